@@ -1,0 +1,23 @@
+# Two images from one file:
+#   docker build --target web    -t touchstone-web .      web server and lexical metrics
+#   docker build --target worker -t touchstone-worker .   the same with torch, for neural metrics
+FROM python:3.11-slim AS web
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 TOUCHSTONE_VAR=/var/lib/touchstone
+RUN useradd --system --create-home touchstone && install -d -o touchstone /var/lib/touchstone
+WORKDIR /srv/touchstone
+COPY requirements requirements
+RUN pip install --no-cache-dir -r requirements/web.txt
+COPY . .
+RUN SECRET_KEY=build TOUCHSTONE_VAR=/tmp/build python manage.py collectstatic --noinput -v0
+USER touchstone
+VOLUME /var/lib/touchstone
+EXPOSE 8000
+CMD ["gunicorn", "config.wsgi", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "4"]
+
+FROM web AS worker
+USER root
+RUN pip install --no-cache-dir torch==2.13.0 -c requirements/constraints.txt \
+ && pip install --no-cache-dir -r requirements.txt
+USER touchstone
+ENV HF_HUB_OFFLINE=1
+CMD ["celery", "-A", "config", "worker", "--pool", "solo", "-Q", "cpu", "--loglevel", "info"]

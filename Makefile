@@ -1,0 +1,65 @@
+# Everything runs in .venv; nothing else on the machine changes, except that `make test` installs
+# Debian's Chromium where the machine has apt, root and no browser.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+WEB := $(VENV)/.installed-web
+DEV := $(VENV)/.installed-dev
+# Two threads on two shared cores are slower than one.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help demo test test-services check format browser clean
+
+help:
+	@echo "make demo           the app with its demo on http://localhost:$(PORT)"
+	@echo "make test           all tests on SQLite with the embedded broker, and in the browser"
+	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL)"
+	@echo "make check          ruff, mypy, migrations, vendored files"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+	  (echo "Touchstone needs Python 3.11; set PYTHON=/path/to/python3.11" && false)
+	$(PYTHON) -m venv $(VENV)
+
+$(WEB): requirements/web.txt requirements/constraints.txt | $(BIN)/python
+	$(PIP) -r requirements/web.txt
+	@touch $@
+
+$(DEV): $(WEB) requirements/dev.txt
+	$(PIP) -r requirements/dev.txt
+	@touch $@
+
+demo: $(WEB)
+	@$(BIN)/python manage.py demo --port $(PORT)
+
+test: $(DEV) browser
+	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q tests/browser
+
+test-services: export DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgres
+test-services: export CELERY_BROKER_URL ?= redis://127.0.0.1:6379/9
+test-services: $(DEV) browser
+	$(BIN)/python -m pytest -q -n 2 -m "not pure"
+	$(BIN)/python -m pytest -q tests/browser
+
+check: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	cd static/vendor && sha256sum --quiet -c SHA256SUMS
+
+format: $(DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+browser:
+	@command -v chromium >/dev/null || (command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+	    chromium fonts-noto-core fonts-noto-cjk >/dev/null) || \
+	  (echo "The browser tests need Chromium as 'chromium' on the PATH." && false)
+
+clean:
+	rm -rf $(VENV) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,176 @@
+"""Test sets, campaigns and judgments for programs. Researchers read; nothing is written here.
+
+Annotators have no part in this API: what they rate comes from the item page alone.
+"""
+
+from typing import ClassVar
+
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import Campaign, Judgment, Output, Segment, System, TestSet
+
+
+class SystemSerializer(serializers.ModelSerializer[System]):
+    class Meta:
+        model = System
+        fields = ("name", "length_ratio")
+
+
+class TestSetSerializer(serializers.ModelSerializer[TestSet]):
+    systems = SystemSerializer(many=True, read_only=True)
+    n_segments = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = TestSet
+        fields = (
+            "slug",
+            "name",
+            "source_language",
+            "target_language",
+            "description",
+            "n_segments",
+            "systems",
+            "created_at",
+        )
+
+
+class OutputSerializer(serializers.ModelSerializer[Output]):
+    system = serializers.CharField(source="system.name")
+    length_ratio = serializers.DecimalField(
+        source="system.length_ratio", max_digits=4, decimal_places=2
+    )
+
+    class Meta:
+        model = Output
+        fields = ("system", "length_ratio", "text")
+
+
+class SegmentSerializer(serializers.ModelSerializer[Segment]):
+    references = serializers.SerializerMethodField()
+    outputs = OutputSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Segment
+        fields = ("key", "position", "document", "source", "references", "outputs")
+
+    def get_references(self, segment: Segment) -> dict[str, str]:
+        """Name -> text."""
+        return {reference.name: reference.text for reference in segment.references.all()}
+
+
+class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+    test_set = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    systems = SystemSerializer(many=True, read_only=True)
+    n_assigned = serializers.IntegerField(read_only=True)
+    n_completed = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "slug",
+            "name",
+            "study",
+            "test_set",
+            "systems",
+            "length_ratio",
+            "shown_text",
+            "question",
+            "annotators_per_item",
+            "traps_per_annotator",
+            "trap_ratio",
+            "z_pool",
+            "seed",
+            "status",
+            "origin",
+            "opened_at",
+            "closed_at",
+            "n_assigned",
+            "n_completed",
+        )
+
+
+class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
+    campaign = serializers.CharField(source="assignment.annotator.campaign.slug")
+    annotator = serializers.CharField(source="assignment.annotator.label")
+    kind = serializers.CharField(source="assignment.item.kind")
+    segment = serializers.CharField(source="assignment.item.segment.key")
+    system = serializers.CharField(source="assignment.item.output.system.name", default=None)
+
+    class Meta:
+        model = Judgment
+        fields = (
+            "campaign",
+            "annotator",
+            "kind",
+            "segment",
+            "system",
+            "score",
+            "revision",
+            "is_current",
+            "started_at",
+            "submitted_at",
+        )
+
+
+@extend_schema(tags=["test sets"])
+class TestSetViewSet(viewsets.ReadOnlyModelViewSet[TestSet]):
+    """Test sets with their systems; `segments` pages through texts and outputs."""
+
+    __test__: ClassVar[bool] = False
+    serializer_class = TestSetSerializer
+    lookup_field = "slug"
+    queryset = (
+        TestSet.objects.annotate(n_segments=Count("segments"))
+        .prefetch_related("systems")
+        .order_by("slug")
+    )
+
+    @extend_schema(responses=SegmentSerializer(many=True))
+    @action(detail=True)
+    def segments(self, request: Request, slug: str) -> Response:
+        """Segments in order, each with references and all outputs."""
+        rows = Segment.objects.filter(test_set=self.get_object()).order_by("position")
+        page = self.paginate_queryset(
+            rows.prefetch_related("references", "outputs__system")  # type: ignore[arg-type]
+        )
+        return self.get_paginated_response(SegmentSerializer(page, many=True).data)
+
+
+@extend_schema(tags=["campaigns"])
+class CampaignViewSet(viewsets.ReadOnlyModelViewSet[Campaign]):
+    """Campaigns with their settings and progress."""
+
+    serializer_class = CampaignSerializer
+    lookup_field = "slug"
+    queryset = (
+        Campaign.objects.annotate(
+            n_assigned=Count("annotators__assignments"),
+            n_completed=Count("annotators__assignments__completed_at"),
+        )
+        .select_related("test_set")
+        .prefetch_related("systems")
+        .order_by("slug")
+    )
+
+
+@extend_schema(tags=["judgments"])
+class JudgmentViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Judgment]):
+    """Every judgment with its history, oldest first; `?campaign=slug` for one campaign."""
+
+    serializer_class = JudgmentSerializer
+    queryset = Judgment.objects.select_related(
+        "assignment__annotator__campaign",
+        "assignment__item__segment",
+        "assignment__item__output__system",
+    ).order_by("pk")
+
+    def get_queryset(self) -> QuerySet[Judgment]:
+        """Filter by campaign."""
+        rows = super().get_queryset()
+        slug = self.request.query_params.get("campaign")
+        return rows.filter(assignment__annotator__campaign__slug=slug) if slug else rows

@@ -1,0 +1,7 @@
+"""The app that collects judgments."""
+
+from django.apps import AppConfig
+
+
+class AnnotationConfig(AppConfig):
+    name = "annotation"

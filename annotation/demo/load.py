@@ -1,0 +1,125 @@
+"""Storing the demo: two test sets, four simulated campaigns, one open campaign, logins."""
+
+from collections import defaultdict
+from decimal import Decimal
+from pathlib import Path
+
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+
+from annotation import uploads
+from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.imports.tables import read_table
+from annotation.models import Campaign, Output, TestSet
+from annotation.simulation import simulate_campaign
+from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+
+FOLDER = Path(__file__).parent
+STUDY = "demo"
+DEMO_PASSWORD = "touchstone-demo"  # noqa: S105 - printed at start, for a local demo only
+NAMES = {"en-zh": "Demo English–Chinese", "zh-en": "Demo Chinese–English"}
+RATIOS = (Decimal("0.80"), Decimal("0.50"))
+TRAPS = 20
+TRY_IT = "try-it"
+LOGINS = {
+    "admin": ADMIN,
+    "researcher": RESEARCHER,
+    "annotator1": ANNOTATOR,
+    "annotator2": ANNOTATOR,
+    "annotator3": ANNOTATOR,
+}
+Adequacy = dict[tuple[str, Decimal, str], float]
+
+
+@transaction.atomic
+def load_demo() -> list[TestSet]:
+    """Store whatever of the demo is missing, and return its test sets.
+
+    Loading again changes nothing: judgments made in the demo stay.
+    """
+    users = [_login(name, role) for name, role in LOGINS.items()]
+    test_sets = []
+    for direction in NAMES:
+        test_set, adequacy = _test_set(direction)
+        test_sets.append(test_set)
+        for ratio in RATIOS:
+            _simulated_campaign(test_set, ratio, adequacy)
+    _open_campaign(test_sets[-1], [user for user in users if user.username[:-1] == ANNOTATOR])
+    return test_sets
+
+
+def _login(name: str, role: str) -> User:
+    user, is_new = User.objects.get_or_create(username=name)
+    if is_new:
+        user.set_password(DEMO_PASSWORD)
+        user.save(update_fields=["password"])
+    user.groups.add(Group.objects.get(name=role))
+    return user
+
+
+def _test_set(direction: str) -> tuple[TestSet, Adequacy]:
+    columns = ("segment", "document", "source", "reference")
+    segments = [
+        SegmentDraft(
+            key=row["segment"],
+            document=row["document"],
+            source=row["source"],
+            references={"A": row["reference"]},
+        )
+        for row in read_table(FOLDER / f"{direction}.segments.tsv", *columns)
+    ]
+    outputs: dict[tuple[str, Decimal], dict[str, str]] = defaultdict(dict)
+    adequacy: Adequacy = {}
+    columns = ("segment", "system", "length_ratio", "output")
+    for row in read_table(FOLDER / f"{direction}.outputs.tsv", *columns, "adequacy"):
+        system, ratio = row["system"], Decimal(row["length_ratio"])
+        outputs[system, ratio][row["segment"]] = row["output"]
+        adequacy[system, ratio, row["segment"]] = float(row["adequacy"])
+    draft = TestSetDraft(
+        slug=f"demo-{direction}",
+        name=NAMES[direction],
+        source_language=direction[:2],
+        target_language=direction[3:],
+        description="Text written for Touchstone's demo.",
+        segments=segments,
+        systems=[SystemDraft(name=n, ratio=r, outputs=texts) for (n, r), texts in outputs.items()],
+    )
+    return uploads.store(draft).test_set, adequacy
+
+
+def _simulated_campaign(test_set: TestSet, ratio: Decimal, adequacy: Adequacy) -> None:
+    percent = f"{ratio * 100:.0f}"
+    slug = f"{test_set.slug}-{percent}"
+    if Campaign.objects.filter(slug=slug).exists():
+        return
+    campaign = _draft(slug, f"{test_set.name}, {percent}%", test_set, ratio)
+    campaign.study, campaign.origin = STUDY, Campaign.Origin.SIMULATED
+    campaign.save(update_fields=["study", "origin"])
+    outputs = Output.objects.filter(system__in=campaign.systems.all())
+    columns = ("pk", "system__name", "system__length_ratio", "segment__key")
+    truth = {pk: adequacy[name, r, key] for pk, name, r, key in outputs.values_list(*columns)}
+    simulate_campaign(campaign=campaign, adequacy=truth)
+
+
+def _open_campaign(test_set: TestSet, annotators: list[User]) -> None:
+    """A task for whoever tries the demo: the annotators' logins rate it for real."""
+    if Campaign.objects.filter(slug=TRY_IT).exists():
+        return
+    campaign = _draft(TRY_IT, "Try it: rate translations", test_set, RATIOS[0])
+    add_annotators(campaign=campaign, users=annotators)
+    open_campaign(campaign=campaign)
+
+
+def _draft(slug: str, name: str, test_set: TestSet, ratio: Decimal) -> Campaign:
+    campaign = Campaign.objects.create(
+        slug=slug,
+        name=name,
+        test_set=test_set,
+        length_ratio=ratio,
+        trap_ratio=ratio,
+        traps_per_annotator=TRAPS,
+        seed=2026,
+    )
+    campaign.systems.set(test_set.systems.filter(length_ratio=ratio))
+    return campaign

@@ -1,0 +1,185 @@
+"""Forms of stage 2: a campaign, and the people who rate it."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from string import Formatter
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.text import slugify
+
+from annotation.access import ANNOTATOR
+from annotation.campaigns import possible_traps
+from annotation.models import Campaign, TestSet
+
+MAX_LINKS = 100
+
+
+class CampaignForm(forms.ModelForm):
+    """Everything about a campaign over one given test set."""
+
+    length_ratio = forms.TypedChoiceField(
+        coerce=Decimal,
+        help_text="Systems of the test set at this required length are judged.",
+    )
+    systems = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one system to judge."},
+    )
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "name",
+            "study",
+            "length_ratio",
+            "systems",
+            "shown_text",
+            "question",
+            "instructions",
+            "annotators_per_item",
+            "traps_per_annotator",
+            "trap_ratio",
+            "seed",
+        )
+        labels = {
+            "shown_text": "Gray text",
+            "trap_ratio": "Length of the traps",
+            "seed": "Random seed",
+        }
+        help_texts = {
+            "study": "Campaigns with the same study name are averaged in its tables. Optional.",
+            "shown_text": "What the output is compared with, above it on the page.",
+            "question": "{percent} stands for the required length, such as 80%.",
+            "traps_per_annotator": "Targets cut short; every annotator gets the same ones.",
+            "trap_ratio": "Share of the complete target that a trap keeps.",
+            "seed": "The same seed gives the same traps and the same orders again.",
+        }
+        widgets = {
+            "question": forms.Textarea(attrs={"rows": 3}),
+            "instructions": forms.Textarea(attrs={"rows": 4}),
+        }
+
+    def __init__(self, *args: Any, test_set: TestSet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.test_set = test_set
+        rows = list(test_set.systems.values_list("name", "length_ratio"))
+        ratios = sorted({ratio for _, ratio in rows})
+        names = sorted({name for name, _ in rows})
+        self.fields["length_ratio"].choices = [(str(ratio), ratio_label(ratio)) for ratio in ratios]
+        self.fields["systems"].choices = [(name, name) for name in names]
+        if not self.is_bound:
+            self._suggest(ratios, names)
+
+    def _suggest(self, ratios: list[Decimal], names: list[str]) -> None:
+        """Start from what most campaigns over this test set would choose."""
+        ratio = ratios[-1] if ratios and ratios[0] == 1 else (ratios or [Decimal(1)])[0]
+        used = set(self.test_set.campaigns.values_list("length_ratio", flat=True))
+        ratio = next((r for r in reversed(ratios) if r not in used), ratio)
+        referenced = self.test_set.segments.filter(references__isnull=False).exists()
+        self.initial |= {
+            "length_ratio": str(ratio),
+            "systems": names,
+            "name": f"{self.test_set.name}, {ratio_label(ratio)}",
+            "trap_ratio": ratio if ratio < 1 else Decimal("0.5"),
+            "shown_text": Campaign.ShownText.REFERENCE
+            if referenced
+            else Campaign.ShownText.SOURCE,
+        }
+
+    def clean_question(self) -> str:
+        """Allow no placeholder but {percent}."""
+        question: str = self.cleaned_data["question"]
+        try:
+            names = {name for _, name, _, _ in Formatter().parse(question) if name is not None}
+        except ValueError as error:
+            raise forms.ValidationError(f"The braces in the question do not pair: {error}.") from error
+        if unknown := names - {"percent"}:
+            raise forms.ValidationError(
+                f"Unknown placeholder {{{', '.join(sorted(unknown))}}}; only {{percent}} is filled."
+            )
+        return question
+
+    def clean_trap_ratio(self) -> Decimal:
+        """A trap must lose something and keep something."""
+        ratio: Decimal = self.cleaned_data["trap_ratio"]
+        if not 0 < ratio < 1:
+            raise forms.ValidationError("A trap keeps a share between 0.01 and 0.99.")
+        return ratio
+
+    def clean(self) -> dict[str, Any]:
+        """Find the chosen systems at the chosen length."""
+        data = super().clean() or self.cleaned_data
+        ratio, names = data.get("length_ratio"), data.get("systems") or []
+        if ratio is None or not names:
+            return data
+        self.chosen = list(self.test_set.systems.filter(name__in=names, length_ratio=ratio))
+        missing = sorted(set(names) - {system.name for system in self.chosen})
+        if missing:
+            self.add_error(
+                "systems", f"No outputs at {ratio_label(ratio)} from: {', '.join(missing)}."
+            )
+        return data
+
+    @transaction.atomic
+    def create(self, user: Any) -> Campaign:
+        """Store the draft. Raises ValidationError if the test set has too few possible traps."""
+        campaign: Campaign = super().save(commit=False)
+        campaign.test_set, campaign.created_by = self.test_set, user
+        campaign.slug = free_slug(campaign.name)
+        campaign.save()
+        campaign.systems.set(self.chosen)
+        possible = len(possible_traps(campaign)) if campaign.traps_per_annotator else 0
+        if possible < campaign.traps_per_annotator:
+            raise forms.ValidationError(
+                {
+                    "traps_per_annotator": f"Only {possible} segments are long enough to be cut: "
+                    f"choose at most {possible} traps."
+                }
+            )
+        return campaign
+
+
+class AnnotatorsForm(forms.Form):
+    """Who rates: accounts with the annotator role, and new people who get a personal link."""
+
+    users = forms.ModelMultipleChoiceField(
+        queryset=User.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    links = forms.IntegerField(
+        min_value=0, max_value=MAX_LINKS, initial=0, required=False, label="New personal links"
+    )
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        accounts = User.objects.filter(groups__name=ANNOTATOR, is_active=True)
+        # Accounts made for a personal link belong to one campaign and cannot sign in.
+        self.fields["users"].queryset = (
+            accounts.exclude(annotators__campaign=campaign)
+            .exclude(annotators__token_hash__isnull=False)
+            .order_by("username")
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for at least one annotator."""
+        data = super().clean() or self.cleaned_data
+        if not self.errors and not data.get("users") and not data.get("links"):
+            raise forms.ValidationError("Choose accounts, or say how many personal links to make.")
+        return data
+
+
+def ratio_label(ratio: Decimal) -> str:
+    """Say a length ratio as a person would: `80% of full length`, `full length`."""
+    return "full length" if ratio == 1 else f"{(ratio * 100).normalize():f}% of full length"
+
+
+def free_slug(name: str) -> str:
+    """Return an unused slug made from the name."""
+    stem = slugify(name.replace("%", " percent"))[:70] or "campaign"
+    taken = set(Campaign.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    candidates: Iterable[str] = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))
+    return next(slug for slug in candidates if slug not in taken)
+
+

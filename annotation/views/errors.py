@@ -1,0 +1,58 @@
+"""Refusals in sentences: pages for browsers, JSON for scripts, the right status for both."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from annotation.views.unsent import unsent_page
+
+SCORE_OUT_OF_DATE = (
+    "This page was opened before you last signed in, or cookies are blocked. The score is not "
+    "saved yet: submit it again."
+)
+SENTENCES = {
+    403: ("You may not open this page", "Your account lacks the role that this page needs."),
+    404: ("This page does not exist", "The address is wrong, or the page is not yours to see."),
+    500: ("Something broke here", "The error was logged. Nothing that was saved is lost."),
+}
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether the caller is a script of ours or an API client rather than a person."""
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def refuse(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
+    """Answer with `status`, a title and one sentence, as a page or as JSON."""
+    if wants_json(request):
+        return JsonResponse({"error": sentence}, status=status)
+    return render(request, "error.html", {"title": title, "sentence": sentence}, status=status)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """403, with the reason that the view gave, if any."""
+    title, sentence = SENTENCES[403]
+    return refuse(request, 403, title, str(exception or "") or sentence)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """404: also for what exists but is another annotator's."""
+    return refuse(request, 404, *SENTENCES[404])
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500, without anything that could fail again."""
+    return refuse(request, 500, *SENTENCES[500])
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403 for a form that was open while the person signed out or in again."""
+    title = "This form is out of date"
+    if "submit_key" in request.POST and not wants_json(request):
+        return unsent_page(request, status=403, title=title, sentence=SCORE_OUT_OF_DATE)
+    if "submit_key" in request.POST:
+        return refuse(request, 403, title, SCORE_OUT_OF_DATE)
+    sentence = (
+        "This form is out of date: it was opened before you last signed in, or cookies are "
+        "blocked. Nothing was saved. Reload the page and send it again."
+    )
+    return refuse(request, 403, title, sentence)

@@ -1,0 +1,26 @@
+"""The start page: an annotator's tasks, or a researcher's campaigns."""
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from annotation.access import is_researcher
+from annotation.models import Annotator, Campaign
+
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Send researchers to the campaigns; show everyone else the tasks they were given."""
+    tasks = (
+        Annotator.objects.filter(user=request.user)
+        .exclude(campaign__status=Campaign.Status.DRAFT)
+        .select_related("campaign")
+        .annotate(
+            assigned=Count("assignments"), completed=Count("assignments__completed_at")
+        )
+        .order_by("campaign__name")
+    )
+    if is_researcher(request.user) and not tasks:
+        return redirect("campaigns")
+    return render(request, "annotation/home.html", {"tasks": tasks})

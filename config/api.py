@@ -1,0 +1,21 @@
+"""The API's addresses, gathered from the apps."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.routers import DefaultRouter
+
+from annotation.api import CampaignViewSet, JudgmentViewSet, TestSetViewSet
+from dashboards.api import ResultViewSet
+from metrics.api import RunViewSet
+
+router = DefaultRouter()
+router.register("test-sets", TestSetViewSet, basename="api-testset")
+router.register("campaigns", CampaignViewSet, basename="api-campaign")
+router.register("judgments", JudgmentViewSet, basename="api-judgment")
+router.register("runs", RunViewSet, basename="api-run")
+router.register("results", ResultViewSet, basename="api-result")
+
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("", include(router.urls)),
+]

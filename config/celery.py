@@ -1,0 +1,19 @@
+"""The Celery app. Its settings are Django's, under the prefix CELERY_."""
+
+import os
+
+from celery import Celery
+from celery.signals import worker_init
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("touchstone")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["metrics"])
+
+
+@worker_init.connect
+def refuse_unsafe_loading(**_: object) -> None:
+    """Refuse to start a worker that would unpickle checkpoints."""
+    if os.environ.get("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "0") not in ("", "0"):
+        raise SystemExit("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD is set: checkpoints could run code.")

@@ -1,0 +1,67 @@
+"""Readers of environment variables that refuse bad values by name."""
+
+import os
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.utils import get_random_secret_key
+
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
+
+
+def env_bool(name: str, default: bool) -> bool:
+    """Read a switch; raises ImproperlyConfigured for anything but yes/no words."""
+    value = os.environ.get(name, "yes" if default else "no").strip().lower()
+    if value not in _TRUE | _FALSE:
+        raise ImproperlyConfigured(f"{name} must be yes or no, not {value!r}.")
+    return value in _TRUE
+
+
+def env_int(name: str, default: int) -> int:
+    """Read a whole number; raises ImproperlyConfigured for anything else."""
+    value = os.environ.get(name, str(default))
+    try:
+        return int(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from None
+
+
+def env_list(name: str, default: str) -> list[str]:
+    """Read a comma-separated list; blanks are dropped."""
+    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def secret_key(var_dir: Path, *, debug: bool) -> str:
+    """Return SECRET_KEY, or one kept in `var_dir` for a single machine.
+
+    A file is only used with the default SQLite database; servers that share a database must
+    share the key, so there it has to be set.
+    """
+    if key := os.environ.get("SECRET_KEY"):
+        return key
+    if os.environ.get("DATABASE_URL") and not debug:
+        raise ImproperlyConfigured("SECRET_KEY must be set where DATABASE_URL is.")
+    path = var_dir / "secret_key"
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(get_random_secret_key())
+    except FileExistsError:
+        pass
+    return path.read_text().strip()
+
+
+def transport_options(broker_url: str, folder: Path) -> dict[str, object]:
+    """Return the options of the broker; the folders of the embedded one are created."""
+    if not broker_url.startswith("filesystem://"):
+        # Redis hands an unacknowledged task out again after this many seconds; shorter than our
+        # own takeover would start a run twice for nothing.
+        return {"visibility_timeout": 6 * 3600} if broker_url.startswith("redis") else {}
+    queue, control = folder / "queue", folder / "control"
+    for path in (queue, control):
+        path.mkdir(parents=True, exist_ok=True)
+    return {
+        "data_folder_in": str(queue),
+        "data_folder_out": str(queue),
+        "control_folder": str(control),
+        "polling_interval": 0.1,
+    }

@@ -1,0 +1,1 @@
+"""Metrics that count matching characters and words: BLEU, chrF, TER, ROUGE."""

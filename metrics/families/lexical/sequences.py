@@ -1,0 +1,48 @@
+"""Bit-parallel comparison of two token sequences; Python's integers are the bit vectors."""
+
+from collections.abc import Hashable, Sequence
+
+
+def positions(tokens: Sequence[Hashable]) -> dict[Hashable, int]:
+    """Map each token to an integer whose bit i is set where ``tokens[i]`` is that token."""
+    masks: dict[Hashable, int] = {}
+    for index, token in enumerate(tokens):
+        masks[token] = masks.get(token, 0) | 1 << index
+    return masks
+
+
+def lcs_length(masks: dict[Hashable, int], size: int, tokens: Sequence[Hashable]) -> int:
+    """Length of the longest common subsequence of ``tokens`` and a sequence given by its masks.
+
+    ``masks`` and ``size`` are :func:`positions` and length of the other sequence.
+    Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
+    """
+    full = (1 << size) - 1
+    row = full
+    for token in tokens:
+        match = masks.get(token)
+        if match is not None:
+            hit = row & match
+            row = ((row + hit) | (row - hit)) & full
+    return size - row.bit_count()
+
+
+def edit_distance(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
+    """Levenshtein distance (insertion, deletion, substitution cost 1 each).
+
+    Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
+    programming", in the form for two whole sequences of Hyyrö (2003).
+    """
+    if not right:
+        return len(left)
+    masks, full, last = positions(right), (1 << len(right)) - 1, 1 << (len(right) - 1)
+    up, down, distance = full, 0, len(right)
+    for token in left:
+        match = masks.get(token, 0)
+        across = (((match & up) + up) ^ up) | match
+        rise, fall = (down | ~(across | up)) & full, up & across
+        distance += bool(rise & last) - bool(fall & last)
+        rise, fall = rise << 1 | 1, fall << 1
+        vertical = match | down
+        up, down = (fall | ~(vertical | rise)) & full, rise & vertical & full
+    return distance

@@ -1,0 +1,76 @@
+"""Translation edit rate (Snover et al., 2006) by sacrebleu: edits per reference word, in percent.
+
+Lower is better. Statistics of a segment: the fewest edits over the references, and the references'
+mean length. Chinese and Japanese are split into characters by sacrebleu's Asian normalisation
+(kana only next to other scripts); other languages are only lower-cased, sacrebleu's default.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sacrebleu
+from sacrebleu.metrics.ter import TER
+
+from metrics.base import MetricInfo, MetricWarning, Scores, format_signature
+from metrics.families.lexical.sacre import SacreMetric
+from metrics.families.lexical.sequences import edit_distance
+from metrics.families.lexical.tokens import base_language
+
+MAX_SHIFT_TOKENS = 1000
+
+
+class Ter(SacreMetric):
+    """TER with block shifts, up to 1,000 tokens a text.
+
+    The search for shifts takes minutes and gigabytes on longer texts. There the plain word edit
+    distance counts instead, an upper bound of TER, with a :class:`MetricWarning`.
+    """
+
+    n_statistics = 2
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.is_asian = base_language(target_language) in ("zh", "ja")
+        super().__init__(info, TER(normalized=self.is_asian, asian_support=self.is_asian))
+
+    def signature(self) -> str:
+        asian = "yes" if self.is_asian else "no"
+        fields = {"nrefs": "var", "case": "lc", "tok": "tercom", "norm": asian, "punct": "yes"}
+        limit = {"asian": asian, "shift": f"{MAX_SHIFT_TOKENS}tok"}
+        return format_signature(self.info.name, fields | limit | {"version": sacrebleu.__version__})
+
+    def row(self, hypothesis: str, references: dict[str, Any]) -> Sequence[float]:
+        words = hypothesis.split()
+        longest = max(len(words), *(len(reference) for reference in references["ref_words"]))
+        if longest <= MAX_SHIFT_TOKENS:
+            return super().row(hypothesis, references)
+        warnings.warn(
+            f"{self.info.label}: a text of {longest} tokens was scored without shifts, "
+            f"which are searched in up to {MAX_SHIFT_TOKENS}",
+            MetricWarning,
+            stacklevel=4,
+        )
+        return _edits_without_shifts(words, references["ref_words"])
+
+    def segments(self, statistics: Scores) -> Scores:
+        return edit_rate(statistics)[:, None]
+
+    def corpus(self, summed: Scores) -> Scores:
+        return edit_rate(summed)[:, None]
+
+
+def _edits_without_shifts(words: list[str], references: list[list[str]]) -> tuple[float, float]:
+    edits = min(edit_distance(words, reference) for reference in references)
+    return edits, sum(map(len, references)) / len(references)
+
+
+def edit_rate(statistics: Scores) -> Scores:
+    """Return (h,) rates in percent from (h, 2) sums [edits, reference length].
+
+    Where the references are empty: 100 if there are edits, else 0.
+    """
+    edits, length = statistics[:, 0], statistics[:, 1]
+    empty: Scores = (edits > 0).astype(np.float64)
+    rate: Scores = np.divide(edits, length, where=length > 0, out=empty)
+    return 100 * rate

@@ -1,0 +1,86 @@
+"""Which tokenizer a target language gets, for BLEU (sacrebleu's) and for ROUGE (ours)."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import regex  # type: ignore[import-untyped]
+
+_TWO_LETTER = {
+    **dict.fromkeys(("zho", "chi", "cmn", "yue", "lzh", "wuu", "nan", "hak"), "zh"),
+    "jpn": "ja",
+    "kor": "ko",
+    "eng": "en",
+}
+
+# sacrebleu's own mapping; every other language has its default, mteval-v13a, so that scores stay
+# comparable with published ones.
+_BLEU_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+
+_ASCII_RUN = re.compile(r"[a-z0-9]+")
+
+# Scripts written without blanks give one token per letter (with its marks), all others one token
+# per run of letters, marks and digits. U+30FC and U+FF70 lengthen kana but belong to no script;
+# the joiners U+200C and U+200D stand inside Persian and Indic words.
+_UNSEGMENTED = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\u30FC\uFF70"
+    r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+)
+_UNICODE_TOKEN = regex.compile(
+    rf"[{_UNSEGMENTED}&&[\p{{L}}\p{{N}}]]\p{{M}}*"
+    rf"|[[\p{{L}}\p{{N}}]--[{_UNSEGMENTED}]][[\p{{L}}\p{{M}}\p{{N}}\u200C\u200D]--[{_UNSEGMENTED}]]*",
+    regex.VERSION1,
+)
+
+
+@dataclass(frozen=True)
+class RougeTokenizer:
+    """A way to cut a text into ROUGE tokens; ``signature`` names it with all that changes it."""
+
+    signature: str
+    tokenize: Callable[[str], list[str]]
+
+
+def base_language(code: str) -> str:
+    """Reduce a language code to its first subtag, two letters where a tokenizer depends on it.
+
+    >>> [base_language(code) for code in ("zh-Hant", "cmn", "zho_Hans", "EN_us", "de")]
+    ['zh', 'zh', 'zh', 'en', 'de']
+    """
+    first = re.split(r"[-_]", code.strip().lower(), maxsplit=1)[0]
+    return _TWO_LETTER.get(first, first)
+
+
+def bleu_tokenizer(target_language: str) -> str:
+    """Return the name of sacrebleu's tokenizer for a target language."""
+    return _BLEU_TOKENIZERS.get(base_language(target_language), "13a")
+
+
+def rouge_tokenizer(target_language: str) -> RougeTokenizer:
+    """Return google rouge-score's own tokenizer for English, words and characters elsewhere."""
+    if base_language(target_language) == "en":
+        return RougeTokenizer("ascii", ascii_tokens)
+    return RougeTokenizer(f"unicode-regex-{version('regex')}", unicode_tokens)
+
+
+def ascii_tokens(text: str) -> list[str]:
+    """Return the runs of a-z and 0-9 of the lower-cased text, as rouge-score's default does."""
+    return _ASCII_RUN.findall(text.lower())
+
+
+def unicode_tokens(text: str) -> list[str]:
+    """Return words in any script; Chinese, Japanese, Thai, Lao, Khmer and Burmese by character.
+
+    Equals :func:`ascii_tokens` on ASCII text. Punctuation, symbols and emoji are dropped.
+
+    >>> unicode_tokens("Über 3,5 GB – 我买了iPhone 15。")
+    ['über', '3', '5', 'gb', '我', '买', '了', 'iphone', '15']
+    """
+    tokens: list[str] = _UNICODE_TOKEN.findall(text.lower())
+    return tokens
+
+
+def character_tokens(text: str) -> list[str]:
+    """Return every character but white space, lower-cased, punctuation included."""
+    return [character for character in text.lower() if not character.isspace()]

@@ -1,0 +1,152 @@
+"""Campaigns on the page: who may, what is refused, and links that show once."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.models import Campaign
+from tests.world import World, add_system
+
+FORM = {
+    "name": "Harbour, 80%",
+    "study": "harbour",
+    "length_ratio": "0.80",
+    "systems": ["strong", "weak"],
+    "shown_text": "reference",
+    "question": "Does the black text say {percent} of the gray one?",
+    "instructions": "",
+    "annotators_per_item": "3",
+    "traps_per_annotator": "2",
+    "trap_ratio": "0.8",
+    "seed": "5",
+}
+
+
+def new_address(world: World) -> str:
+    return f"{reverse('campaign-new')}?testset={world.test_set.slug}"
+
+
+def test_create_staff_and_open(world: World, as_admin: Client) -> None:
+    page = as_admin.get(new_address(world))
+    assert page.status_code == 200
+    response = as_admin.post(new_address(world), FORM, follow=True)
+    campaign = Campaign.objects.get(name="Harbour, 80%")
+    assert campaign.slug == "harbour-80-percent"
+    assert campaign.question_text == "Does the black text say 80% of the gray one?"
+    assert sorted(campaign.systems.values_list("name", flat=True)) == ["strong", "weak"]
+    assert "Open campaign" in response.text
+    as_admin.post(
+        reverse("campaign-annotators", args=[campaign.slug]),
+        {"users": [user.pk for user in world.annotators], "links": "0"},
+    )
+    response = as_admin.post(reverse("campaign-open", args=[campaign.slug]), follow=True)
+    assert "annotators can start" in response.text
+    campaign.refresh_from_db()
+    assert campaign.status == Campaign.Status.OPEN
+    response = as_admin.post(reverse("campaign-close", args=[campaign.slug]), follow=True)
+    assert "no more judgments" in response.text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"systems": []}, "Choose at least one system"),
+        ({"question": "{ratio}?"}, "Unknown placeholder {ratio}"),
+        ({"question": "{percent?"}, "braces in the question do not pair"),
+        ({"trap_ratio": "1"}, "between 0.01 and 0.99"),
+        ({"traps_per_annotator": "60"}, "choose at most 4 traps"),
+        ({"length_ratio": "0.33"}, "Select a valid choice"),
+        ({"annotators_per_item": "0"}, "greater than or equal to 1"),
+        ({"name": ""}, "This field is required"),
+        ({"seed": "-1"}, "greater than or equal to 0"),
+    ],
+)
+def test_refusals(
+    world: World, as_admin: Client, change: dict[str, object], message: str
+) -> None:
+    response = as_admin.post(new_address(world), FORM | change)
+    assert response.status_code == 422
+    assert message in response.text
+    assert Campaign.objects.count() == 1
+
+
+def test_systems_must_have_the_chosen_length(world: World, as_admin: Client) -> None:
+    add_system(world.test_set, "half", "0.50")
+    response = as_admin.post(new_address(world), FORM | {"systems": ["strong", "half"]})
+    assert response.status_code == 422
+    assert "No outputs at 80% of full length from: half." in response.text
+
+
+def test_opening_too_early_says_why(world: World, as_admin: Client) -> None:
+    response = as_admin.post(
+        reverse("campaign-open", args=[world.campaign.slug]), follow=True
+    )
+    assert "this campaign has 0. Add annotators first." in response.text
+
+
+def test_links_show_once(world: World, as_admin: Client) -> None:
+    address = reverse("campaign-annotators", args=[world.campaign.slug])
+    assert as_admin.post(address, {"links": "0"}).status_code == 422
+    page = as_admin.post(address, {"links": "2"}, follow=True)
+    assert page.text.count("http://testserver/a/") == 2
+    again = as_admin.get(reverse("campaign", args=[world.campaign.slug]))
+    assert "http://testserver/a/" not in again.text
+    annotator = world.campaign.annotators.first()
+    renewed = as_admin.post(
+        reverse("annotator-link", args=[world.campaign.slug, annotator.pk]), follow=True
+    )
+    assert renewed.text.count("http://testserver/a/") == 1
+
+
+def test_accounts_behind_links_are_not_offered_elsewhere(world: World, as_admin: Client) -> None:
+    invitation = add_annotators(campaign=world.campaign, links=1)[0]
+    page = as_admin.get(reverse("campaign", args=[world.campaign.slug]))
+    assert "annotator-1" in page.text
+    assert f'value="{invitation.annotator.user_id}"' not in page.text
+
+
+ADMIN_ONLY = ["campaign-open", "campaign-close", "campaign-annotators"]
+
+
+def test_roles(world: World, client: Client) -> None:
+    detail = reverse("campaign", args=[world.campaign.slug])
+    for user, expected in [
+        (world.researcher, (200, 200, 403)),
+        (world.annotators[0], (403, 403, 403)),
+    ]:
+        client.force_login(user)
+        pages = (reverse("campaigns"), detail, new_address(world))
+        assert tuple(client.get(page).status_code for page in pages) == expected
+        for name in ADMIN_ONLY:
+            address = reverse(name, args=[world.campaign.slug])
+            assert client.post(address).status_code == 403
+            assert client.get(address).status_code == 403
+    client.logout()
+    assert client.get(detail).status_code == 302
+
+
+def test_lists_cost_the_same_for_one_campaign_and_ten(
+    world: World, as_researcher: Client, django_assert_max_num_queries: object
+) -> None:
+    from tests.world import make_campaign
+
+    for number in range(10):
+        make_campaign(world.test_set, f"more-{number}")
+    with django_assert_max_num_queries(6):  # type: ignore[operator]
+        as_researcher.get(reverse("campaigns"))
+
+
+def test_home_shows_annotators_their_tasks_only(world: World, client: Client) -> None:
+    client.force_login(world.annotators[0])
+    assert "nothing to rate" in client.get("/").text
+    add_annotators(campaign=world.campaign, users=world.annotators)
+    assert "nothing to rate" in client.get("/").text  # a draft is nobody's business yet
+    open_campaign(campaign=world.campaign)
+    page = client.get("/").text
+    assert "0 of 10 rated" in page
+    assert "Campaigns</a>" not in page
+    client.force_login(world.outsider)
+    assert "nothing to rate" in client.get("/").text
+    client.force_login(world.researcher)
+    assert client.get("/").url == reverse("campaigns")

@@ -1,0 +1,34 @@
+"""Fixtures shared by all tests."""
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from tests.world import World, make_world
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world()
+
+
+@pytest.fixture
+def as_admin(world: World, client: Client) -> Client:
+    client.force_login(world.admin)
+    return client
+
+
+@pytest.fixture
+def as_researcher(world: World, client: Client) -> Client:
+    client.force_login(world.researcher)
+    return client
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Real evaluation data; its absence is an error, not a skip."""
+    path: Path = settings.DATA_DIR
+    assert path.is_dir(), f"TOUCHSTONE_DATA: no folder {path}"
+    return path

@@ -1,0 +1,17 @@
+"""Settings of the test suite: the real ones, with a fast hasher and tasks run in place."""
+
+import os
+import tempfile
+
+os.environ.setdefault("SECRET_KEY", "only-for-tests")
+os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-tests-"))
+os.environ.setdefault("CELERY_EAGER", "yes")
+
+from config.settings import *  # noqa: E402, F403
+from config.settings import STORAGES  # noqa: E402
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+WHITENOISE_USE_FINDERS = True
+STORAGES = STORAGES | {
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+}
