@@ -183,10 +183,6 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
 CELERY_TASK_QUEUES = [Queue("cpu"), Queue("gpu")]
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
-CELERY_BEAT_SCHEDULE = {
-    "requeue-stale-runs": {"task": "metrics.tasks.requeue_stale_runs", "schedule": 10.0},
-}
 # Seconds without a heartbeat after which another worker takes a metric run over.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)
 if RUN_STALE_SECONDS < 5:

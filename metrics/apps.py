@@ -5,3 +5,6 @@ from django.apps import AppConfig
 
 class MetricsConfig(AppConfig):
     name = "metrics"
+
+    def ready(self) -> None:
+        from metrics import caretaker  # noqa: F401  connects to the signals of workers

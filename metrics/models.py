@@ -41,9 +41,7 @@ class SegmentScore(models.Model):
     class Meta:
         ordering = ["signature", "content_key"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["signature", "content_key"], name="segment_score_once"
-            ),
+            models.UniqueConstraint(fields=["signature", "content_key"], name="segment_score_once"),
         ]
 
     def __str__(self) -> str:
@@ -55,6 +53,10 @@ class MetricRun(models.Model):
 
     The row is the only truth about the run: pages and workers read and change nothing else.
     A claim is a random token; every write of a worker carries it and fails once it is lost.
+
+    `total`, `done` and `reused` count contents, not outputs: a text that two systems share is one.
+    `reused` of them had a score before the run began. `rate` is contents a second, lately.
+    `requeue_at` is when a queued run that nobody took is handed to the broker again.
     """
 
     class Status(models.TextChoices):
@@ -76,10 +78,12 @@ class MetricRun(models.Model):
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     reused = models.PositiveIntegerField(default=0)
+    rate = models.FloatField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     claim = models.CharField(max_length=32, blank=True, default="")
     worker = models.CharField(max_length=200, blank=True, default="")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
+    requeue_at = models.DateTimeField(null=True, blank=True)
     message = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -97,3 +101,13 @@ class MetricRun(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("run", args=[self.pk])
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a worker has or will have something to do here."""
+        return self.status in self.ACTIVE
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the run is done at its present rate, where there is one."""
+        return (self.total - self.done) / self.rate if self.rate else None

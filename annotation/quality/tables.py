@@ -1,0 +1,85 @@
+"""A quality report as plain values, for JSON and CSV."""
+
+from typing import Any
+
+from annotation.models import Campaign
+from annotation.quality.report import Agreement, AnnotatorQuality, QualityReport
+
+HEADER = (
+    "campaign",
+    "annotator",
+    "is_simulated",
+    "n",
+    "mean",
+    "sd",
+    "seconds_mean",
+    "seconds_mean_cut",
+    "traps_zero",
+    "traps_low",
+    "traps_high",
+    "r_with_traps",
+    "r_without_traps",
+    "bad_reference_pairs",
+    "bad_reference_difference",
+    "bad_reference_effect",
+    "bad_reference_p",
+)
+
+
+def annotator_row(campaign: Campaign, person: AnnotatorQuality) -> dict[str, Any]:
+    """Return one annotator under the columns of HEADER; None where there is no value."""
+    times, traps, control = person.times, person.traps, person.bad_references
+    row: dict[str, Any] = {
+        "campaign": campaign.slug,
+        "annotator": person.label,
+        "is_simulated": person.is_simulated,
+        "n": person.n,
+        "mean": person.mean,
+        "sd": person.sd,
+        "seconds_mean": times.mean if times else None,
+        "seconds_mean_cut": times.mean_cut if times else None,
+        "traps_zero": traps.zero if traps else None,
+        "traps_low": traps.low if traps else None,
+        "traps_high": traps.high if traps else None,
+        "r_with_traps": person.r_with if traps else None,
+        "r_without_traps": person.r_without,
+        "bad_reference_pairs": control.n if control else None,
+        "bad_reference_difference": control.mean_difference if control else None,
+        "bad_reference_effect": control.effect_size if control else None,
+        "bad_reference_p": control.pvalue if control else None,
+    }
+    return {name: finite(value) for name, value in row.items()}
+
+
+def finite(value: Any) -> Any:
+    """Return None for nan, which JSON cannot write."""
+    return None if isinstance(value, float) and value != value else value
+
+
+def as_json(campaign: Campaign, report: QualityReport) -> dict[str, Any]:
+    """Return the whole report."""
+    return {
+        "campaign": campaign.slug,
+        "direction": campaign.test_set.direction,
+        "length_ratio": str(campaign.length_ratio),
+        "origin": campaign.origin,
+        "as_of": report.as_of.isoformat(),
+        "n_judgments": report.n_judgments,
+        "seconds": report.times.to_dict() if report.times else None,
+        "traps": report.traps.to_dict() if report.traps else None,
+        "with_traps": _agreement(report.with_traps),
+        "without_traps": _agreement(report.without_traps),
+        "kinds": [{"kind": k.kind, "n": k.n, "mean": k.mean} for k in report.kinds],
+        "annotators": [annotator_row(campaign, person) for person in report.annotators],
+        "warnings": list(report.warnings),
+    }
+
+
+def _agreement(agreement: Agreement | None) -> dict[str, Any] | None:
+    if agreement is None:
+        return None
+    return {
+        "one_vs_rest": agreement.one_vs_rest.to_dict(),
+        "alpha_z": agreement.alpha_z.to_dict(),
+        "alpha_raw": agreement.alpha_raw.to_dict(),
+    }

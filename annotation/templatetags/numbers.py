@@ -1,0 +1,24 @@
+"""Numbers as the field prints them: fixed decimals, a real minus sign, a dash for nothing."""
+
+import math
+
+from django import template
+
+register = template.Library()
+NOTHING = "–"
+
+
+@register.filter
+def decimals(value: object, places: int = 3) -> str:
+    """`-0.12345` as `−0.123`; a dash for None and nan."""
+    if not isinstance(value, (int, float)) or math.isnan(value):
+        return NOTHING
+    return f"{value:.{places}f}".replace("-", "−")
+
+
+@register.filter
+def pvalue(value: object) -> str:
+    """A p-value with three decimals, or `< .001`; a dash for None and nan."""
+    if not isinstance(value, (int, float)) or math.isnan(value):
+        return NOTHING
+    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")

@@ -1,0 +1,34 @@
+"""Stage 1: parse, check and store a submission.
+
+A `Submission` holds files, `check_submission` turns them into a checked draft without storing
+anything (the dry run), and `store` writes a draft: all of it or nothing.
+"""
+
+from annotation.uploads.changes import Changes
+from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.files import InputFile
+from annotation.uploads.previews import Checked, check_draft, check_submission
+from annotation.uploads.problems import Place, Problem, Report
+from annotation.uploads.store import ImportResult, OutdatedError, examine, store
+from annotation.uploads.submissions import Submission, SystemFile, label_of_file
+
+__all__ = [
+    "Changes",
+    "Checked",
+    "ImportResult",
+    "InputFile",
+    "OutdatedError",
+    "Place",
+    "Problem",
+    "Report",
+    "SegmentDraft",
+    "Submission",
+    "SystemDraft",
+    "SystemFile",
+    "TestSetDraft",
+    "check_draft",
+    "check_submission",
+    "examine",
+    "label_of_file",
+    "store",
+]

@@ -1,0 +1,151 @@
+"""What is allowed but deserves a look before the import is confirmed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from decimal import Decimal
+
+from annotation import languages
+from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.problems import Place, Report, some
+
+# An output is remarkable beyond this factor of ratio x reference, where the difference is also
+# larger than a short sentence's play.
+FACTOR, SLACK = 2.0, 5
+
+
+def length(text: str, language: str) -> int:
+    """Count what the length ratio counts: characters without blanks (Chinese, Japanese), or words.
+
+    >>> length("a red boat", "en"), length("一艘红船", "zh")
+    (3, 4)
+    """
+    words = text.split()
+    return sum(map(len, words)) if languages.is_character_based(language) else len(words)
+
+
+def doubt(draft: TestSetDraft, report: Report, segments: Sequence[SegmentDraft]) -> None:
+    """Add warnings. `segments` are the draft's, or the stored ones that it adds systems to."""
+    _doubt_languages(draft, report)
+    _doubt_segments(draft, report)
+    by_key = {segment.key: segment for segment in segments}
+    lengths = reference_lengths(segments, draft.target_language)
+    for j, system in enumerate(draft.systems):
+        place = draft.place("system", j)
+        _doubt_texts(system, by_key, place, report)
+        _doubt_lengths(system, lengths, draft.target_language, place, report)
+    _doubt_twins(draft, report)
+
+
+def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[str, float]:
+    """Return each segment's mean reference length in the unit of `length`, by key."""
+    return {
+        segment.key: sum(length(text, language) for text in segment.references.values())
+        / len(segment.references)
+        for segment in segments
+        if segment.references
+    }
+
+
+def _doubt_languages(draft: TestSetDraft, report: Report) -> None:
+    if draft.source_language == draft.target_language:
+        report.warn("source and target language are the same", Place(field="target language"))
+
+
+def _doubt_segments(draft: TestSetDraft, report: Report) -> None:
+    first: dict[str, int] = {}
+    repeated = []
+    for i, segment in enumerate(draft.segments):
+        if first.setdefault(segment.source, i) != i:
+            repeated.append(i)
+    _count(draft, "source", repeated, "repeat the source of an earlier segment", report)
+    copied = [
+        i
+        for i, s in enumerate(draft.segments)
+        if s.source.strip() in map(str.strip, s.references.values())
+    ]
+    _count(draft, "source", copied, "have a reference equal to the source", report)
+    _count(draft, "document", _torn(draft.segments), "return to a document that had ended", report)
+    _doubt_references(draft, report)
+
+
+def _count(draft: TestSetDraft, kind: str, numbers: list[int], what: str, report: Report) -> None:
+    if numbers:
+        keys = some([draft.segments[i].key for i in numbers])
+        report.warn(f"{len(numbers):,} segments {what} ({keys})", draft.place(kind, numbers[0]))
+
+
+def _torn(segments: Sequence[SegmentDraft]) -> list[int]:
+    """Return where a document goes on after another one stood between."""
+    ended: set[str] = set()
+    torn = []
+    for i, (previous, segment) in enumerate(zip(segments, segments[1:], strict=False), 1):
+        if segment.document == previous.document:
+            continue
+        ended.add(previous.document)
+        if segment.document in ended:
+            torn.append(i)
+    return torn
+
+
+def _doubt_references(draft: TestSetDraft, report: Report) -> None:
+    names = sorted({name for segment in draft.segments for name in segment.references})
+    if draft.segments and not names:
+        report.warn("there is no reference: metrics that need one cannot run, nor traps be cut")
+    for name in names:
+        without = [i for i, s in enumerate(draft.segments) if name not in s.references]
+        _count(draft, "key", without, f"have no reference {name}", report)
+
+
+def _doubt_texts(
+    system: SystemDraft, segments: dict[str, SegmentDraft], place: Place, report: Report
+) -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for key, text in system.outputs.items():
+        segment = segments.get(key)
+        if not text.strip():
+            found["are empty"].append(key)
+        elif segment and text in segment.references.values():
+            found["are identical to a reference"].append(key)
+        elif segment and text == segment.source:
+            found["are identical to the source"].append(key)
+    for what, keys in found.items():
+        report.warn(
+            f"{len(keys):,} of {len(system.outputs):,} outputs of “{system.label}” {what} "
+            f"(segments {some(keys)})",
+            place,
+        )
+
+
+def _doubt_lengths(
+    system: SystemDraft, lengths: dict[str, float], language: str, place: Place, report: Report
+) -> None:
+    ratio = float(system.ratio)
+    if not 0 < ratio < float("inf"):
+        return
+    longer, shorter = [], []
+    for key, text in system.outputs.items():
+        size, wanted = length(text, language), ratio * lengths.get(key, 0)
+        if not size or not wanted or abs(size - wanted) <= SLACK:
+            continue
+        if size > FACTOR * wanted:
+            longer.append(key)
+        elif size < wanted / FACTOR:
+            shorter.append(key)
+    for what, keys in (("longer", longer), ("shorter", shorter)):
+        if keys:
+            report.warn(
+                f"{len(keys):,} outputs of “{system.label}” are much {what} than "
+                f"{Decimal(system.ratio) * 100:f} % of the reference (segments {some(keys)})",
+                place,
+            )
+
+
+def _doubt_twins(draft: TestSetDraft, report: Report) -> None:
+    seen: dict[int, int] = {}
+    for j, system in enumerate(draft.systems):
+        texts = hash(frozenset(system.outputs.items()))
+        i = seen.setdefault(texts, j)
+        if i != j and draft.systems[i].outputs == system.outputs:
+            other = draft.systems[i].label
+            report.warn(f"“{system.label}” and “{other}” have the same outputs throughout",
+                        draft.place("system", j))  # fmt: skip

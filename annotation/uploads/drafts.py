@@ -1,0 +1,111 @@
+"""A test set in memory, as read from files or built by code, before it is checked and stored."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from annotation.uploads.problems import Place
+
+FULL_LENGTH = Decimal(1)
+Where = tuple[str | int, ...]
+
+
+@dataclass
+class SegmentDraft:
+    """A source segment. `references` maps a reference's name, usually `A`, to its text."""
+
+    key: str
+    source: str
+    document: str = ""
+    references: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class SystemDraft:
+    """A system's outputs at one required length; `outputs` maps segment keys to texts.
+
+    `ratio` is the required length as a share of the full target length (1: no length control).
+    An empty text is an output; a key that is absent is a segment the system did not translate.
+    """
+
+    name: str
+    ratio: Decimal | float | str = FULL_LENGTH
+    outputs: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            self.ratio = Decimal(str(self.ratio))
+        except InvalidOperation:
+            self.ratio = Decimal("NaN")
+
+    @property
+    def identity(self) -> tuple[str, Decimal]:
+        """Name and ratio, which together identify a system of a test set."""
+        return self.name, Decimal(self.ratio)
+
+    @property
+    def label(self) -> str:
+        """The system as people write it: `name`, or `name@0.8` where the length is controlled."""
+        return label(self.name, Decimal(self.ratio))
+
+
+@dataclass
+class TestSetDraft:
+    """A test set to be stored, or systems to be added to the stored one of the same slug.
+
+    `segments` may be empty where a test set of this slug is stored: its segments are meant then.
+    `places` says where in the files a value was read, see `place`.
+    """
+
+    __test__ = False  # not a test class, whatever pytest thinks
+
+    slug: str
+    name: str
+    source_language: str
+    target_language: str
+    description: str = ""
+    segments: list[SegmentDraft] = field(default_factory=list)
+    systems: list[SystemDraft] = field(default_factory=list)
+    places: dict[Where, Place] = field(default_factory=dict, repr=False, compare=False)
+
+    def place(self, *where: str | int) -> Place:
+        """Return where a value was read.
+
+        `where` is ("source", i), ("key", i), ("document", i), ("reference", i, name),
+        ("system", j) or ("output", j, key), with i and j counting segments and systems.
+        """
+        return self.places.get(where) or Place(field=self._describe(*where))
+
+    def _describe(self, kind: str | int, number: str | int, *rest: str | int) -> str:
+        if kind in ("system", "output"):
+            system = self.systems[int(number)].label
+            return f"system {system}" + (f", segment {rest[0]}" if rest else "")
+        name = f" {rest[0]}" if rest else ""
+        return f"segment {self.segments[int(number)].key}, {kind}{name}"
+
+
+def label(name: str, ratio: Decimal) -> str:
+    """Write a system as `name`, or `name@0.8` where the length is controlled."""
+    return name if ratio == FULL_LENGTH else f"{name}@{ratio.normalize():f}"
+
+
+def to_json(draft: TestSetDraft) -> dict[str, Any]:
+    """Return everything but the places as plain JSON values."""
+    return {
+        **{name: getattr(draft, name) for name in HEAD},
+        "segments": [[s.key, s.source, s.document, s.references] for s in draft.segments],
+        "systems": [[s.name, str(s.ratio), s.outputs] for s in draft.systems],
+    }
+
+
+def from_json(values: Mapping[str, Any]) -> TestSetDraft:
+    """Rebuild the draft that `to_json` wrote."""
+    return TestSetDraft(
+        **{name: values[name] for name in HEAD},
+        segments=[SegmentDraft(*segment) for segment in values["segments"]],
+        systems=[SystemDraft(*system) for system in values["systems"]],
+    )
+
+
+HEAD = ("slug", "name", "source_language", "target_language", "description")

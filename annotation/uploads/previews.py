@@ -1,0 +1,123 @@
+"""What a person sees before confirming: counts, a table of the systems, the first segments."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from annotation.uploads.changes import Changes, Stored
+from annotation.uploads.doubts import doubt, length, reference_lengths
+from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.problems import Report
+from annotation.uploads.readers import read
+from annotation.uploads.store import examine
+from annotation.uploads.submissions import Submission
+
+FIRST = 5
+
+
+@dataclass(frozen=True)
+class SystemRow:
+    """A system in the preview. `observed` is output length over reference length, if known."""
+
+    label: str
+    name: str
+    ratio: str
+    outputs: int
+    empty: int
+    missing: int
+    observed: float | None
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Counts of a checked draft, plain values throughout so that it can be kept as JSON."""
+
+    segments: int
+    documents: int
+    references: int
+    outputs: int
+    empty: int
+    systems: list[SystemRow]
+    first: list[dict[str, Any]]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+@dataclass
+class Checked:
+    """A draft with everything found about it."""
+
+    draft: TestSetDraft
+    report: Report
+    changes: Changes
+    preview: Preview
+
+
+def check_submission(submission: Submission) -> Checked:
+    """Read and check files without storing anything: the dry run."""
+    report = Report()
+    return check_draft(read(submission, report), report)
+
+
+def check_draft(draft: TestSetDraft, report: Report) -> Checked:
+    """Check a draft and describe it."""
+    stored, changes = examine(draft, report)
+    segments = draft.segments or stored_segments(stored)
+    doubt(draft, report, segments)
+    return Checked(draft, report, changes, describe(draft, segments, stored))
+
+
+def stored_segments(stored: Stored) -> list[SegmentDraft]:
+    """Return the stored segments as drafts, in order."""
+    rows = sorted(stored.segments.values(), key=lambda segment: segment.position)
+    return [SegmentDraft(s.key, s.source, s.document, stored.references[s.key]) for s in rows]
+
+
+def describe(draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stored) -> Preview:
+    """Count a draft; `segments` are the draft's or the stored ones that it adds systems to."""
+    lengths = reference_lengths(segments, draft.target_language)
+    rows = [_row(system, draft, len(segments), lengths, stored) for system in draft.systems]
+    return Preview(
+        segments=len(segments),
+        documents=len({s.document for s in segments if s.document}),
+        references=sum(len(s.references) for s in segments),
+        outputs=sum(row.outputs for row in rows),
+        empty=sum(row.empty for row in rows),
+        systems=rows,
+        first=[_first(segment, draft.systems) for segment in segments[:FIRST]],
+    )
+
+
+def _row(
+    system: SystemDraft,
+    draft: TestSetDraft,
+    segments: int,
+    lengths: dict[str, float],
+    stored: Stored,
+) -> SystemRow:
+    measured = [key for key in system.outputs if key in lengths]
+    wanted = sum(lengths[key] for key in measured)
+    size = sum(length(system.outputs[key], draft.target_language) for key in measured)
+    return SystemRow(
+        label=system.label,
+        name=system.name,
+        ratio=str(system.ratio),
+        outputs=len(system.outputs),
+        empty=sum(not text.strip() for text in system.outputs.values()),
+        missing=max(0, segments - len(system.outputs)),
+        observed=size / wanted if wanted else None,
+        is_new=system.identity not in stored.systems,
+    )
+
+
+def _first(segment: SegmentDraft, systems: Sequence[SystemDraft]) -> dict[str, Any]:
+    return {
+        "key": segment.key,
+        "document": segment.document,
+        "source": segment.source,
+        "references": sorted(segment.references.items()),
+        "outputs": [[s.label, s.outputs.get(segment.key)] for s in systems],
+    }

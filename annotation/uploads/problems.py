@@ -1,0 +1,88 @@
+"""What is wrong, doubtful or worth knowing about an upload, and where: file, row and field."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+Severity = Literal["error", "warning", "note"]
+
+
+class Place(NamedTuple):
+    """Where something stands. `row` is the line in the file, from 1, a header line included."""
+
+    file: str = ""
+    row: int | None = None
+    field: str = ""
+
+    def __str__(self) -> str:
+        row = "" if self.row is None else f"row {self.row}"
+        return ", ".join(part for part in (self.file, row, self.field) if part)
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One sentence about one place."""
+
+    severity: Severity
+    message: str
+    place: Place = NOWHERE
+
+    def __str__(self) -> str:
+        place = str(self.place)
+        return f"{place}: {self.message}" if place else self.message
+
+
+@dataclass
+class Report:
+    """Everything found while reading and checking, in the order in which it was found."""
+
+    problems: list[Problem] = field(default_factory=list)
+
+    def _add(self, severity: Severity, message: str, place: Place) -> None:
+        place = Place(printable(place.file), place.row, printable(place.field))
+        self.problems.append(Problem(severity, printable(message), place))
+
+    def error(self, message: str, place: Place = NOWHERE) -> None:
+        """Add something that forbids the import."""
+        self._add("error", message, place)
+
+    def warn(self, message: str, place: Place = NOWHERE) -> None:
+        """Add something that a person should look at before confirming."""
+        self._add("warning", message, place)
+
+    def note(self, message: str, place: Place = NOWHERE) -> None:
+        """Add something that was done to the files, such as leaving out a byte order mark."""
+        self._add("note", message, place)
+
+    def _of(self, severity: Severity) -> list[Problem]:
+        return [problem for problem in self.problems if problem.severity == severity]
+
+    @property
+    def errors(self) -> list[Problem]:
+        """What forbids the import."""
+        return self._of("error")
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What is allowed but doubtful."""
+        return self._of("warning")
+
+    @property
+    def notes(self) -> list[Problem]:
+        """What was done to the files."""
+        return self._of("note")
+
+
+def printable(text: str) -> str:
+    """Write control characters and lone surrogates, which pages cannot show, as escapes."""
+    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def some(names: list[str], limit: int = 5) -> str:
+    """Join the first names: `a, b, c and 4 more`."""
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

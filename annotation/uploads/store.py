@@ -1,0 +1,137 @@
+"""Store a checked test set, all of it or nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from annotation import languages
+from annotation.models import Output, Reference, Segment, System, TestSet
+from annotation.models.corpus import content_key
+from annotation.uploads.changes import Changes, Stored, compare, read_stored
+from annotation.uploads.checks import check
+from annotation.uploads.drafts import TestSetDraft
+from annotation.uploads.problems import Problem, Report
+
+BATCH = 2_000
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """What an import did. `warnings` is what was stored although it looks doubtful."""
+
+    test_set: TestSet
+    changes: Changes
+    warnings: list[Problem]
+
+    @property
+    def sentence(self) -> str:
+        """Say in one sentence what was added."""
+        changes = self.changes
+        if changes.is_empty:
+            return f"Nothing changed: “{self.test_set}” holds all of this already."
+        verb = "Created" if changes.creates else "Added to"
+        segments = f"{changes.segments_added:,} segments, " if changes.creates else ""
+        return (
+            f"{verb} “{self.test_set}”: {segments}{len(changes.systems_added):,} systems, "
+            f"{changes.outputs_added:,} outputs."
+        )
+
+
+class OutdatedError(Exception):
+    """The stored test set changed after the import was previewed."""
+
+
+def examine(draft: TestSetDraft, report: Report, *, lock: bool = False) -> tuple[Stored, Changes]:
+    """Check a draft by itself and against what is stored; every violation goes to the report."""
+    stored = read_stored(draft.slug, lock=lock)
+    check(draft, report, stored.segments.keys())
+    return stored, compare(draft, stored, report)
+
+
+def store(
+    draft: TestSetDraft, *, user: Any = None, expected: Changes | None = None
+) -> ImportResult:
+    """Store a test set, or add its systems to the stored test set of the same slug.
+
+    Storing the same draft again changes nothing. Raises ValidationError with every violation,
+    and OutdatedError where the changes are no longer the `expected` ones that were previewed.
+    """
+    report = Report()
+    try:
+        with transaction.atomic():
+            stored, changes = examine(draft, report, lock=True)
+            if report.errors:
+                raise ValidationError([str(problem) for problem in report.errors])
+            if expected is not None and changes != expected:
+                raise OutdatedError
+            test_set = _write(draft, stored, user)
+    except IntegrityError as error:
+        raise ValidationError(
+            "Another import into this test set finished at the same moment. Try again."
+        ) from error
+    return ImportResult(test_set, changes, report.warnings)
+
+
+def _write(draft: TestSetDraft, stored: Stored, user: Any) -> TestSet:
+    test_set = stored.test_set
+    if test_set is None:
+        test_set = _write_test_set(draft, user)
+        stored.segments = _write_segments(draft, test_set)
+        stored.references = {s.key: s.references for s in draft.segments}
+    outputs = _new_outputs(draft, stored, _write_systems(draft, stored, test_set))
+    Output.objects.bulk_create(outputs, batch_size=BATCH)
+    return test_set
+
+
+def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
+    return TestSet.objects.create(
+        slug=draft.slug,
+        name=draft.name,
+        source_language=languages.normalise(draft.source_language),
+        target_language=languages.normalise(draft.target_language),
+        description=draft.description,
+        created_by=user if user is not None and user.is_authenticated else None,
+    )
+
+
+def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment]:
+    segments = Segment.objects.bulk_create(
+        (
+            Segment(test_set=test_set, position=i, key=s.key, document=s.document, source=s.source)
+            for i, s in enumerate(draft.segments)
+        ),
+        batch_size=BATCH,
+    )
+    Reference.objects.bulk_create(
+        (
+            Reference(segment=segment, name=name, text=text)
+            for segment, s in zip(segments, draft.segments, strict=True)
+            for name, text in s.references.items()
+        ),
+        batch_size=BATCH,
+    )
+    return {segment.key: segment for segment in segments}
+
+
+def _write_systems(draft: TestSetDraft, stored: Stored, test_set: TestSet) -> list[int]:
+    """Return the primary keys of the draft's systems, in the draft's order."""
+    new = [s for s in draft.systems if s.identity not in stored.systems]
+    rows = System.objects.bulk_create(
+        [System(test_set=test_set, name=s.name, length_ratio=s.ratio) for s in new]
+    )
+    pks = stored.systems | {s.identity: row.pk for s, row in zip(new, rows, strict=True)}
+    return [pks[system.identity] for system in draft.systems]
+
+
+def _new_outputs(draft: TestSetDraft, stored: Stored, systems: list[int]) -> Iterator[Output]:
+    for system, pk in zip(draft.systems, systems, strict=True):
+        old = stored.outputs(system.identity)
+        for key, text in system.outputs.items():
+            if key not in old:
+                segment = stored.segments[key]
+                references = list(stored.references[key].values())
+                hashed = content_key(segment.source, references, text)
+                yield Output(system_id=pk, segment=segment, text=text, content_key=hashed)

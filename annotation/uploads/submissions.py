@@ -1,0 +1,89 @@
+"""What a person sends: files by role and a description, and how systems are named in it."""
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import PurePath
+from string import ascii_uppercase
+
+from annotation.uploads.drafts import FULL_LENGTH
+from annotation.uploads.files import InputFile
+
+RATIO = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", re.ASCII)
+LABEL_WITH_RATIO = re.compile(r"@\s*[\d.]+\s*%?$", re.ASCII)
+TEXT_ENDINGS = (".txt", ".out", ".hyp", ".sys")
+
+
+@dataclass(frozen=True)
+class SystemFile:
+    """Plain text, one output a line, of the system that `label` names (`name` or `name@0.8`)."""
+
+    file: InputFile
+    label: str
+
+
+@dataclass
+class Submission:
+    """Files and description of one upload.
+
+    Segments come from `source` (plain text) or from one of the `tables`; outputs from `systems`
+    (plain text), from `system:` columns or from tables of outputs. Without segments the stored
+    ones of the test set `slug` are meant.
+    """
+
+    slug: str
+    name: str
+    source_language: str
+    target_language: str
+    description: str = ""
+    ratio: Decimal = FULL_LENGTH
+    source: InputFile | None = None
+    references: list[InputFile] = field(default_factory=list)
+    documents: InputFile | None = None
+    systems: list[SystemFile] = field(default_factory=list)
+    tables: list[InputFile] = field(default_factory=list)
+
+    @property
+    def files(self) -> list[InputFile]:
+        """All files, for their total size."""
+        single = [file for file in (self.source, self.documents) if file is not None]
+        return [*single, *self.references, *(s.file for s in self.systems), *self.tables]
+
+
+def reference_name(number: int) -> str:
+    """Name the references of plain files in their order: A, B, …, Z, A2, B2, …"""
+    turn, letter = divmod(number, len(ascii_uppercase))
+    return ascii_uppercase[letter] + (str(turn + 1) if turn else "")
+
+
+def label_of_file(file_name: str, target_language: str = "") -> str:
+    """Return the system label that a file name carries: `baseline@0.8.txt` is `baseline@0.8`.
+
+    Only a usual ending of text files or the target language's code is left out, because systems
+    are called `uedin-nmt.4723` and the like.
+    """
+    base = PurePath(file_name).name
+    for ending in (*TEXT_ENDINGS, f".{target_language.lower()}"):
+        if len(ending) > 1 and base.lower().endswith(ending) and len(base) > len(ending):
+            return base[: -len(ending)]
+    return base
+
+
+def split_label(label: str, default: Decimal = FULL_LENGTH) -> tuple[str, Decimal]:
+    """Split `name@0.8` or `name@80%` into name and ratio; without `@` the default holds.
+
+    Raises ValueError where what follows `@` is no ratio.
+    """
+    name, mark, ratio = label.rpartition("@")
+    if not mark:
+        return label.strip(), default
+    return name.strip(), parse_ratio(ratio)
+
+
+def parse_ratio(text: str) -> Decimal:
+    """Read a length ratio, as a share (`0.8`) or in per cent (`80%`). Raises ValueError."""
+    found = RATIO.fullmatch(text.strip())
+    if not found:
+        raise ValueError(f"“{text.strip()}” is no length ratio; write 0.8 or 80%")
+    value = Decimal(found[1])
+    return value / 100 if found[2] else value

@@ -1,0 +1,196 @@
+"""TSV, CSV and JSON Lines to rows of named cells.
+
+TSV has no quoting: a cell is what stands between two tabs. CSV is read with quoting (RFC 4180).
+JSON Lines has one object a line.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from annotation.uploads.files import lines_of
+from annotation.uploads.problems import Place, Report
+
+EXTENSIONS = {
+    ".tsv": "tsv", ".tab": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".json": "jsonl",
+}  # fmt: skip
+LONGEST_CELL = 2**24
+
+
+@dataclass
+class Table:
+    """Rows by column name; an absent cell is absent from its row's dictionary."""
+
+    file: str
+    columns: list[str] = field(default_factory=list)
+    rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+
+
+def format_of(name: str, text: str) -> str:
+    """Return `tsv`, `csv` or `jsonl`, by the file name or else by the first line."""
+    known = EXTENSIONS.get(PurePath(name).suffix.lower())
+    if known:
+        return known
+    first = text.split("\n", 1)[0]
+    if first.lstrip().startswith(("{", "[")):
+        return "jsonl"
+    return "tsv" if "\t" in first else "csv"
+
+
+def parse(name: str, text: str, report: Report) -> Table | None:
+    """Return the rows of a table, or None with the reason reported."""
+    if not text.strip():
+        report.error("the file is empty", Place(name))
+        return None
+    kind = format_of(name, text)
+    if kind == "jsonl":
+        return _parse_jsonl(name, text, report)
+    cells = _tsv_rows(text) if kind == "tsv" else _csv_rows(name, text, report)
+    return _with_header(Table(name), cells, kind, report)
+
+
+def _tsv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines_of(text), 1):
+        yield number, line.split("\t") if line.strip() else []
+
+
+def _csv_rows(name: str, text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(LONGEST_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    number = 1
+    try:
+        for cells in reader:
+            yield number, cells if any(cell.strip() for cell in cells) else []
+            number = reader.line_num + 1
+    except csv.Error as error:
+        report.error(
+            f"the CSV cannot be read from here on ({error}). Is a quotation mark not closed or "
+            "not doubled?",
+            Place(name, number),
+        )
+
+
+def _with_header(
+    table: Table, rows: Iterator[tuple[int, list[str]]], kind: str, report: Report
+) -> Table | None:
+    _, header = next(rows, (1, []))
+    table.columns = [_column(cell) for cell in header]
+    if not _check_header(table, kind, report):
+        return None
+    blank: list[int] = []
+    for number, cells in rows:
+        if not cells:
+            blank.append(number)
+            continue
+        _report_blank(table.file, blank, report)
+        if len(cells) != len(header):
+            report.error(
+                f"the row has {len(cells)} cells, the header has {len(header)}",
+                Place(table.file, number),
+            )
+            continue
+        table.rows.append((number, dict(zip(table.columns, cells, strict=True))))
+    if kind == "tsv":
+        _warn_of_quotes(table, report)
+    return table
+
+
+def _report_blank(name: str, blank: list[int], report: Report) -> None:
+    """Blank rows at the end are no rows; between others they are errors."""
+    for number in blank:
+        report.error("the row is empty", Place(name, number))
+    blank.clear()
+
+
+def _column(name: str) -> str:
+    """Return a column name without outer blanks, its fixed part in lower case."""
+    name = name.strip()
+    head, mark, rest = name.partition(":")
+    if mark and head.lower() == "system":
+        return f"system:{rest.strip()}"
+    if name.lower().startswith("reference_"):
+        return f"reference_{name[10:]}"
+    return name.lower()
+
+
+def _check_header(table: Table, kind: str, report: Report) -> bool:
+    place = Place(table.file, 1)
+    before = len(report.errors)
+    for number, name in enumerate(table.columns, 1):
+        if not name:
+            report.error(f"column {number} has no name", place)
+    for name in sorted({n for n in table.columns if n and table.columns.count(n) > 1}):
+        report.error(f"the column “{name}” is there twice", place)
+    if len(table.columns) == 1 and re.search(r"[;,\t]", table.columns[0]):
+        wanted = "tabs" if kind == "tsv" else "commas"
+        report.error(
+            f"the header “{table.columns[0][:60]}” is one column: separate cells by {wanted}, "
+            f"as the file name's ending says",
+            place,
+        )
+    return len(report.errors) == before
+
+
+def _warn_of_quotes(table: Table, report: Report) -> None:
+    quoted = [
+        number
+        for number, row in table.rows
+        if any(
+            len(cell) > 1 and cell[0] == cell[-1] == '"' and '""' in cell for cell in row.values()
+        )
+    ]
+    if quoted:
+        report.warn(
+            f"{len(quoted):,} rows have cells in quotation marks with doubled ones inside. TSV "
+            "has no quoting here, so all of them are kept as text; save a quoted file as CSV",
+            Place(table.file, quoted[0]),
+        )
+
+
+def _parse_jsonl(name: str, text: str, report: Report) -> Table | None:
+    table = Table(name)
+    columns: dict[str, None] = {}
+    blank: list[int] = []
+    for number, line in enumerate(lines_of(text), 1):
+        if not line.strip():
+            blank.append(number)
+            continue
+        _report_blank(name, blank, report)
+        row = _json_object(line, Place(name, number), report)
+        if row is not None:
+            columns |= dict.fromkeys(row)
+            table.rows.append((number, row))
+        elif number == 1 and line.lstrip().startswith("["):
+            return None
+    table.columns = list(columns)
+    return table
+
+
+def _json_object(line: str, place: Place, report: Report) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        report.error(f"this is no JSON: {error.msg} at character {error.colno}", place)
+    except (ValueError, RecursionError) as error:
+        report.error(f"this JSON cannot be used: {error}", place)
+    else:
+        if isinstance(value, dict):
+            return {key: cell for key, cell in value.items() if cell is not None}
+        report.error('one JSON object a line is expected, such as {"source": "…"}', place)
+    return None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for key, value in pairs:
+        name = _column(key)
+        if name in row:
+            raise ValueError(f"the field “{name}” is there twice")
+        row[name] = value
+    return row

@@ -1,0 +1,99 @@
+"""Ways into a campaign for its annotators, and the pages between items."""
+
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation import assignments
+from annotation.judgments import NotOpenError, refuse_unless_open
+from annotation.models import Annotator, Campaign
+from annotation.views.errors import refuse
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+DEAD_LINK = (
+    "It is incomplete, or a newer link has replaced it. Ask the person who sent it for a new one. "
+    "What you rated before is saved."
+)
+PAGE_SIZE = 100
+
+
+@never_cache
+@require_safe
+def personal_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Sign the owner of the link in, instead of whoever was signed in before."""
+    annotator = assignments.find_by_token(token)
+    if annotator is None or annotator.user is None:
+        return refuse(request, 404, "This link does not work", DEAD_LINK)
+    login(request, annotator.user, backend=BACKEND)
+    response = redirect("annotate", slug=annotator.campaign.slug)
+    # The address is a password: no other site may learn it.
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+@never_cache
+@require_safe
+@login_required
+def next_item(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go on where one was."""
+    annotator = _annotator_or_404(request, slug)
+    try:
+        refuse_unless_open(annotator.campaign.status)
+    except NotOpenError as refusal:
+        return not_open_page(request, annotator.campaign.slug, refusal.sentence)
+    public_id = assignments.first_open(annotator)
+    if public_id is None:
+        return redirect("annotate-done", slug=slug)
+    return redirect("item", public_id=public_id)
+
+
+@never_cache
+@require_safe
+@login_required
+def done(request: HttpRequest, slug: str) -> HttpResponse:
+    """Thank the annotator, or send them on if items are left."""
+    annotator = _annotator_or_404(request, slug)
+    progress = assignments.progress(annotator)
+    is_open = annotator.campaign.status == Campaign.Status.OPEN
+    if is_open and progress.done < progress.total:
+        return redirect("annotate", slug=slug)
+    context = {"campaign": annotator.campaign.name, "slug": slug, "progress": progress}
+    return render(request, "annotation/done.html", context | {"is_open": is_open})
+
+
+@never_cache
+@require_safe
+@login_required
+def history(request: HttpRequest, slug: str) -> HttpResponse:
+    """An annotator's own answers, with ways to revise them while the campaign is open."""
+    annotator = _annotator_or_404(request, slug)
+    campaign = annotator.campaign
+    page = Paginator(assignments.rated_items(annotator), PAGE_SIZE).get_page(
+        request.GET.get("page")
+    )
+    language = campaign.test_set.target_language
+    context = {
+        "campaign": campaign.name,
+        "slug": slug,
+        "is_open": campaign.status == Campaign.Status.OPEN,
+        "page": page,
+        "items": [assignments.rated_item(row, language) for row in page],
+    }
+    return render(request, "annotation/history.html", context)
+
+
+def not_open_page(request: HttpRequest, slug: str, sentence: str) -> HttpResponse:
+    """409 for a campaign that takes no answers, with the way to one's own ratings."""
+    context = {"sentence": sentence, "slug": slug}
+    return render(request, "annotation/not_open.html", context, status=409)
+
+
+def _annotator_or_404(request: HttpRequest, slug: str) -> Annotator:
+    annotator = assignments.find_annotator(user=request.user, slug=slug)
+    if annotator is None:
+        raise Http404
+    return annotator

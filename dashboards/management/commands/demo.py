@@ -1,0 +1,115 @@
+"""`manage.py demo`: the whole app on one machine, with its demo, in one command.
+
+Loads the demo where it is missing, then runs a web server and a worker until Ctrl-C. Everything
+is kept in the `var` folder, so the next start goes on where this one ended.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from argparse import ArgumentParser
+from types import FrameType
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.demo import DEMO_PASSWORD, load_demo
+from annotation.demo.load import LOGINS
+from metrics.runs import start
+from metrics.registry import METRICS
+
+GRACE_SECONDS = 15
+
+
+class Command(BaseCommand):
+    help = "Start the app with its demo: web server and worker, until Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--load-only", action="store_true", help="store the demo and leave")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        if not options["load_only"]:
+            _require_free(host, port)
+        call_command("migrate", verbosity=0)
+        test_sets = load_demo()
+        for test_set in test_sets:
+            start(test_set=test_set, metrics=list(METRICS), systems=None, user=None)
+        if options["load_only"]:
+            return
+        call_command("collectstatic", interactive=False, verbosity=0)
+        self._announce(host, port)
+        sys.exit(_supervise([_web(host, port), _worker()]))
+
+    def _announce(self, host: str, port: int) -> None:
+        address = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}/"
+        names = ", ".join(LOGINS)
+        self.stdout.write(
+            f"\nTouchstone is at {address}\n"
+            f"  logins    {names}\n"
+            f"  password  {DEMO_PASSWORD}\n"
+            "Judgments and scores are kept in the folder var. Ctrl-C stops everything.\n"
+        )
+        self.stdout.flush()
+
+
+def _require_free(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(
+                f"Port {port} is taken ({error.strerror}). Try: make demo PORT={port + 1}"
+            ) from error
+
+
+def _web(host: str, port: int) -> list[str]:
+    """One process with threads: enough for a demo, and light on SQLite."""
+    command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"{host}:{port}"]
+    return [*command, "--workers", "1", "--threads", "8", "--log-level", "warning"]
+
+
+def _worker() -> list[str]:
+    """The embedded clock (`-B`) hands out again the runs of a worker that was killed."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo", "-B"]
+    return [*command, "-Q", "cpu,gpu", "--loglevel", "warning", "--without-gossip"]
+
+
+def _supervise(commands: list[list[str]]) -> int:
+    """Run until one process ends or somebody stops us; then end them all.
+
+    Returns the exit status: 0 after Ctrl-C, otherwise that of the process that ended first.
+    """
+    # Sessions of their own: Ctrl-C reaches us alone, and we stop them in order.
+    processes = [subprocess.Popen(command, start_new_session=True) for command in commands]
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        pid, status = os.wait()
+        next(process for process in processes if process.pid == pid).returncode = status
+        return os.waitstatus_to_exitcode(status) or 1
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        _stop(processes)
+
+
+def _as_interrupt(signum: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    for process in processes:
+        try:
+            process.wait(timeout=GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

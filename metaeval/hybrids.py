@@ -1,0 +1,313 @@
+"""System-level correlation from hybrid systems (Graham and Liu 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
+from metaeval.corpus import CorpusStatistics
+from metaeval.resampling import Rng, blocks, resolve_seed, stream
+from metaeval.results import (
+    ConstantInputWarning,
+    MissingDataWarning,
+    Notes,
+    Result,
+    TooFewWarning,
+)
+from metaeval.scores import ScoreMatrix
+
+# Hybrids per block: a fixed number, since each block has its own random stream.
+BLOCK = 1000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HybridCorrelations(Result):
+    """Hybrid super-sampling of several metrics, all from one draw.
+
+    Attributes
+    ----------
+    metrics
+        Names, in the order of the input.
+    r
+        Pearson's r of human and metric scores over the hybrids; nan where undefined.
+    limit
+        What r tends to as the number of hybrids grows, in closed form; nan for corpus metrics,
+        which have none.
+    between
+        metrics x metrics, Pearson's r between the metrics over the hybrids (for Zou's interval
+        and Williams' test with n = ``n_hybrids``).
+    human_scores, metric_scores
+        Scores of the hybrids: n_hybrids, and metrics x n_hybrids.
+    n
+        Segments drawn from; ``cells`` of them times systems could be drawn.
+    n_hybrids, seed
+        Report both: more hybrids only narrow the interval (half-width ~ 1/sqrt(K)).
+    """
+
+    metrics: tuple[str, ...]
+    r: FloatArray
+    limit: FloatArray
+    between: FloatArray
+    human_scores: FloatArray
+    metric_scores: FloatArray
+    systems: tuple[str, ...]
+    cells: int
+    n_hybrids: int
+    seed: int
+
+    def by_metric(self) -> dict[str, float]:
+        """Return metric name -> r."""
+        return dict(zip(self.metrics, self.r.tolist(), strict=True))
+
+
+def hybrid_supersample(
+    human: ScoreMatrix,
+    metrics: Mapping[str, ScoreMatrix],
+    *,
+    n_hybrids: int = 10_000,
+    rng: Rng,
+    statistics: Mapping[str, CorpusStatistics] | None = None,
+) -> HybridCorrelations:
+    """Correlate metrics with humans over hybrid systems.
+
+    A hybrid takes, for every segment, the output of a system drawn at random among the systems
+    whose cell is present in the human scores and in *every* metric. Its human score and the
+    score of a segment metric are means over its segments; a corpus metric is computed from the
+    hybrid's summed statistics, so BLEU comes from n-gram counts and not from an average. One
+    draw serves all metrics (Graham and Liu 2016, NAACL).
+
+    As the number of hybrids grows, r of a segment metric tends to
+    sum h'm'/k / sqrt(sum h'^2/k . sum m'^2/k) over the cells, where ' removes each segment's
+    mean over its k present systems: differences between segments cancel.
+
+    Parameters
+    ----------
+    human
+        systems x segments.
+    metrics
+        name -> scores, matched to ``human`` by system and segment names.
+    n_hybrids
+        Hybrid systems to draw.
+    rng
+        Seed or Generator; the same seed gives the same hybrids on any machine.
+    statistics
+        name -> `CorpusStatistics` of corpus metrics.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs in both mappings, there is no metric, or a metric shares no cell with
+        the human scores.
+
+    Warns
+    -----
+    MissingDataWarning
+        Cells or whole segments could not be drawn.
+    TooFewWarning
+        Fewer than two systems can be drawn in every segment.
+    ConstantInputWarning
+        A metric or the human scores do not vary over hybrids: r is nan.
+
+    Examples
+    --------
+    >>> human = ScoreMatrix([[60, 70, 90], [20, 75, 50]], ["A", "B"], ["s1", "s2", "s3"])
+    >>> metric = human.with_values([[0.6, 0.6, 0.8], [0.3, 0.5, 0.7]])
+    >>> result = hybrid_supersample(human, {"m": metric}, n_hybrids=2000, rng=1)
+    >>> result.limit.round(3).tolist(), abs(result.r - result.limit).max() < 0.05
+    ([0.823], True)
+    """
+    statistics = statistics or {}
+    positive_int("n_hybrids", n_hybrids, minimum=2)
+    _check_names(metrics, statistics)
+    notes = Notes()
+    matrices = {name: _conform(name, human, metric) for name, metric in metrics.items()}
+    counts = {name: _conform_counts(name, human, corpus) for name, corpus in statistics.items()}
+    drawable = _drawable(human, matrices, counts, notes)
+    used = drawable.any(axis=0)
+    seed = resolve_seed(rng)
+    human_scores, metric_scores = _score_hybrids(
+        human.values, matrices, counts, statistics, drawable, n_hybrids, seed
+    )
+    names = (*metrics, *statistics)
+    table = _correlation_table(human_scores, metric_scores, names, notes)
+    limit = [_limit(human.values, matrices[name], drawable) for name in metrics]
+    return HybridCorrelations(
+        n=int(used.sum()),
+        reasons=notes.reasons,
+        warnings=notes.warnings,
+        metrics=names,
+        r=table[0, 1:],
+        limit=np.array(limit + [np.nan] * len(statistics)),
+        between=table[1:, 1:],
+        human_scores=human_scores,
+        metric_scores=metric_scores,
+        systems=tuple(np.array(human.systems)[drawable.any(axis=1)].tolist()),
+        cells=int(drawable.sum()),
+        n_hybrids=n_hybrids,
+        seed=seed,
+    )
+
+
+def _check_names(
+    metrics: Mapping[str, ScoreMatrix], statistics: Mapping[str, CorpusStatistics]
+) -> None:
+    both = sorted(set(metrics) & set(statistics))
+    if both:
+        raise ValueError(f"statistics: {both[0]!r} is also in metrics")
+    if not metrics and not statistics:
+        raise ValueError("metrics: give at least one metric")
+
+
+def _conform(name: str, human: ScoreMatrix, metric: ScoreMatrix) -> FloatArray:
+    """Return the metric's values on the human grid, nan where the metric has none."""
+    if metric.systems == human.systems and metric.segments == human.segments:
+        return metric.values
+    rows, columns = _shared(name, human, metric)
+    values = np.full(human.shape, np.nan)
+    shared = metric.subset(
+        systems=[human.systems[i] for i in rows], segments=[human.segments[j] for j in columns]
+    )
+    values[np.ix_(rows, columns)] = shared.values
+    return values
+
+
+def _conform_counts(name: str, human: ScoreMatrix, corpus: CorpusStatistics) -> FloatArray:
+    presence = corpus.presence()
+    rows, columns = _shared(name, human, presence)
+    values = np.full((*human.shape, corpus.values.shape[2]), np.nan)
+    values[np.ix_(rows, columns)] = corpus.subset(
+        [human.systems[i] for i in rows], [human.segments[j] for j in columns]
+    )
+    return values
+
+
+def _shared(name: str, human: ScoreMatrix, metric: ScoreMatrix) -> tuple[list[int], list[int]]:
+    systems, segments = set(metric.systems), set(metric.segments)
+    rows = [i for i, system in enumerate(human.systems) if system in systems]
+    columns = [j for j, segment in enumerate(human.segments) if segment in segments]
+    if not rows or not columns:
+        raise ValueError(f"{name}: no system or no segment in common with the human scores")
+    return rows, columns
+
+
+def _drawable(
+    human: ScoreMatrix,
+    matrices: Mapping[str, FloatArray],
+    counts: Mapping[str, FloatArray],
+    notes: Notes,
+) -> BoolArray:
+    """True for the cells that a hybrid may take; counts what is left out and why."""
+    drawable = human.mask
+    notes.exclude("cell without human score", int((~drawable).sum()))
+    present = {name: ~np.isnan(values) for name, values in matrices.items()}
+    present |= {name: ~np.isnan(values).any(axis=2) for name, values in counts.items()}
+    for name, mask in present.items():
+        missing = int((drawable & ~mask).sum())
+        notes.exclude(f"cell without {name}", missing)
+        drawable = drawable & mask
+    lost = int((~drawable).sum())
+    choices = drawable.sum(axis=0)
+    if not choices.any():
+        raise ValueError("human: no cell has a human score and every metric")
+    if lost:
+        empty = int((choices == 0).sum())
+        notes.warn(
+            MissingDataWarning(
+                f"{lost} of {drawable.size} cells lack a human or a metric score and are never "
+                f"drawn; {empty} segments have no other cell and are left out."
+            )
+        )
+    if choices.max() < 2:
+        notes.warn(TooFewWarning("No segment has two systems to draw from: hybrids are equal."))
+    return drawable
+
+
+def _score_hybrids(
+    human: FloatArray,
+    matrices: Mapping[str, FloatArray],
+    counts: Mapping[str, FloatArray],
+    statistics: Mapping[str, CorpusStatistics],
+    drawable: BoolArray,
+    n_hybrids: int,
+    seed: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Draw hybrids and return human scores (K) and metric scores (metrics x K).
+
+    A block of draws is a one-hot matrix over cells; its product with all features at once gives
+    every sum of every hybrid.
+    """
+    used = drawable.any(axis=0)
+    segments = int(used.sum())
+    planes = [human, *matrices.values()]
+    features = [np.nan_to_num(plane[:, used]).reshape(-1, 1) for plane in planes]
+    features += [np.nan_to_num(c[:, used]).reshape(-1, c.shape[2]) for c in counts.values()]
+    table = np.concatenate(features, axis=1)
+    sums = np.concatenate(
+        [
+            _one_hot(stream(seed, number), end - start, drawable[:, used]) @ table
+            for number, start, end in blocks(n_hybrids, BLOCK)
+        ]
+    )
+    scores = list((sums[:, : len(planes)] / segments).T)
+    start = len(planes)
+    for name, values in counts.items():
+        stop = start + values.shape[2]
+        scores.append(statistics[name].score(sums[:, start:stop]))
+        start = stop
+    return scores[0], np.array(scores[1:])
+
+
+def _one_hot(generator: np.random.Generator, rows: int, drawable: BoolArray) -> FloatArray:
+    """Return hybrids x cells (system-major), 1 where the hybrid takes the cell."""
+    chosen = draw_systems(generator, rows, drawable)
+    segments = drawable.shape[1]
+    result = np.zeros((rows, drawable.size))
+    cells = chosen * segments + np.arange(segments)
+    result.reshape(-1)[cells + np.arange(rows)[:, None] * drawable.size] = 1.0
+    return result
+
+
+def draw_systems(generator: np.random.Generator, rows: int, drawable: BoolArray) -> IntArray:
+    """Draw, per hybrid and segment, one of the systems that are drawable there (rows x N)."""
+    choices = drawable.sum(axis=0)
+    if (choices == len(drawable)).all():
+        return generator.integers(0, len(drawable), size=(rows, len(choices)))
+    order = np.argsort(~drawable, axis=0, kind="stable")
+    draws = generator.integers(0, choices, size=(rows, len(choices)))
+    return np.asarray(order[draws, np.arange(len(choices))], dtype=np.int64)
+
+
+def _correlation_table(
+    human: FloatArray, metrics: FloatArray, names: tuple[str, ...], notes: Notes
+) -> FloatArray:
+    """Pearson's r among human and metrics; nan rows for what does not vary."""
+    rows = np.vstack([human, metrics])
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    norms = np.sqrt((centred**2).sum(axis=1))
+    flat = norms <= 1e-12 * np.abs(rows).max(axis=1) * np.sqrt(rows.shape[1])
+    for index in np.flatnonzero(flat):
+        whose = "The human score" if index == 0 else f"The score of {names[index - 1]}"
+        notes.warn(ConstantInputWarning(f"{whose} is the same for every hybrid: r is undefined."))
+    norms = np.where(flat, np.nan, norms)
+    unit = centred / norms[:, None]
+    table: FloatArray = np.clip(unit @ unit.T, -1.0, 1.0)
+    return table
+
+
+def _limit(human: FloatArray, metric: FloatArray, drawable: BoolArray) -> float:
+    choices = np.maximum(drawable.sum(axis=0), 1)
+    h, m = _within(human, drawable, choices), _within(metric, drawable, choices)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (h * m / choices).sum() / np.sqrt((h * h / choices).sum() * (m * m / choices).sum())
+    return float(np.clip(r, -1.0, 1.0))
+
+
+def _within(values: FloatArray, drawable: BoolArray, choices: IntArray) -> FloatArray:
+    """Differences from the segment's mean over drawable systems, zero elsewhere."""
+    present = np.where(drawable, values, 0.0)
+    means = present.sum(axis=0) / choices
+    constant = np.ptp(np.where(drawable, values, means), axis=0) == 0.0
+    return np.where(drawable & ~constant, present - means, 0.0)

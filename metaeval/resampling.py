@@ -1,0 +1,71 @@
+"""Seeds and random streams: the same seed gives the same result on any machine.
+
+Resamples are drawn in blocks of fixed size; each block has its own stream, spawned from the seed
+and the block's number. So neither the number of workers nor the memory available changes a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray
+
+Rng: TypeAlias = int | np.random.Generator | None
+BLOCK = 128
+
+
+def resolve_seed(rng: Rng) -> int:
+    """Return the integer seed behind ``rng``: itself, one drawn from a generator, or a fresh one.
+
+    Raises
+    ------
+    ValueError
+        If ``rng`` is negative.
+    TypeError
+        If it is neither an integer, a numpy Generator nor None.
+    """
+    if rng is None:
+        return int(np.random.default_rng().integers(2**63))
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)):
+        raise TypeError(f"rng: expected an integer, a numpy Generator or None, got {rng!r}")
+    if rng < 0:
+        raise ValueError(f"rng: expected a seed of at least 0, got {rng}")
+    return int(rng)
+
+
+def stream(seed: int, *key: int) -> np.random.Generator:
+    """Return the generator that belongs to a seed and a key (block, purpose)."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
+
+
+def blocks(n_resamples: int, size: int = BLOCK) -> Iterator[tuple[int, int, int]]:
+    """Yield (block number, first resample, end) in order."""
+    for number, start in enumerate(range(0, n_resamples, size)):
+        yield number, start, min(start + size, n_resamples)
+
+
+def random_bits(generator: np.random.Generator, rows: int, columns: int) -> BoolArray:
+    """Return fair random bits, rows x columns, 1/64 of a draw each."""
+    words = -(-columns // 64)
+    raw = generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64, endpoint=False)
+    octets = raw.astype("<u8", copy=False).view(np.uint8).reshape(rows, -1)
+    bits = np.unpackbits(octets, axis=1, count=columns, bitorder="little")
+    return bits.view(np.bool_)
+
+
+def exceedance_pvalue(count: int, n_resamples: int) -> float:
+    """Return (k + 1)/(n + 1): the observed sample counts as one of the resamples."""
+    return (int(count) + 1) / (n_resamples + 1)
+
+
+def resample_counts(generator: np.random.Generator, rows: int, n: int) -> FloatArray:
+    """Return how often each of ``n`` units occurs in ``rows`` bootstrap samples of size n."""
+    draws = generator.integers(0, n, size=(rows, n))
+    draws += np.arange(rows)[:, None] * n
+    counts = np.bincount(draws.ravel(), minlength=rows * n).reshape(rows, n)
+    return counts.astype(np.float64)

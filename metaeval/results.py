@@ -1,0 +1,188 @@
+"""Frozen results and typed warnings: the one shape of every statistic.
+
+Each public function validates, computes and returns a frozen dataclass derived from `Result`.
+An undefined statistic is nan, and then the result carries a `StatisticsWarning` that says why;
+the same warning also goes through `warnings.warn`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings as python_warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+
+class StatisticsWarning(UserWarning):
+    """A statistic is undefined, or rests on less than it seems to; see ``code``."""
+
+    code: ClassVar[str] = "statistics"
+
+    @property
+    def message(self) -> str:
+        """The sentence for the researcher."""
+        return str(self)
+
+
+class ConstantInputWarning(StatisticsWarning):
+    """All values are equal, so nothing can correlate with them or be scaled by their spread."""
+
+    code = "constant_input"
+
+
+class SingleJudgmentWarning(StatisticsWarning):
+    """One judgment only: no spread, no agreement."""
+
+    code = "single_judgment"
+
+
+class TooFewWarning(StatisticsWarning):
+    """Fewer observations than the statistic needs or than make it meaningful."""
+
+    code = "too_few"
+
+
+class MissingDataWarning(StatisticsWarning):
+    """Cells, segments or systems were left out because a value is missing."""
+
+    code = "missing_data"
+
+
+class UndefinedGroupWarning(StatisticsWarning):
+    """Some groups (segments or systems) have no defined correlation and were left out."""
+
+    code = "undefined_group"
+
+
+class ResolutionWarning(StatisticsWarning):
+    """Too few resamples for any p-value to survive the correction."""
+
+    code = "resolution"
+
+
+class IdenticalInputWarning(StatisticsWarning):
+    """The two inputs are identical, so no difference can be significant."""
+
+    code = "identical_input"
+
+
+class DirectionWarning(StatisticsWarning):
+    """A correlation is negative although the method assumes that higher is better."""
+
+    code = "direction"
+
+
+class ApproximationWarning(StatisticsWarning):
+    """An asymptotic formula is used where it is known to be inaccurate."""
+
+    code = "approximation"
+
+
+class Interval(NamedTuple):
+    """A confidence interval."""
+
+    low: float
+    high: float
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What every result carries.
+
+    Attributes
+    ----------
+    n
+        Observations used (the docstring of the function says of what).
+    reasons
+        Why observations were excluded: reason -> how many.
+    warnings
+        Everything the reader must know before quoting the number.
+    """
+
+    n: int
+    reasons: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    warnings: tuple[StatisticsWarning, ...] = ()
+
+    @property
+    def n_excluded(self) -> int:
+        """Observations left out, over all reasons."""
+        return sum(self.reasons.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values for JSON: nan becomes None, arrays become lists."""
+        names = [entry.name for entry in dataclasses.fields(self)]
+        values = {name: _plain(getattr(self, name)) for name in names}
+        return values | {"n_excluded": self.n_excluded}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StatisticResult(Result):
+    """A result with one number: statistic, interval, p-value, method and seed.
+
+    ``interval`` and ``pvalue`` are None where the method gives none; ``seed`` repeats the
+    resampling exactly when passed as ``rng``.
+    """
+
+    statistic: float
+    method: str
+    interval: Interval | None = None
+    pvalue: float | None = None
+    alternative: str | None = None
+    n_resamples: int | None = None
+    seed: int | None = None
+
+
+class Notes:
+    """Collects warnings and exclusions while a statistic is computed."""
+
+    def __init__(self) -> None:
+        self._warnings: list[StatisticsWarning] = []
+        self._reasons: dict[str, int] = {}
+
+    def warn(self, warning: StatisticsWarning) -> None:
+        """Keep the warning for the result and send it through `warnings.warn`."""
+        self._warnings.append(warning)
+        python_warnings.warn(warning, stacklevel=4)
+
+    def exclude(self, reason: str, count: int) -> None:
+        """Count exclusions; a count of zero leaves no trace."""
+        if count:
+            self._reasons[reason] = self._reasons.get(reason, 0) + int(count)
+
+    def absorb(self, result: Result) -> None:
+        """Take over the warnings of a part (already sent) without its exclusions."""
+        self._warnings.extend(result.warnings)
+
+    @property
+    def warnings(self) -> tuple[StatisticsWarning, ...]:
+        """The warnings so far, in order."""
+        return tuple(self._warnings)
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """The exclusions so far, read-only."""
+        return MappingProxyType(dict(self._reasons))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, StatisticsWarning):
+        return {"code": value.code, "message": value.message}
+    if isinstance(value, Result):
+        return value.to_dict()
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value

@@ -1,0 +1,1 @@
+"""Significance of differences between correlations, and intervals for them."""

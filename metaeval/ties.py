@@ -1,0 +1,90 @@
+"""Pairs of outputs within groups, and the calibration of metric ties over all thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray
+
+# Two sums of weights closer than this are one optimum: only rounding parts them.
+TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """All pairs of one group, for every group.
+
+    ``human`` and ``metric`` are the differences of each pair, ``weights`` sum to 1: a pair's
+    share in the mean over groups of the mean over pairs. ``groups`` numbers each pair's group,
+    ``first`` and ``second`` its members.
+    """
+
+    human: FloatArray
+    metric: FloatArray
+    weights: FloatArray
+    groups: IntArray
+    first: IntArray
+    second: IntArray
+    n_groups: int
+
+    def accuracy(self, epsilon: float) -> float:
+        """Return the weighted share of agreeing pairs at one threshold."""
+        return float(self.weights @ self.agreement(epsilon))
+
+    def agreement(self, epsilon: float) -> BoolArray:
+        """Return, per pair, whether metric and humans agree at one threshold."""
+        tied = np.abs(self.metric) <= epsilon
+        same = np.sign(self.human) == np.sign(self.metric)
+        return np.where(tied, self.human == 0.0, same & (self.metric != 0.0))
+
+    def calibrate(self) -> tuple[float, float]:
+        """Return the best accuracy and the smallest threshold that reaches it."""
+        return calibrate(self.human, self.metric, self.weights)
+
+
+def calibrate(human: FloatArray, metric: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """Maximise the weighted agreement over all thresholds in one sort.
+
+    Raising the threshold past a pair makes it tied: it then agrees iff the humans tie, and no
+    longer iff the signs are equal. So the accuracy at every threshold is a running sum over the
+    pairs in order of their metric difference.
+    """
+    concordant = (np.sign(human) * np.sign(metric)) > 0
+    gains = np.where(human == 0.0, 1.0, 0.0) - concordant
+    sizes = np.abs(metric)
+    order = np.argsort(sizes, kind="stable")
+    running = np.cumsum((weights * gains)[order])
+    sizes = sizes[order]
+    last = np.flatnonzero(np.append(np.diff(sizes) > 0.0, True))
+    thresholds, values = sizes[last], running[last]
+    if not len(sizes) or sizes[0] > 0.0:
+        thresholds, values = np.append(0.0, thresholds), np.append(0.0, values)
+    best = int(np.argmax(values >= values.max() - TOLERANCE))
+    return float(weights @ concordant + values[best]), float(thresholds[best])
+
+
+def pair_table(human: FloatArray, metric: FloatArray) -> PairTable:
+    """Return all pairs of rows within each column, over cells present on both sides.
+
+    Parameters
+    ----------
+    human, metric
+        members x groups (systems x segments for grouping by item), nan where missing.
+    """
+    upper, lower = np.triu_indices(human.shape[0], 1)
+    d_human, d_metric = human[upper] - human[lower], metric[upper] - metric[lower]
+    valid = ~(np.isnan(d_human) | np.isnan(d_metric))
+    sizes = valid.sum(axis=0)
+    n_groups = int((sizes > 0).sum())
+    pairs, groups = np.nonzero(valid)
+    return PairTable(
+        human=d_human[valid],
+        metric=d_metric[valid],
+        weights=1.0 / (sizes[groups] * max(n_groups, 1)),
+        groups=groups.astype(np.int64),
+        first=upper[pairs].astype(np.int64),
+        second=lower[pairs].astype(np.int64),
+        n_groups=n_groups,
+    )

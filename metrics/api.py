@@ -1,0 +1,132 @@
+"""Metric runs for programs: list, start, watch, cancel. Researchers may do all of it."""
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import is_researcher
+from annotation.models import System, TestSet
+from metrics import runs
+from metrics.models import MetricRun
+from metrics.registry import METRICS
+
+
+class MayRun(BasePermission):
+    """Researchers start and cancel runs as well as reading them."""
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Check the role."""
+        return is_researcher(request.user)
+
+
+class RunSerializer(serializers.ModelSerializer[MetricRun]):
+    test_set = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    signature = serializers.CharField(source="signature.signature", default=None)
+
+    class Meta:
+        model = MetricRun
+        fields = (
+            "id",
+            "test_set",
+            "metric",
+            "signature",
+            "status",
+            "total",
+            "done",
+            "reused",
+            "worker",
+            "message",
+            "created_at",
+            "started_at",
+            "finished_at",
+        )
+
+
+class StartSerializer(serializers.Serializer[object]):
+    """What to score: `systems` are names, at every length unless `length_ratio` is given."""
+
+    test_set = serializers.SlugRelatedField(
+        slug_field="slug", queryset=TestSet.objects.all(), write_only=True
+    )
+    metrics = serializers.ListField(
+        child=serializers.ChoiceField(choices=sorted(METRICS)), allow_empty=False, write_only=True
+    )
+    systems = serializers.ListField(
+        child=serializers.CharField(), required=False, allow_empty=False, write_only=True
+    )
+    length_ratio = serializers.DecimalField(
+        max_digits=4, decimal_places=2, required=False, write_only=True
+    )
+
+    def validate(self, data: dict[str, object]) -> dict[str, object]:
+        """Find the systems; name those that the test set lacks."""
+        rows = System.objects.filter(test_set=data["test_set"])
+        if "length_ratio" in data:
+            rows = rows.filter(length_ratio=data["length_ratio"])
+        names = data.get("systems")
+        if isinstance(names, list):
+            rows = rows.filter(name__in=names)
+            missing = sorted(set(names) - {row.name for row in rows})
+            if missing:
+                raise serializers.ValidationError(
+                    {"systems": f"The test set has no system {', '.join(missing)}."}
+                )
+        if not rows:
+            raise serializers.ValidationError({"systems": "The test set has no such system."})
+        return data | {"systems": list(rows)}
+
+
+class StartedSerializer(serializers.Serializer[runs.Started]):
+    """New runs, identical ones that were under way already, and refusals in sentences."""
+
+    runs = RunSerializer(many=True)
+    active = RunSerializer(many=True)
+    refused = serializers.ListField(child=serializers.CharField())
+
+
+@extend_schema(tags=["metric runs"])
+class RunViewSet(
+    mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MetricRun]
+):
+    """Runs, newest first; `?test_set=slug` for one test set."""
+
+    permission_classes = (MayRun,)
+    serializer_class = RunSerializer
+    queryset = MetricRun.objects.select_related("test_set", "signature").order_by("-pk")
+
+    def get_queryset(self) -> QuerySet[MetricRun]:
+        """Filter by test set."""
+        slug = self.request.query_params.get("test_set")
+        rows = super().get_queryset()
+        return rows.filter(test_set__slug=slug) if slug else rows
+
+    @extend_schema(request=StartSerializer, responses={201: StartedSerializer})
+    def create(self, request: Request) -> Response:
+        """Start one run per metric."""
+        form = StartSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        started = runs.start(
+            test_set=given["test_set"],
+            metrics=given["metrics"],
+            systems=given["systems"],
+            user=request.user,
+        )
+        code = status.HTTP_201_CREATED if started.runs else status.HTTP_200_OK
+        return Response(StartedSerializer(started).data, status=code)
+
+    @extend_schema(request=None, responses={200: RunSerializer, 409: None})
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        """Cancel a run; 409 if it had ended."""
+        run = self.get_object()
+        if not runs.cancel(run):
+            return Response(
+                {"error": "This run has ended already."}, status=status.HTTP_409_CONFLICT
+            )
+        run.refresh_from_db()
+        return Response(RunSerializer(run).data)

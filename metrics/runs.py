@@ -1,0 +1,176 @@
+"""Start, cancel and requeue metric runs. Workers do the rest: `claims` and `scoring`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F, Q, Value
+from django.db.models.functions import Concat, Now
+from django.utils import timezone
+
+from annotation.models import Output, Segment, System, TestSet
+from metrics import registry, tasks
+from metrics.base import MetricError, MetricInfo
+from metrics.claims import stale
+from metrics.models import MetricRun
+
+Status = MetricRun.Status
+# A message is sent again this many seconds after nobody took it, at most.
+LONGEST_WAIT = 300
+NO_SYSTEMS = "Choose at least one system that has outputs."
+
+
+@dataclass
+class Started:
+    """New runs, identical runs that were active already, and refusals in sentences."""
+
+    runs: list[MetricRun] = field(default_factory=list)
+    active: list[MetricRun] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+@transaction.atomic
+def start(
+    *,
+    test_set: TestSet,
+    metrics: Iterable[str],
+    systems: Iterable[System] | None = None,
+    user: Any = None,
+    enqueue: bool = True,
+) -> Started:
+    """Start one run for each metric over some systems (None: all systems of the test set).
+
+    A metric that cannot run is refused with a sentence and the others start. A run that is active
+    over the same systems is not started twice. Without `enqueue` the caller works the runs off;
+    if it does not, a worker takes them after a while.
+
+    Raises ValidationError where there is nothing to score, ValueError for a foreign system.
+    """
+    TestSet.objects.select_for_update().get(pk=test_set.pk)  # two clicks at once start one run
+    chosen = _check_systems(test_set, systems)
+    total = Output.objects.filter(system__in=chosen).values("content_key").distinct().count()
+    if not total:
+        raise ValidationError(NO_SYSTEMS)
+    active = _active_runs(test_set)
+    refusals = refusals_for(test_set, chosen)
+    started = Started()
+    for name in dict.fromkeys(metrics):
+        if name in refusals or name not in registry.METRICS:
+            started.refused.append(refusals.get(name) or f"There is no metric named {name}.")
+        elif existing := active.get((name, frozenset(system.pk for system in chosen))):
+            started.active.append(existing)
+        else:
+            started.runs.append(_create(test_set, name, chosen, total, user))
+    if enqueue:
+        for run in started.runs:
+            transaction.on_commit(partial(hand_out, run), robust=True)
+    return started
+
+
+def _check_systems(test_set: TestSet, systems: Iterable[System] | None) -> list[System]:
+    chosen = list(test_set.systems.all() if systems is None else systems)
+    for system in chosen:
+        if system.test_set_id != test_set.pk:
+            raise ValueError(f"systems: {system.name} belongs to another test set")
+    return chosen
+
+
+def _active_runs(test_set: TestSet) -> dict[tuple[str, frozenset[int]], MetricRun]:
+    runs = MetricRun.objects.filter(test_set=test_set, status__in=MetricRun.ACTIVE)
+    return {
+        (run.metric, frozenset(system.pk for system in run.systems.all())): run
+        for run in runs.prefetch_related("systems")
+    }
+
+
+def _create(
+    test_set: TestSet, metric: str, systems: Sequence[System], total: int, user: Any
+) -> MetricRun:
+    run = MetricRun.objects.create(
+        test_set=test_set,
+        metric=metric,
+        total=total,
+        created_by=user,
+        requeue_at=timezone.now() + timedelta(seconds=settings.RUN_STALE_SECONDS),
+    )
+    run.systems.set(systems)
+    return run
+
+
+def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> dict[str, str]:
+    """Say, by metric name, why a metric cannot run over these systems (None: all of the set)."""
+    segments = Segment.objects.filter(test_set=test_set, references__isnull=True)
+    if systems is not None:
+        segments = segments.filter(outputs__system__in=systems)
+    bare = segments.distinct().order_by("position").values_list("key", flat=True)
+    count = bare.count()
+    if not count:
+        return {}
+    which = (
+        "this test set has none"
+        if count == test_set.segments.count()
+        else (f"{count} of its segments have none, the first is {bare[0]}")
+    )
+    return {
+        info.name: f"{info.label} needs a reference for every segment; {which}."
+        for info, _ in registry.METRICS.values()
+        if info.needs_reference
+    }
+
+
+def hand_out(run: MetricRun) -> None:
+    """Put a run into the queue of its metric."""
+    tasks.score_run.apply_async(args=[run.pk], queue=_queue(run.metric))
+
+
+def _queue(metric: str) -> str:
+    try:
+        info: MetricInfo = registry.get_info(metric)
+    except MetricError:
+        return str(settings.CELERY_TASK_DEFAULT_QUEUE)  # the worker there says what is wrong
+    return info.queue
+
+
+def cancel(run: MetricRun) -> bool:
+    """Cancel a run that is queued or running; its worker stops after the chunk in hand."""
+    return bool(
+        MetricRun.objects.filter(pk=run.pk, status__in=MetricRun.ACTIVE).update(
+            status=Status.CANCELLED, claim="", rate=None, finished_at=Now()
+        )
+    )
+
+
+def requeue_stale(*, everything: bool = False) -> int:
+    """Hand out again what no living worker has; return how many runs that were.
+
+    Runs whose worker fell silent, and queued runs whose message nobody took: brokers lose the
+    message of a worker that is killed. With `everything`, all queued runs: a worker that starts
+    may follow one that took messages to its grave. A message too many does no harm.
+    """
+    MetricRun.objects.filter(stale()).update(
+        status=Status.QUEUED,
+        claim="",
+        rate=None,
+        requeue_at=Now(),
+        message=Concat(F("worker"), Value(" stopped answering; the run goes on elsewhere.")),
+    )
+    due = Q() if everything else Q(requeue_at__lte=Now()) | Q(requeue_at__isnull=True)
+    waiting = MetricRun.objects.filter(due, status=Status.QUEUED).order_by("pk")
+    return sum(_requeue(run) for run in waiting)
+
+
+def _requeue(run: MetricRun) -> bool:
+    """Send one message, unless another process has just done so."""
+    waited = (timezone.now() - run.created_at).total_seconds()
+    seconds = min(max(waited, settings.RUN_STALE_SECONDS), LONGEST_WAIT)
+    is_mine = MetricRun.objects.filter(
+        pk=run.pk, status=Status.QUEUED, requeue_at=run.requeue_at
+    ).update(requeue_at=Now() + timedelta(seconds=seconds))
+    if is_mine:
+        hand_out(run)
+    return bool(is_mine)

@@ -1,0 +1,214 @@
+"""Scores in the database: packing, storing once per content, and reading them into arrays."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import Max, Q
+from numpy.typing import NDArray
+
+from annotation.models import Output, Segment, System, TestSet
+from metrics import registry
+from metrics.base import MetricInfo, Scores
+from metrics.models import MetricRun, MetricSignature, SegmentScore
+
+Corpus = Callable[[Scores], Scores]
+
+
+def pack(rows: Scores) -> list[bytes]:
+    """Pack (n, width) scores as n strings of little-endian float64."""
+    packed = np.ascontiguousarray(rows, dtype="<f8")
+    buffer, step = packed.tobytes(), packed.shape[1] * packed.itemsize
+    return [buffer[start : start + step] for start in range(0, len(buffer), step)]
+
+
+def unpack(packed: Sequence[bytes | memoryview], width: int) -> Scores:
+    """Return the (n, width) scores of n packed rows; ValueError where a row has another width."""
+    flat = np.frombuffer(b"".join(packed), dtype="<f8")
+    return flat.reshape(len(packed), width).astype(np.float64, copy=False)
+
+
+def store_scores(signature: MetricSignature, keys: Sequence[str], rows: Scores) -> None:
+    """Store (n, width) scores of n contents; a content that has a score keeps it."""
+    scores = [
+        SegmentScore(signature=signature, content_key=key, values=values)
+        for key, values in zip(keys, pack(rows), strict=True)
+    ]
+    # In one order everywhere: two workers that insert the same contents must not deadlock.
+    scores.sort(key=lambda score: score.content_key)
+    SegmentScore.objects.bulk_create(scores, ignore_conflicts=True)
+
+
+def load_scores(
+    signature: MetricSignature, systems: Iterable[System], keys: Sequence[str]
+) -> Scores:
+    """Return (len(keys), width) scores in one query, nan where a content has none.
+
+    `keys` are content keys of outputs of `systems`, in any order and number.
+    """
+    outputs = Output.objects.filter(system__in=list(systems)).order_by()
+    scores = SegmentScore.objects.filter(
+        signature=signature, content_key__in=outputs.values("content_key")
+    ).order_by()
+    stored = dict(scores.values_list("content_key", "values"))
+    width = len(signature.measures) + len(signature.statistics)
+    positions = {key: position for position, key in enumerate(stored)}
+    index = np.array([positions.get(key, -1) for key in keys], dtype=np.intp)
+    found = np.full((len(keys), width), np.nan)
+    found[index >= 0] = unpack(list(stored.values()), width)[index[index >= 0]]
+    return found
+
+
+def latest_signatures(test_set: TestSet) -> dict[str, MetricSignature]:
+    """Return, by metric in registry order, the signature under which a test set is shown.
+
+    That is the signature of the newest finished run on the test set, otherwise of the newest
+    finished run of its language pair, otherwise of the newest run that has begun.
+    """
+    here, finished = Q(test_set=test_set), Q(status=MetricRun.Status.DONE)
+    runs = MetricRun.objects.filter(
+        test_set__source_language=test_set.source_language,
+        test_set__target_language=test_set.target_language,
+        signature__isnull=False,
+    )
+    ranked = (
+        runs.order_by()
+        .values("signature")
+        .annotate(
+            finished_here=Max("pk", filter=here & finished),
+            finished=Max("pk", filter=finished),
+            here=Max("pk", filter=here),
+            newest=Max("pk"),
+        )
+        .values_list("signature", "finished_here", "finished", "here", "newest")
+    )
+    ranks = {signature: tuple(rank or 0 for rank in row) for signature, *row in ranked}
+    signatures = MetricSignature.objects.in_bulk(ranks)
+    best = {signatures[pk].metric: signatures[pk] for pk in sorted(ranks, key=ranks.__getitem__)}
+    return {metric: best[metric] for metric in registry.METRICS if metric in best}
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureScores:
+    """One measure over systems and segments.
+
+    `values` is systems x segments, nan where there is no output or no score. Where the system score
+    is not the mean of segments, `statistics` is systems x segments x k and `corpus` turns (h, k)
+    sums over segments into (h,) scores; otherwise both are None.
+    """
+
+    key: str
+    label: str
+    metric: str
+    signature: str
+    higher_is_better: bool
+    values: Scores
+    statistics: Scores | None
+    corpus: Corpus | None
+    n_outputs: int
+    n_missing: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every output has a score."""
+        return self.n_missing == 0
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """All measures of some systems of a test set; `segments` are ids, in the order of the set."""
+
+    systems: tuple[System, ...]
+    segments: tuple[int, ...]
+    measures: Mapping[str, MeasureScores]
+
+
+@dataclass(frozen=True, eq=False)
+class _Outputs:
+    """The outputs of a table: content keys, and where each stands in the flattened table."""
+
+    keys: list[str]
+    cells: NDArray[np.intp]
+    shape: tuple[int, int]
+
+
+def system_scores(test_set: TestSet, systems: Iterable[System] | None = None) -> ScoreTable:
+    """Read every measure that has a score for outputs of `systems` (None: all of the set).
+
+    Costs three queries and one for each metric.
+    """
+    chosen = tuple(test_set.systems.all() if systems is None else systems)
+    segments = tuple(
+        Segment.objects.filter(test_set=test_set).order_by("position").values_list("pk", flat=True)
+    )
+    outputs = _outputs(chosen, segments)
+    measures = {
+        measure.key: measure
+        for signature in latest_signatures(test_set).values()
+        for measure in _measures(test_set, signature, chosen, outputs)
+    }
+    return ScoreTable(chosen, segments, measures)
+
+
+def _outputs(systems: Sequence[System], segments: Sequence[int]) -> _Outputs:
+    row_of = {system.pk: row for row, system in enumerate(systems)}
+    column_of = {segment: column for column, segment in enumerate(segments)}
+    rows = list(
+        Output.objects.filter(system__in=systems)
+        .order_by()
+        .values_list("content_key", "system_id", "segment_id")
+    )
+    cells = [row_of[system] * len(segments) + column_of[segment] for _, system, segment in rows]
+    keys = [key for key, _, _ in rows]
+    return _Outputs(keys, np.array(cells, dtype=np.intp), (len(systems), len(segments)))
+
+
+def _measures(
+    test_set: TestSet, signature: MetricSignature, systems: Sequence[System], outputs: _Outputs
+) -> list[MeasureScores]:
+    """Return the measures of one metric; none where no output has a score."""
+    loaded = load_scores(signature, systems, outputs.keys)
+    n_missing = int(np.isnan(loaded).any(axis=1).sum())
+    if n_missing == len(loaded):
+        return []
+    table = np.full((outputs.shape[0] * outputs.shape[1], loaded.shape[1]), np.nan)
+    table[outputs.cells] = loaded
+    table = table.reshape(*outputs.shape, -1)
+    info = registry.get_info(signature.metric)
+    corpora, width = _corpora(test_set, signature), len(signature.measures)
+    return [
+        MeasureScores(
+            key=key,
+            label=_label(info, key),
+            metric=info.name,
+            signature=signature.signature,
+            higher_is_better=info.higher_is_better,
+            values=table[:, :, column],
+            statistics=table[:, :, width:] if corpora else None,
+            corpus=corpora[column] if corpora else None,
+            n_outputs=len(loaded),
+            n_missing=n_missing,
+        )
+        for column, key in enumerate(signature.measures)
+    ]
+
+
+def _label(info: MetricInfo, key: str) -> str:
+    """The label of a measure; its key, where the metric no longer has it."""
+    return dict(zip(info.measures, info.measure_labels, strict=True)).get(key, key)
+
+
+def _corpora(test_set: TestSet, signature: MetricSignature) -> list[Corpus]:
+    """Return a corpus function for each measure, or none where segments are averaged."""
+    if not signature.statistics:
+        return []
+    metric = registry.load(
+        signature.metric,
+        source_language=test_set.source_language,
+        target_language=test_set.target_language,
+    )
+
+    def corpus_of(column: int) -> Corpus:
+        return lambda sums: metric.corpus(sums)[:, column]
+
+    return [corpus_of(column) for column in range(len(signature.measures))]

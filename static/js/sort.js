@@ -1,0 +1,54 @@
+// Tables marked data-sortable: a button in each heading with data-sort sorts by that column.
+// Rows without a value stay last in either order.
+
+const COLLATOR = new Intl.Collator(undefined, { numeric: true });
+
+function columnOf(heading) {
+  // Headings may stand in two rows: the column follows from the cells of the first body row.
+  const table = heading.closest("table");
+  const sortable = [...table.tHead.querySelectorAll("th[data-sort]")];
+  const leaves = [...table.tHead.querySelectorAll("th")].filter((th) => th.colSpan === 1);
+  leaves.sort((a, b) => a.getBoundingClientRect().left - b.getBoundingClientRect().left);
+  return sortable.includes(heading) ? leaves.indexOf(heading) : -1;
+}
+
+function valueOf(row, column, kind) {
+  const cell = row.cells[column];
+  if (kind === "text") return cell.textContent.trim();
+  const number = Number.parseFloat(cell.dataset.value);
+  return Number.isNaN(number) ? null : number;
+}
+
+function sort(heading) {
+  const table = heading.closest("table");
+  const kind = heading.dataset.sort;
+  const column = columnOf(heading);
+  const first = kind === "text" ? "ascending" : "descending";
+  const other = first === "ascending" ? "descending" : "ascending";
+  const order = heading.getAttribute("aria-sort") === first ? other : first;
+  for (const th of table.tHead.querySelectorAll("[aria-sort]")) th.removeAttribute("aria-sort");
+  heading.setAttribute("aria-sort", order);
+  const sign = order === "ascending" ? 1 : -1;
+  const rows = [...table.tBodies[0].rows].map((row) => [valueOf(row, column, kind), row]);
+  rows.sort(([a], [b]) => {
+    if (a === null || b === null) return (a === null) - (b === null);
+    return sign * (kind === "text" ? COLLATOR.compare(a, b) : a - b);
+  });
+  table.tBodies[0].append(...rows.map(([, row]) => row));
+}
+
+for (const heading of document.querySelectorAll("table[data-sortable] th[data-sort]")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "sort";
+  button.append(...heading.childNodes);
+  const link = button.querySelector("a");
+  if (link) {
+    // A heading that is a link keeps it; the button beside it carries the sign alone.
+    heading.append(link);
+    button.textContent = "";
+    button.setAttribute("aria-label", `Sort by ${link.textContent.trim()}`);
+  }
+  heading.append(button);
+  button.addEventListener("click", () => sort(heading));
+}

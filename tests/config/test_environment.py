@@ -1,0 +1,67 @@
+"""Settings refuse bad values by name."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment import env_bool, env_int, env_list, secret_key, transport_options
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(("value", "expected"), [("YES", True), ("1", True), ("off", False)])
+def test_switches(monkeypatch: pytest.MonkeyPatch, value: str, expected: bool) -> None:
+    monkeypatch.setenv("SWITCH", value)
+    assert env_bool("SWITCH", not expected) is expected
+
+
+def test_bad_values_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWITCH", "perhaps")
+    with pytest.raises(ImproperlyConfigured, match="SWITCH must be yes or no, not 'perhaps'"):
+        env_bool("SWITCH", True)
+    with pytest.raises(ImproperlyConfigured, match="SWITCH must be a whole number"):
+        env_int("SWITCH", 1)
+
+
+def test_lists_drop_blanks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTS", " a.example, ,b.example,")
+    assert env_list("HOSTS", "") == ["a.example", "b.example"]
+
+
+def test_a_key_is_made_once_and_kept_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    key = secret_key(tmp_path, debug=False)
+    assert len(key) >= 50
+    assert secret_key(tmp_path, debug=False) == key
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("DATABASE_URL", "postgres://db/x")
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY must be set"):
+        secret_key(tmp_path, debug=False)
+
+
+def test_the_embedded_broker_has_its_folders(tmp_path: Path) -> None:
+    options = transport_options("filesystem://", tmp_path / "broker")
+    assert Path(str(options["data_folder_in"])).is_dir()
+    assert transport_options("amqp://localhost", tmp_path) == {}
+    assert "visibility_timeout" in transport_options("redis://localhost", tmp_path)
+
+
+def test_a_worker_that_would_unpickle_refuses_to_start(tmp_path: Path) -> None:
+    environment = os.environ | {
+        "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1",
+        "TOUCHSTONE_VAR": str(tmp_path),
+        "CELERY_BROKER_URL": "filesystem://",
+    }
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo"]
+    result = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert result.returncode != 0
+    assert "checkpoints could run code" in result.stderr

@@ -1,0 +1,49 @@
+"""Runs over the API: started once, refused in sentences, cancelled once."""
+
+from django.test import Client
+
+from metrics.models import MetricRun
+from tests.world import World, make_test_set
+
+
+def start(client: Client, **data: object) -> object:
+    return client.post("/api/runs/", data, content_type="application/json")
+
+
+def test_start_watch_and_cancel(world: World, as_researcher: Client) -> None:
+    response = start(as_researcher, test_set="harbour", metrics=["chrf"], systems=["weak"])
+    assert response.status_code == 201
+    (run,) = response.json()["runs"]
+    assert run["status"] == "queued"
+    again = start(as_researcher, test_set="harbour", metrics=["chrf"], systems=["weak"])
+    assert again.status_code == 200
+    assert [row["id"] for row in again.json()["active"]] == [run["id"]]
+    address = f"/api/runs/{run['id']}/"
+    assert as_researcher.post(f"{address}cancel/").json()["status"] == "cancelled"
+    assert as_researcher.post(f"{address}cancel/").status_code == 409
+    assert as_researcher.get(address).json()["status"] == "cancelled"
+
+
+def test_wrong_requests_store_nothing(world: World, as_researcher: Client) -> None:
+    for data, word in [
+        ({"test_set": "nowhere", "metrics": ["chrf"]}, "nowhere"),
+        ({"test_set": "harbour", "metrics": ["magic"]}, "magic"),
+        ({"test_set": "harbour", "metrics": []}, "empty"),
+        ({"test_set": "harbour", "metrics": ["chrf"], "systems": ["x"]}, "no system x"),
+    ]:
+        response = start(as_researcher, **data)
+        assert response.status_code == 400
+        assert word in response.text
+    assert not MetricRun.objects.exists()
+
+
+def test_a_refusal_leaves_the_others(world: World, as_researcher: Client) -> None:
+    make_test_set("bare", references=False)
+    response = start(as_researcher, test_set="bare", metrics=["chrf"])
+    assert response.status_code == 200
+    assert "references" in response.json()["refused"][0]
+
+
+def test_annotators_may_not(world: World, client: Client) -> None:
+    client.force_login(world.annotators[0])
+    assert start(client, test_set="harbour", metrics=["chrf"]).status_code == 403
