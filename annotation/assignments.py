@@ -21,7 +21,6 @@ from annotation.tokens import hash_token
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
-CURRENT = FilteredRelation("judgments", condition=Q(judgments__is_current=True))
 
 
 @dataclass(frozen=True)
@@ -125,6 +124,11 @@ def next_item(*, annotator_id: int) -> ShownItem | None:
     return _shown(rows.order_by("position").first())
 
 
+def _current() -> FilteredRelation:
+    """The current judgment of an assignment; made anew, because a query changes it in use."""
+    return FilteredRelation("judgments", condition=Q(judgments__is_current=True))
+
+
 def _shown_rows() -> QuerySet[Any]:
     """Everything of a page in one row, by the same joins whatever kind the item is."""
     segment = OuterRef("item__segment")
@@ -133,7 +137,7 @@ def _shown_rows() -> QuerySet[Any]:
         annotator=OuterRef("annotator"), position__lt=OuterRef("position")
     )
     return Assignment.objects.select_related("annotator__campaign__test_set").annotate(
-        current=CURRENT,
+        current=_current(),
         score=F("current__score"),
         revision=F("current__revision"),
         rated_text=RATED_TEXT,
@@ -185,8 +189,9 @@ def progress(annotator: Annotator, *, place: int = 0) -> Progress:
 def rated_items(annotator: Annotator) -> QuerySet[Any, dict[str, Any]]:
     """Return the rows behind an annotator's own history, the last item first."""
     return (
-        annotator.assignments.annotate(current=CURRENT)
-        .filter(current__isnull=False)
+        Assignment.objects.filter(annotator=annotator)
+        .annotate(current=_current())
+        .filter(current__score__isnull=False)
         .order_by("-position")
         .values(
             "public_id",

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("metrics.urls")),
     path("", include("dashboards.urls")),
+    path("api/", include("config.api")),
     path("admin/", admin.site.urls),
 ]
 

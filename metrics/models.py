@@ -5,6 +5,7 @@ from django.db import models
 from django.urls import reverse
 
 from annotation.models import System, TestSet
+from metrics.registry import METRICS
 
 
 class MetricSignature(models.Model):
@@ -103,6 +104,18 @@ class MetricRun(models.Model):
         return reverse("run", args=[self.pk])
 
     @property
+    def label(self) -> str:
+        """The metric as people know it."""
+        info, _ = METRICS.get(self.metric, (None, ""))
+        return info.label if info else self.metric
+
+    @property
+    def queue(self) -> str:
+        """The queue whose workers can run it."""
+        info, _ = METRICS.get(self.metric, (None, ""))
+        return info.queue if info else "cpu"
+
+    @property
     def is_active(self) -> bool:
         """Whether a worker has or will have something to do here."""
         return self.status in self.ACTIVE
@@ -111,3 +124,16 @@ class MetricRun(models.Model):
     def seconds_left(self) -> float | None:
         """Seconds until the run is done at its present rate, where there is one."""
         return (self.total - self.done) / self.rate if self.rate else None
+
+    @property
+    def seconds_taken(self) -> float | None:
+        """Seconds from the first claim to the end, where the run has ended."""
+        if not (self.started_at and self.finished_at):
+            return None
+        return (self.finished_at - self.started_at).total_seconds()
+
+    @property
+    def average_rate(self) -> float | None:
+        """Contents a second over a run that has ended, those reused not counted."""
+        scored = self.done - self.reused
+        return scored / self.seconds_taken if self.seconds_taken and scored > 0 else None

@@ -15,13 +15,14 @@ from django.utils import timezone
 
 from annotation.models import Output, Segment, System, TestSet
 from metrics import registry, tasks
-from metrics.base import MetricError, MetricInfo
 from metrics.claims import stale
 from metrics.models import MetricRun
 
 Status = MetricRun.Status
 # A message is sent again this many seconds after nobody took it, at most.
 LONGEST_WAIT = 300
+# A run that nobody took for this many seconds makes the pages say how to start a worker.
+PATIENCE_SECONDS = 15
 NO_SYSTEMS = "Choose at least one system that has outputs."
 
 
@@ -125,15 +126,7 @@ def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> 
 
 def hand_out(run: MetricRun) -> None:
     """Put a run into the queue of its metric."""
-    tasks.score_run.apply_async(args=[run.pk], queue=_queue(run.metric))
-
-
-def _queue(metric: str) -> str:
-    try:
-        info: MetricInfo = registry.get_info(metric)
-    except MetricError:
-        return str(settings.CELERY_TASK_DEFAULT_QUEUE)  # the worker there says what is wrong
-    return info.queue
+    tasks.score_run.apply_async(args=[run.pk], queue=run.queue)
 
 
 def cancel(run: MetricRun) -> bool:
@@ -174,3 +167,30 @@ def _requeue(run: MetricRun) -> bool:
     if is_mine:
         hand_out(run)
     return bool(is_mine)
+
+
+def idle_queues(shown: Iterable[MetricRun]) -> list[str]:
+    """Return the queues of runs among these that wait although no worker is busy there."""
+    waiting = {run.queue for run in shown if _is_waiting(run)}
+    if not waiting:
+        return []
+    running = MetricRun.objects.filter(~stale(), status=Status.RUNNING)
+    return sorted(waiting - {run.queue for run in running})
+
+
+def _is_waiting(run: MetricRun) -> bool:
+    """Whether a worker, if there were one, would have taken this run by now.
+
+    A run that was handed back is due at `requeue_at`; every worker's caretaker postpones that.
+    """
+    since = run.created_at if not run.attempts else run.requeue_at or run.created_at
+    waited = (timezone.now() - since).total_seconds()
+    return run.status == Status.QUEUED and waited > PATIENCE_SECONDS
+
+
+def silence(run: MetricRun) -> float | None:
+    """Seconds for which the worker of a running run gave no sign of life, where that is long."""
+    if run.status != Status.RUNNING or run.heartbeat_at is None:
+        return None
+    seconds = (timezone.now() - run.heartbeat_at).total_seconds()
+    return seconds if seconds > PATIENCE_SECONDS else None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db import connection, transaction
 from django.db.models import Max, Q
 from numpy.typing import NDArray
 
@@ -13,6 +14,10 @@ from metrics.base import MetricInfo, Scores
 from metrics.models import MetricRun, MetricSignature, SegmentScore
 
 Corpus = Callable[[Scores], Scores]
+_INSERT = (
+    f'INSERT INTO {SegmentScore._meta.db_table} (signature_id, content_key, "values") '  # noqa: S608
+    "VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+)
 
 
 def pack(rows: Scores) -> list[bytes]:
@@ -29,14 +34,14 @@ def unpack(packed: Sequence[bytes | memoryview], width: int) -> Scores:
 
 
 def store_scores(signature: MetricSignature, keys: Sequence[str], rows: Scores) -> None:
-    """Store (n, width) scores of n contents; a content that has a score keeps it."""
-    scores = [
-        SegmentScore(signature=signature, content_key=key, values=values)
-        for key, values in zip(keys, pack(rows), strict=True)
-    ]
-    # In one order everywhere: two workers that insert the same contents must not deadlock.
-    scores.sort(key=lambda score: score.content_key)
-    SegmentScore.objects.bulk_create(scores, ignore_conflicts=True)
+    """Store (n, width) scores of n contents at once; a content that has a score keeps it."""
+    # Sorted, so that two workers that store the same contents never wait for each other in a ring.
+    values = sorted(
+        (signature.pk, key, packed) for key, packed in zip(keys, pack(rows), strict=True)
+    )
+    # Several times the speed of bulk_create, which builds an object and a parameter list a row.
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.executemany(_INSERT, values)
 
 
 def load_scores(

@@ -1,17 +1,118 @@
-from django.http import Http404, HttpRequest, HttpResponse
+"""Pages of metric runs: the list, one run, starting and cancelling."""
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.text import get_text_list
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
+
+from annotation.access import researcher_required
+from annotation.models import TestSet
+from metrics import runs
+from metrics.forms import FilterForm, StartForm
+from metrics.models import MetricRun
+
+PER_PAGE = 50
 
 
-def run_list(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    raise Http404
+@researcher_required
+@require_GET
+@vary_on_headers("HX-Request")
+def run_list(request: HttpRequest) -> HttpResponse:
+    """All runs, newest first; htmx asks for the table alone."""
+    form = FilterForm(request.GET)
+    page = Paginator(_filtered(form), PER_PAGE).get_page(request.GET.get("page"))
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {
+        "section": "runs",
+        "form": form,
+        "page": page,
+        "query": query.urlencode(),
+        "is_live": any(run.is_active for run in page),
+        "idle_queues": runs.idle_queues(page),
+        "test_sets": TestSet.objects.filter(systems__isnull=False).distinct(),
+    }
+    return render(request, _template(request, "runs", "_runs"), context)
 
 
-def run_detail(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    raise Http404
+def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
+    rows = MetricRun.objects.select_related("test_set").annotate(n_systems=Count("systems"))
+    if form.is_valid():
+        if form.cleaned_data["testset"]:
+            rows = rows.filter(test_set=form.cleaned_data["testset"])
+        if form.cleaned_data["status"]:
+            rows = rows.filter(status=form.cleaned_data["status"])
+    return rows.order_by("-created_at", "-pk")
 
 
-def run_cancel(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    raise Http404
+@researcher_required
+@require_GET
+@vary_on_headers("HX-Request")
+def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """One run; htmx asks for what changes alone."""
+    rows = MetricRun.objects.select_related("test_set", "signature", "created_by")
+    run = get_object_or_404(rows.prefetch_related("systems"), pk=pk)
+    context = {
+        "section": "runs",
+        "run": run,
+        "idle_queues": runs.idle_queues([run]),
+        "silence": runs.silence(run),
+    }
+    return render(request, _template(request, "run", "_run"), context)
 
 
-def run_start(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    raise Http404
+def _template(request: HttpRequest, page: str, fragment: str) -> str:
+    return f"metrics/{fragment if request.headers.get('HX-Request') else page}.html"
+
+
+@researcher_required
+@require_POST
+def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Cancel; what was scored is kept."""
+    run = get_object_or_404(MetricRun, pk=pk)
+    if runs.cancel(run):
+        messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
+    else:
+        messages.info(request, "This run had already ended.")
+    return redirect(run)
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_start(request: HttpRequest, slug: str) -> HttpResponse:
+    """Choose metrics and systems of a test set, and start a run for each metric."""
+    test_set = get_object_or_404(TestSet, slug=slug)
+    form = StartForm(test_set, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            started = runs.start(test_set=test_set, user=request.user, **form.cleaned_data)
+        except ValidationError as error:
+            form.add_error("systems", error)
+        else:
+            _tell(request, started)
+            return _after_start(test_set, started)
+    context = {"section": "runs", "form": form, "test_set": test_set}
+    status = 422 if form.errors else 200
+    return render(request, "metrics/run_start.html", context, status=status)
+
+
+def _tell(request: HttpRequest, started: runs.Started) -> None:
+    if started.runs:
+        names = get_text_list([run.label for run in started.runs], "and")
+        messages.success(request, f"Started: {names}.")
+    for run in started.active:
+        messages.info(request, f"{run.label} over these systems is already under way.")
+    for sentence in started.refused:
+        messages.warning(request, sentence)
+
+
+def _after_start(test_set: TestSet, started: runs.Started) -> HttpResponse:
+    if len(started.runs) == 1:
+        return redirect(started.runs[0])
+    return redirect(f"{reverse('runs')}?testset={test_set.slug}")

@@ -8,10 +8,11 @@ os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-test
 os.environ.setdefault("CELERY_EAGER", "yes")
 
 from config.settings import *  # noqa: E402, F403
-from config.settings import STORAGES  # noqa: E402
+from config.settings import STORAGES, VAR_DIR  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True
+STATIC_ROOT = VAR_DIR
 STORAGES = STORAGES | {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 }

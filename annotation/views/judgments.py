@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -53,6 +54,9 @@ def item(request: HttpRequest, public_id: UUID) -> HttpResponse:
 
 def _signed_out(request: HttpRequest) -> HttpResponse:
     if wants_json(request):
+        # The cookie may be gone with the session; the script asks once more with this one, and
+        # then learns that it is signed out instead of that its form is out of date.
+        get_token(request)
         return JsonResponse({"error": SIGNED_OUT, "sign_in": reverse("login")}, status=401)
     if request.method == "POST":
         return unsent_page(request, status=401, title="You are signed out", sentence=SIGNED_OUT)

@@ -1,13 +1,148 @@
-from django.http import Http404, HttpRequest, HttpResponse
+"""Stage 1 on the page: send files, look at what they hold, confirm; and what is stored."""
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.db.models import Count, Prefetch
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
+
+from annotation import languages
+from annotation.access import admin_required, researcher_required
+from annotation.forms.uploads import UploadForm
+from annotation.models import Output, Segment, System, TestSet
+from annotation.uploads import OutdatedError, check_submission, store
+from annotation.uploads.pending import ExpiredError, Pending, forget, keep, recall
+from annotation.views.errors import refuse
+
+PER_PAGE = 20
+SHOWN_PROBLEMS = 200
+# Multipart framing and the other fields.
+FRAMING_BYTES = 1024 * 1024
 
 
-def testset_list(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    raise Http404
+@admin_required
+def upload(request: HttpRequest) -> HttpResponse:
+    """Send files; with `?check=token`, look at the result and confirm it."""
+    if _is_too_large(request):
+        limit = filesizeformat(settings.MAX_UPLOAD_BYTES)
+        sentence = (
+            f"This upload is larger than {limit}. Nothing was stored. Split the test set, or add "
+            "the systems in several uploads."
+        )
+        return refuse(request, 413, "This upload is too large", sentence)
+    if token := request.GET.get("check", ""):
+        return _confirm(request, token)
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        checked = check_submission(form.submission())
+        kept = keep(checked, request.user.pk)
+        return redirect(f"{reverse('testset-upload')}?check={kept}")
+    context = {"form": form, "section": "testsets", "languages": languages.NAMES}
+    status = 422 if form.errors else 200
+    return render(request, "annotation/upload.html", context, status=status)
 
 
-def upload(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    raise Http404
+def _is_too_large(request: HttpRequest) -> bool:
+    """Judge by the announced length: a body that large waits on disk, never in memory."""
+    announced = str(request.META.get("CONTENT_LENGTH") or "0")
+    return announced.isdigit() and int(announced) > settings.MAX_UPLOAD_BYTES + FRAMING_BYTES
 
 
-def testset_detail(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    raise Http404
+def _confirm(request: HttpRequest, token: str) -> HttpResponse:
+    try:
+        pending = recall(token, request.user.pk)
+    except ExpiredError:
+        messages.error(
+            request, "This upload has expired or was finished already. Send the files again."
+        )
+        return redirect("testset-upload")
+    if request.method == "POST":
+        return _store(request, pending)
+    if "problems" in request.GET:
+        lines = "\n".join(f"{p.severity}\t{p}" for p in pending.report.problems)
+        headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
+        return HttpResponse(lines + "\n", content_type="text/plain; charset=utf-8", headers=headers)
+    return _preview(request, pending)
+
+
+def _preview(request: HttpRequest, pending: Pending) -> HttpResponse:
+    report, draft = pending.report, pending.draft
+    context = {
+        "pending": pending,
+        "draft": draft,
+        "changes": pending.changes,
+        "preview": pending.preview,
+        "errors": report.errors[:SHOWN_PROBLEMS],
+        "n_errors": len(report.errors),
+        "doubts": report.warnings[:SHOWN_PROBLEMS],
+        "n_doubts": len(report.warnings),
+        "notes": report.notes[:SHOWN_PROBLEMS],
+        "source": _attributes(draft.source_language),
+        "target": _attributes(draft.target_language),
+        "section": "testsets",
+    }
+    status = 422 if report.errors else 200
+    return render(request, "annotation/upload_preview.html", context, status=status)
+
+
+def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
+    try:
+        result = store(pending.draft, user=request.user, expected=pending.changes)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages[:5]))
+        return redirect("testset-upload")
+    except OutdatedError:
+        messages.error(
+            request, "The stored test set changed since this preview. Send the files again."
+        )
+        return redirect("testset-upload")
+    forget(pending.token, request.user.pk)
+    messages.success(request, result.sentence)
+    return redirect(result.test_set)
+
+
+def _attributes(code: str) -> dict[str, str]:
+    """The `lang` and `dir` of texts in a language."""
+    return {"lang": code, "dir": languages.direction(code)}
+
+
+@researcher_required
+def testset_list(request: HttpRequest) -> HttpResponse:
+    """All test sets with their sizes."""
+    rows = TestSet.objects.annotate(
+        n_segments=Count("segments", distinct=True), n_systems=Count("systems", distinct=True)
+    )
+    context = {"test_sets": rows.order_by("name"), "section": "testsets"}
+    return render(request, "annotation/testsets.html", context)
+
+
+@researcher_required
+def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """One test set: its systems by length, and its segments with all outputs side by side."""
+    test_set = get_object_or_404(TestSet, slug=slug)
+    outputs = Output.objects.select_related("system").order_by(
+        "-system__length_ratio", "system__name"
+    )
+    segments = (
+        Segment.objects.filter(test_set=test_set)
+        .prefetch_related("references", Prefetch("outputs", outputs))
+        .order_by("position")
+    )
+    systems = System.objects.filter(test_set=test_set).annotate(n_outputs=Count("outputs"))
+    context = {
+        "test_set": test_set,
+        "page": Paginator(segments, PER_PAGE).get_page(request.GET.get("page")),
+        "systems": systems.order_by("-length_ratio", "name"),
+        "campaigns": test_set.campaigns.all(),
+        "source": _attributes(test_set.source_language),
+        "target": _attributes(test_set.target_language),
+        "full": Decimal(1),
+        "section": "testsets",
+    }
+    return render(request, "annotation/testset.html", context)

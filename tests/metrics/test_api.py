@@ -41,7 +41,7 @@ def test_a_refusal_leaves_the_others(world: World, as_researcher: Client) -> Non
     make_test_set("bare", references=False)
     response = start(as_researcher, test_set="bare", metrics=["chrf"])
     assert response.status_code == 200
-    assert "references" in response.json()["refused"][0]
+    assert "reference" in response.json()["refused"][0]
 
 
 def test_annotators_may_not(world: World, client: Client) -> None:

@@ -1,0 +1,118 @@
+"""`manage.py import_testset`: the upload page's dry run and import, from files on disk."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation import languages
+from annotation.models import TestSet
+from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
+from annotation.uploads.submissions import label_of_file, parse_ratio
+
+SHOWN = 50
+
+
+class Command(BaseCommand):
+    help = "Import a test set and system outputs, or add systems to a stored test set."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="short name in addresses, such as newstest2025-en-zh")
+        parser.add_argument("--name", help="name on pages; the slug if not given")
+        parser.add_argument("--source-language", help="code; a stored test set knows its own")
+        parser.add_argument("--target-language")
+        parser.add_argument("--description", default="")
+        parser.add_argument("--source", type=Path, help="plain text, one segment a line")
+        parser.add_argument("--reference", type=Path, action="append", default=[])
+        parser.add_argument("--documents", type=Path, help="plain text, one document id a line")
+        parser.add_argument(
+            "--system",
+            action="append",
+            default=[],
+            metavar="[NAME[@RATIO]=]FILE",
+            help="plain text, one output a line; without a name the file's is taken",
+        )
+        parser.add_argument(
+            "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
+            help="TSV, CSV or JSONL with segments, outputs or both",
+        )  # fmt: skip
+        parser.add_argument("--ratio", default="1", help="length ratio where files state none")
+        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        checked = check_submission(self._submission(options))
+        self._report(checked)
+        if checked.report.errors:
+            raise CommandError(f"{len(checked.report.errors)} errors; nothing was stored.")
+        if options["dry_run"]:
+            self.stdout.write("Dry run: nothing was stored.")
+            return
+        try:
+            self.stdout.write(store(checked.draft).sentence)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+
+    def _submission(self, options: dict[str, Any]) -> Submission:
+        stored = TestSet.objects.filter(slug=options["slug"]).first()
+        codes = [
+            options[f"{side}_language"] or (getattr(stored, f"{side}_language") if stored else "")
+            for side in ("source", "target")
+        ]
+        if not all(codes):
+            raise CommandError("Give --source-language and --target-language.")
+        try:
+            source, target = (languages.normalise(code) for code in codes)
+            ratio = parse_ratio(options["ratio"])
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        return Submission(
+            slug=options["slug"],
+            name=options["name"] or (stored.name if stored else options["slug"]),
+            source_language=source,
+            target_language=target,
+            description=options["description"],
+            ratio=ratio,
+            source=_file(options["source"]),
+            references=[_opened(path) for path in options["reference"]],
+            documents=_file(options["documents"]),
+            systems=[_system(argument, target) for argument in options["system"]],
+            tables=[_opened(path) for path in options["tables"]],
+        )
+
+    def _report(self, checked: Checked) -> None:
+        report, preview = checked.report, checked.preview
+        for problem in report.problems[:SHOWN]:
+            self.stderr.write(f"{problem.severity}: {problem}")
+        if len(report.problems) > SHOWN:
+            self.stderr.write(f"… and {len(report.problems) - SHOWN} more")
+        self.stdout.write(
+            f"{preview.segments:,} segments, {preview.documents:,} documents, "
+            f"{preview.references:,} references, {len(preview.systems):,} systems, "
+            f"{preview.outputs:,} outputs ({preview.empty:,} empty)."
+        )
+        for row in preview.systems:
+            state = "new" if row.is_new else "stored already"
+            self.stdout.write(f"  {row.label}: {row.outputs:,} outputs, {state}")
+
+
+def _opened(path: Path) -> InputFile:
+    try:
+        return InputFile.at(path)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.") from error
+
+
+def _file(path: Path | None) -> InputFile | None:
+    return _opened(path) if path else None
+
+
+def _system(argument: str, target_language: str) -> SystemFile:
+    """Split `name@0.8=path`. A path that exists as it stands is taken as it stands."""
+    label, mark, path = argument.partition("=")
+    if not mark or Path(argument).exists():
+        return SystemFile(
+            _opened(Path(argument)), label_of_file(Path(argument).name, target_language)
+        )
+    return SystemFile(_opened(Path(path)), label)

@@ -1,0 +1,80 @@
+"""Which metrics to run over which systems, and which runs to list."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from annotation.models import System, TestSet
+from metrics import registry
+from metrics.base import MetricInfo
+from metrics.models import MetricRun
+from metrics.runs import refusals_for
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One metric to choose: its description, whether it is ticked, why it cannot be."""
+
+    info: MetricInfo
+    is_checked: bool
+    refusal: str | None
+
+    @property
+    def needs(self) -> str:
+        """What the metric reads besides the output."""
+        read = {"source": self.info.needs_source, "reference": self.info.needs_reference}
+        return " and ".join(name for name, is_needed in read.items() if is_needed) or "output only"
+
+
+class StartForm(forms.Form):
+    """Metrics and systems of one test set."""
+
+    metrics = forms.MultipleChoiceField(
+        error_messages={"required": "Choose at least one metric."},
+    )
+    systems = forms.ModelMultipleChoiceField(
+        System.objects.none(),
+        error_messages={"required": "Choose at least one system."},
+    )
+
+    def __init__(self, test_set: TestSet, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        self.refusals = refusals_for(test_set)
+        self.all_systems = list(test_set.systems.all())
+        self.fields["metrics"].choices = [  # type: ignore[attr-defined]
+            (info.name, info.label) for info, _ in registry.METRICS.values()
+        ]
+        self.fields["systems"].queryset = test_set.systems.all()  # type: ignore[attr-defined]
+
+    def groups(self) -> dict[str, list[Choice]]:
+        """Metrics to choose, by family."""
+        ticked = self["metrics"].value() or []
+        groups: dict[str, list[Choice]] = {}
+        for info, path in registry.METRICS.values():
+            family = path.removeprefix("metrics.families.").split(".")[0].split(":")[0]
+            choice = Choice(info, info.name in ticked, self.refusals.get(info.name))
+            groups.setdefault(f"{family.capitalize()} metrics", []).append(choice)
+        return groups
+
+    def system_choices(self) -> list[tuple[System, bool]]:
+        """Systems to choose; all of them are ticked at first."""
+        value = self["systems"].value()
+        ticked = None if value is None else {str(pk) for pk in value}
+        return [(row, ticked is None or str(row.pk) in ticked) for row in self.all_systems]
+
+
+class FilterForm(forms.Form):
+    """Which runs to list."""
+
+    testset = forms.ModelChoiceField(
+        TestSet.objects.all(),
+        to_field_name="slug",
+        required=False,
+        label="Test set",
+        empty_label="All test sets",
+    )
+    status = forms.ChoiceField(
+        choices=[("", "Any status"), *MetricRun.Status.choices], required=False
+    )

@@ -1,0 +1,182 @@
+"""`manage.py score`: score the outputs of a test set, on workers or here."""
+
+import socket
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, NoReturn
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotation.models import System, TestSet
+from metrics import registry, runs, scoring
+from metrics.models import MetricRun
+from metrics.templatetags.run_numbers import duration, rate
+
+POLL_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    help = "Score the outputs of a test set; what has a score already is not computed again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("test_set", metavar="TESTSET", help="slug of the test set")
+        parser.add_argument(
+            "--metric",
+            action="append",
+            required=True,
+            choices=list(registry.METRICS),
+            help="may be repeated",
+        )
+        parser.add_argument(
+            "--system",
+            action="append",
+            metavar="NAME[@RATIO]",
+            help="may be repeated, e.g. strong or strong@0.8; without it all systems",
+        )
+        place = parser.add_mutually_exclusive_group()
+        place.add_argument("--wait", action="store_true", help="stay until the workers are done")
+        place.add_argument("--here", action="store_true", help="score in this process, no worker")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        test_set = _find_test_set(options["test_set"])
+        systems = _find_systems(test_set, options["system"])
+        try:
+            started = runs.start(
+                test_set=test_set,
+                metrics=options["metric"],
+                systems=systems,
+                enqueue=not options["here"],
+            )
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        for sentence in started.refused:
+            self.stderr.write(sentence)
+        self._follow(started, here=options["here"], wait=options["wait"])
+        if started.refused:
+            raise CommandError("Not every metric was started.")
+
+    def _follow(self, started: runs.Started, *, here: bool, wait: bool) -> None:
+        for run in started.runs:
+            self.stdout.write(f"{run.label}: run {run.pk} over {run.total:,} texts")
+        for run in started.active:
+            self.stdout.write(f"{run.label}: run {run.pk} was already under way")
+        if not (here or wait):
+            return
+        line = _Line(self.stdout)
+        try:
+            for run in [*started.runs, *started.active]:
+                _follow(run, line, here=here)
+        except KeyboardInterrupt:
+            self._leave(started.runs if here else [])
+        self._report([*started.runs, *started.active])
+
+    def _leave(self, own: Sequence[MetricRun]) -> NoReturn:
+        """After Ctrl-C: what was to be scored here is cancelled, workers go on with the rest."""
+        n_cancelled = sum(runs.cancel(run) for run in own)
+        kept = f" {n_cancelled} runs are cancelled; their scores are kept." if n_cancelled else ""
+        raise CommandError(f"Interrupted.{kept}", returncode=130)
+
+    def _report(self, followed: Sequence[MetricRun]) -> None:
+        """Say how each run ended; fail where one did not end well."""
+        bad = [run for run in followed if run.status != MetricRun.Status.DONE]
+        for run in bad:
+            self.stderr.write(f"{run.label}: {run.get_status_display()}. {run.message}".strip())
+        if bad:
+            raise CommandError(f"{len(bad)} of {len(followed)} runs did not end well.")
+
+
+class _Line:
+    """A line that is written over where somebody watches, and only at the end elsewhere."""
+
+    def __init__(self, out: Any) -> None:
+        self._out, self._is_watched = out, out.isatty()
+
+    def show(self, run: MetricRun) -> None:
+        """Show where a run stands; once it has ended, for good."""
+        if self._is_watched:
+            self._out.write("\r\x1b[K" + _progress(run), ending="" if run.is_active else "\n")
+            self._out.flush()
+        elif not run.is_active:
+            self._out.write(_progress(run))
+
+
+def _progress(run: MetricRun) -> str:
+    text = f"{run.label}: {run.get_status_display().lower()}, {run.done:,} of {run.total:,}"
+    if run.reused:
+        text += f", {run.reused:,} reused"
+    if run.is_active and run.rate:
+        text += f", {rate(run.rate)}, {duration(run.seconds_left)} left"
+    if not run.is_active and run.seconds_taken is not None:
+        text += f", {duration(run.seconds_taken)}"
+    return text
+
+
+def _follow(run: MetricRun, line: _Line, *, here: bool) -> None:
+    """Watch a run until it has ended; with `here`, work it off as soon as it may be taken."""
+    run.refresh_from_db()
+    while run.is_active:
+        if here and _may_try(run):
+            _work_off(run, line)
+            run.refresh_from_db()
+        if run.is_active:
+            line.show(run)
+            time.sleep(POLL_SECONDS)
+            run.refresh_from_db()
+    line.show(run)
+
+
+def _may_try(run: MetricRun) -> bool:
+    """Whether a claim makes sense: not while another has the run, not before a retry is due."""
+    if run.status == MetricRun.Status.RUNNING:
+        return runs.silence(run) is not None
+    return not run.attempts or run.requeue_at is None or run.requeue_at <= timezone.now()
+
+
+def _work_off(run: MetricRun, line: _Line) -> None:
+    def report(progress: scoring.Progress) -> None:
+        run.status, run.total = MetricRun.Status.RUNNING, progress.total
+        run.done, run.rate = progress.done, progress.rate
+        line.show(run)
+
+    scoring.work_off(run.pk, worker=f"manage.py score on {socket.gethostname()}", report=report)
+
+
+def _find_test_set(slug: str) -> TestSet:
+    try:
+        return TestSet.objects.get(slug=slug)
+    except TestSet.DoesNotExist:
+        known = ", ".join(TestSet.objects.values_list("slug", flat=True)[:20]) or "none"
+        raise CommandError(f"There is no test set {slug!r}. Known: {known}.") from None
+
+
+def _find_systems(test_set: TestSet, names: Sequence[str] | None) -> list[System] | None:
+    """Find what `--system` named; a name without a ratio means the system at every length."""
+    if not names:
+        return None
+    found: dict[int, System] = {}
+    for name in names:
+        matching = _matching(test_set, name)
+        if not matching:
+            known = ", ".join(map(_full_name, test_set.systems.all())) or "none"
+            raise CommandError(f"{test_set.slug} has no system {name!r}. Known: {known}.")
+        found |= {system.pk: system for system in matching}
+    return list(found.values())
+
+
+def _full_name(system: System) -> str:
+    return f"{system.name}@{system.length_ratio.normalize():f}"
+
+
+def _matching(test_set: TestSet, name: str) -> list[System]:
+    systems = list(test_set.systems.filter(name=name))
+    bare, _, ratio = name.rpartition("@")
+    if systems or not bare:
+        return systems
+    try:
+        return list(test_set.systems.filter(name=bare, length_ratio=Decimal(ratio)))
+    except (InvalidOperation, ValidationError):
+        return []

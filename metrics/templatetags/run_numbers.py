@@ -1,0 +1,33 @@
+"""Numbers of a run as people read them."""
+
+from django import template
+
+register = template.Library()
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Write seconds as `8 s`, `3 min 20 s` or `2 h 5 min`; nothing for None."""
+    if seconds is None:
+        return ""
+    whole = max(0, round(seconds))
+    minutes, rest = divmod(whole, 60)
+    if not minutes:
+        return f"{whole} s"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+@register.filter
+def rate(per_second: float | None) -> str:
+    """Write contents a second with two figures at least: `4,536/s`, `0.35/s`."""
+    if per_second is None:
+        return ""
+    return f"{per_second:,.0f}/s" if per_second >= 10 else f"{per_second:.2g}/s"
+
+
+@register.filter
+def percent(ratio: object) -> str:
+    """Write a length ratio as `80%`."""
+    return f"{float(str(ratio)) * 100:g}%"

@@ -1,0 +1,81 @@
+"""A real server and a real browser. A missing Chromium is an error, not a skip."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from tests.world import PASSWORD
+
+# Playwright runs an event loop in this thread; the ORM is used between its calls, never in it.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    assert chromium, "The browser tests need Chromium as 'chromium' on the PATH."
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """Somebody with a browser of their own; script errors and blocked content fail the test."""
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.context, self.address = context, address
+        self.complaints: list[str] = []
+        self.page: Page = context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on(
+            "console",
+            lambda message: self.complaints.append(message.text)
+            if message.type == "error" and "Content Security Policy" in message.text
+            else None,
+        )
+
+    def open(self, path: str) -> Page:
+        self.page.goto(self.address + path)
+        return self.page
+
+    def sign_in(self, name: str, password: str = PASSWORD) -> Page:
+        page = self.open("/login/")
+        page.get_by_label("User name").fill(name)
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign out").wait_for()
+        return page
+
+
+@pytest.fixture
+def visitor(
+    transactional_db: None, live_server: LiveServer, browser: Browser
+) -> Iterator[Callable[..., Visitor]]:
+    """Make a visitor; `width` is the window's, in pixels."""
+    visitors: list[Visitor] = []
+
+    def make(width: int = 1280, height: int = 900, **options: object) -> Visitor:
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        visitors.append(Visitor(context, live_server.url))
+        return visitors[-1]
+
+    yield make
+    complaints = [complaint for one in visitors for complaint in one.complaints]
+    for one in visitors:
+        one.context.close()
+    assert complaints == []

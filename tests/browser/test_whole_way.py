@@ -1,0 +1,152 @@
+"""The main job through the pages alone: upload, campaign, three annotators, metrics, table."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group
+from playwright.sync_api import Page, expect
+
+import metaeval
+from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.models import Campaign, Judgment, Output
+from metrics import scoring
+from metrics.models import MetricRun
+from tests.browser.conftest import Visitor
+from tests.world import make_user
+
+SEGMENTS = [
+    ("港口今天早上很安静，渔船都没有出海。", "The harbour was quiet this morning, no boat went out."),
+    ("图书馆本周延长开放时间到晚上十点。", "The library is open until ten in the evening this week."),
+    ("面包师凌晨三点开始和面。", "The baker starts kneading at three in the morning."),
+    ("台风在午夜前登陆，风速很高。", "The typhoon landed before midnight with very high winds."),
+    ("博物馆展出了一艘修复的木船。", "The museum shows a restored wooden boat from the river."),
+]
+GOOD = [reference.replace("The ", "This ") for _, reference in SEGMENTS]
+POOR = ["The boat.", "Library open week ten.", "Baker morning.", "Midnight wind.", "A boat shows."]
+
+
+def people() -> None:
+    for name in (ADMIN, RESEARCHER, ANNOTATOR):
+        Group.objects.get_or_create(name=name)
+    make_user("admin", ADMIN)
+    for number in (1, 2, 3):
+        make_user(f"annotator-{number}", ANNOTATOR)
+
+
+def files(folder: Path) -> dict[str, Path | list[Path]]:
+    def write(name: str, lines: list[str]) -> Path:
+        path = folder / name
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    return {
+        "source": write("source.zh", [source for source, _ in SEGMENTS]),
+        "reference": write("reference.en", [reference for _, reference in SEGMENTS]),
+        "systems": [write("good@0.8.txt", GOOD), write("poor@0.8.txt", POOR)],
+    }
+
+
+def upload(page: Page, folder: Path) -> None:
+    sent = files(folder)
+    page.get_by_role("link", name="Test sets").click()
+    page.get_by_role("link", name="Upload", exact=True).click()
+    page.get_by_label("Name").fill("Towns")
+    page.get_by_label("Source language").fill("zh")
+    page.get_by_label("Target language").fill("en")
+    page.get_by_label("Source", exact=False).and_(page.locator("#id_source")).set_input_files(
+        sent["source"]
+    )
+    page.locator("#id_references").set_input_files(sent["reference"])
+    page.locator("#id_systems").set_input_files(sent["systems"])
+    page.get_by_role("button", name="Check the files").click()
+    expect(page.get_by_text("Nothing is stored yet")).to_be_visible()
+    expect(page.get_by_text(SEGMENTS[0][0])).to_be_visible()
+    page.get_by_role("button", name="Store this test set").click()
+    expect(page.get_by_text("Created “Towns”: 5 segments, 2 systems, 10 outputs.")).to_be_visible()
+
+
+def open_campaign(page: Page) -> None:
+    page.get_by_role("link", name="New campaign").click()
+    page.get_by_label("Traps per annotator").fill("2")
+    page.get_by_role("button", name="Save as draft").click()
+    for number in (1, 2, 3):
+        page.get_by_label(f"annotator-{number}").check()
+    page.get_by_role("button", name="Add annotators").click()
+    page.get_by_role("button", name="Open campaign").click()
+    expect(page.get_by_text("The campaign is open")).to_be_visible()
+
+
+def rate_everything(page: Page, strictness: int) -> None:
+    """Rate by what an annotator sees: nearly the whole gray text is good, little of it is not."""
+    page.get_by_role("link", name="Start").click()
+    for place in range(1, 13):
+        page.get_by_role("heading", name=f"Item {place} of 12").wait_for()
+        page.locator("#item.is-ready").wait_for()
+        gray = page.locator("#context p").inner_text().split()
+        black = page.locator("#rated p").inner_text().split()
+        if gray[: len(black)] == black:
+            score = 0  # a trap: the beginning of the gray text and nothing more
+        else:
+            score = max(0, 100 * len(black) // len(gray) // 10 * 10 - 10 * strictness)
+        page.keyboard.press(str(min(9, score // 10)))
+        for _ in range(place % 3):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+    page.wait_for_url("**/done/")
+
+
+def run_metrics(page: Page) -> None:
+    page.get_by_role("button", name="Score with").click()
+    page.locator("main form[method=post] button[type=submit]").first.click()
+    page.wait_for_url("**/runs/**")
+    # The live server has no worker beside it: this is what a worker would do.
+    for run in MetricRun.objects.all():
+        scoring.work_off(run.pk, worker="test")
+    assert set(MetricRun.objects.values_list("status", flat=True)) == {"done"}
+
+
+def expected_tau() -> float:
+    """Kendall's τ of chrF with mean z, by metaeval on rows that no page code has touched."""
+    import numpy as np
+    from sacrebleu.metrics import CHRF
+
+    rows = Judgment.objects.filter(is_current=True, assignment__item__kind="target")
+    columns = list(rows.values_list("assignment__annotator", "assignment__item__output", "score"))
+    annotator, output, score = (np.array(column) for column in zip(*columns, strict=True))
+    z = metaeval.z_scores(score.astype(float), annotator).z
+    human, metric = [], []
+    for row in Output.objects.prefetch_related("segment__references"):
+        human.append(float(z[output == row.pk].mean()))
+        references = [reference.text for reference in row.segment.references.all()]
+        metric.append(CHRF().sentence_score(row.text, references).score)
+    return metaeval.kendall(human, metric).statistic
+
+
+@pytest.mark.django_db(transaction=True)
+def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: Path) -> None:
+    people()
+    page = visitor().sign_in("admin")
+    upload(page, tmp_path)
+    open_campaign(page)
+    campaign = Campaign.objects.get()
+    for number in (1, 2, 3):
+        rate_everything(visitor().sign_in(f"annotator-{number}"), number - 1)
+    assert Judgment.objects.count() == 36
+    page.get_by_role("navigation", name="Campaign").get_by_role("link", name="Quality").click()
+    expect(page.get_by_role("region", name="Agreement")).to_contain_text("Without traps")
+    row = page.get_by_role("region", name="Annotators").get_by_role("row", name="A1")
+    expect(row).to_contain_text("12")
+    page.get_by_role("link", name="Correlations").click()
+    run_metrics(page)
+    page.goto(page.url.split("/runs")[0] + f"/campaigns/{campaign.slug}/correlations/")
+    cell = page.locator("tr[data-measure=chrf] td[data-name=tau]")
+    expect(cell).to_have_text(f"{expected_tau():.3f}".replace("-", "−"))
+    page.get_by_role("button", name="Kendall").click()
+    values = page.locator("td[data-name=tau]").evaluate_all(
+        "cells => cells.map(cell => Number.parseFloat(cell.dataset.value))"
+    )
+    assert values == sorted(values, reverse=True)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    assert "rouge1-p" in Path(download.value.path()).read_text()
