@@ -169,7 +169,7 @@ SPECTACULAR_SETTINGS = {
 
 # --- Celery -------------------------------------------------------------------------------------
 # Without CELERY_BROKER_URL an embedded broker in VAR_DIR serves web and worker on one machine.
-CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or "filesystem://"
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or "filesystem://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL, VAR_DIR / "broker")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ALWAYS_EAGER = env_bool("CELERY_EAGER", False)
@@ -181,7 +181,8 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
-CELERY_TASK_QUEUES = [Queue("cpu"), Queue("gpu")]
+# Without keys of their own both would be bound to the default key, and get every message twice.
+CELERY_TASK_QUEUES = [Queue("cpu", routing_key="cpu"), Queue("gpu", routing_key="gpu")]
 CELERY_TIMEZONE = "UTC"
 # Seconds without a heartbeat after which another worker takes a metric run over.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)

@@ -63,6 +63,7 @@ def campaign(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase
         "as_of": as_of,
         "scores": scores,
         "best": _maxima(table.rows),
+        "signatures": list(dict.fromkeys(measure.signature for measure in table.rows)),
         "startable": [info for info in missing if info.name not in refusals],
         "refused": [refusals[info.name] for info in missing if info.name in refusals],
         "section": "campaigns",

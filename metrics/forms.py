@@ -1,6 +1,6 @@
 """Which metrics to run over which systems, and which runs to list."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +39,14 @@ class StartForm(forms.Form):
         error_messages={"required": "Choose at least one system."},
     )
 
-    def __init__(self, test_set: TestSet, data: Mapping[str, Any] | None = None) -> None:
-        super().__init__(data)
+    def __init__(
+        self,
+        test_set: TestSet,
+        data: Mapping[str, Any] | None = None,
+        *,
+        ticked: Sequence[str] = (),
+    ) -> None:
+        super().__init__(data, initial={"metrics": list(ticked)})
         self.refusals = refusals_for(test_set)
         self.all_systems = list(test_set.systems.all())
         self.fields["metrics"].choices = [  # type: ignore[attr-defined]

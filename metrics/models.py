@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import System, TestSet
 from metrics.registry import METRICS
@@ -84,7 +85,7 @@ class MetricRun(models.Model):
     claim = models.CharField(max_length=32, blank=True, default="")
     worker = models.CharField(max_length=200, blank=True, default="")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    requeue_at = models.DateTimeField(null=True, blank=True)
+    requeue_at = models.DateTimeField(default=timezone.now)
     message = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

@@ -152,17 +152,18 @@ def requeue_stale(*, everything: bool = False) -> int:
         requeue_at=Now(),
         message=Concat(F("worker"), Value(" stopped answering; the run goes on elsewhere.")),
     )
-    due = Q() if everything else Q(requeue_at__lte=Now()) | Q(requeue_at__isnull=True)
+    due = Q() if everything else Q(requeue_at__lte=Now())
     waiting = MetricRun.objects.filter(due, status=Status.QUEUED).order_by("pk")
     return sum(_requeue(run) for run in waiting)
 
 
 def _requeue(run: MetricRun) -> bool:
-    """Send one message, unless another process has just done so."""
+    """Send one message, unless another process has just done so and moved `requeue_at`."""
     waited = (timezone.now() - run.created_at).total_seconds()
     seconds = min(max(waited, settings.RUN_STALE_SECONDS), LONGEST_WAIT)
+    # Not `=`: SQLite writes its own times with three digits of a second, Django with six.
     is_mine = MetricRun.objects.filter(
-        pk=run.pk, status=Status.QUEUED, requeue_at=run.requeue_at
+        pk=run.pk, status=Status.QUEUED, requeue_at__lte=run.requeue_at
     ).update(requeue_at=Now() + timedelta(seconds=seconds))
     if is_mine:
         hand_out(run)
@@ -183,7 +184,7 @@ def _is_waiting(run: MetricRun) -> bool:
 
     A run that was handed back is due at `requeue_at`; every worker's caretaker postpones that.
     """
-    since = run.created_at if not run.attempts else run.requeue_at or run.created_at
+    since = run.requeue_at if run.attempts else run.created_at
     waited = (timezone.now() - since).total_seconds()
     return run.status == Status.QUEUED and waited > PATIENCE_SECONDS
 

@@ -88,7 +88,8 @@ def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def run_start(request: HttpRequest, slug: str) -> HttpResponse:
     """Choose metrics and systems of a test set, and start a run for each metric."""
     test_set = get_object_or_404(TestSet, slug=slug)
-    form = StartForm(test_set, request.POST if request.method == "POST" else None)
+    sent = request.POST if request.method == "POST" else None
+    form = StartForm(test_set, sent, ticked=request.GET.getlist("metric"))
     if form.is_valid():
         try:
             started = runs.start(test_set=test_set, user=request.user, **form.cleaned_data)

@@ -8,7 +8,12 @@ os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-test
 os.environ.setdefault("CELERY_EAGER", "yes")
 
 from config.settings import *  # noqa: E402, F403
-from config.settings import STORAGES, VAR_DIR  # noqa: E402
+from config.settings import DATABASES, STORAGES, VAR_DIR  # noqa: E402
+
+if "sqlite3" in DATABASES["default"]["ENGINE"]:
+    # A file, as in real life: an in-memory database locks whole tables between threads.
+    DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
+    DATABASES["default"]["OPTIONS"]["init_command"] += "PRAGMA synchronous=OFF;"
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True

@@ -18,8 +18,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.demo import DEMO_PASSWORD, load_demo
 from annotation.demo.load import LOGINS
-from metrics.runs import start
+from annotation.models import TestSet
+from metrics.models import MetricRun
 from metrics.registry import METRICS
+from metrics.runs import start
 
 GRACE_SECONDS = 15
 
@@ -39,7 +41,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         test_sets = load_demo()
         for test_set in test_sets:
-            start(test_set=test_set, metrics=list(METRICS), systems=None, user=None)
+            start(test_set=test_set, metrics=_not_yet_run(test_set))
         if options["load_only"]:
             return
         call_command("collectstatic", interactive=False, verbosity=0)
@@ -56,6 +58,12 @@ class Command(BaseCommand):
             "Judgments and scores are kept in the folder var. Ctrl-C stops everything.\n"
         )
         self.stdout.flush()
+
+
+def _not_yet_run(test_set: TestSet) -> list[str]:
+    """Metrics without a run here: a run that somebody cancelled is not started again."""
+    seen = set(MetricRun.objects.filter(test_set=test_set).values_list("metric", flat=True))
+    return [name for name in METRICS if name not in seen]
 
 
 def _require_free(host: str, port: int) -> None:
@@ -76,9 +84,11 @@ def _web(host: str, port: int) -> list[str]:
 
 
 def _worker() -> list[str]:
-    """The embedded clock (`-B`) hands out again the runs of a worker that was killed."""
-    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo", "-B"]
-    return [*command, "-Q", "cpu,gpu", "--loglevel", "warning", "--without-gossip"]
+    """It takes over the runs of a worker that was killed, also of the one before it."""
+    # Whoever runs the demo as root knows that they do.
+    quiet = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
+    command = [sys.executable, *quiet, "-A", "config", "worker", "--pool", "solo"]
+    return [*command, "-Q", "cpu,gpu", "--loglevel", "warning", "--without-gossip", "--without-mingle"]
 
 
 def _supervise(commands: list[list[str]]) -> int:

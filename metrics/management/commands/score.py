@@ -133,7 +133,7 @@ def _may_try(run: MetricRun) -> bool:
     """Whether a claim makes sense: not while another has the run, not before a retry is due."""
     if run.status == MetricRun.Status.RUNNING:
         return runs.silence(run) is not None
-    return not run.attempts or run.requeue_at is None or run.requeue_at <= timezone.now()
+    return not run.attempts or run.requeue_at <= timezone.now()
 
 
 def _work_off(run: MetricRun, line: _Line) -> None:

@@ -1,0 +1,83 @@
+"""Metrics for tests of the machinery: they count, wait or fail; no production code knows them."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from metrics.base import MeanOfSegments, MetricError, MetricInfo, Scores, SegmentInput
+
+
+def make_info(name: str, queue: str = "cpu", *, needs_reference: bool = False) -> MetricInfo:
+    """The description of a fake with two measures: the length of the output and of the source."""
+    return MetricInfo(
+        name=name,
+        label=name.title(),
+        measures=(f"{name}-output", f"{name}-source"),
+        measure_labels=("Output length", "Source length"),
+        statistics=(),
+        higher_is_better=True,
+        needs_source=True,
+        needs_reference=needs_reference,
+        queue=queue,
+    )
+
+
+class Counting(MeanOfSegments):
+    """Counts characters, and remembers every input it was given."""
+
+    seen: list[SegmentInput] = []
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info = info
+
+    def signature(self) -> str:
+        return f"{self.info.name}|version:1"
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        self.seen.extend(inputs)
+        return np.array([[len(i.hypothesis), len(i.source)] for i in inputs], dtype=np.float64)
+
+
+class Slow(Counting):
+    """Takes 20 ms a segment."""
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        time.sleep(0.02 * len(inputs))
+        return super().score(inputs)
+
+
+class LongChunk(Counting):
+    """Takes longer over one chunk than a worker may be silent in the tests (5 s)."""
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        time.sleep(7)
+        return super().score(inputs)
+
+
+class Failing(Counting):
+    """Raises what the test puts into `error`."""
+
+    error: Exception = MetricError("no score", permanent=True)
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        raise self.error
+
+
+class Acting(Counting):
+    """Does what the test puts into `act` before it scores a chunk."""
+
+    act = staticmethod(lambda: None)
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        type(self).act()
+        return super().score(inputs)
+
+
+class Broken(Counting):
+    """Returns what the test puts into `rows`."""
+
+    rows: Scores = np.zeros((0, 2))
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        return self.rows
