@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -17,6 +18,13 @@ from rest_framework.request import Request
 
 ADMIN, RESEARCHER, ANNOTATOR = "admin", "researcher", "annotator"
 View = Callable[..., HttpResponseBase]
+
+
+def signed_in(request: HttpRequest) -> User:
+    """Return the user of a request that is known to be signed in."""
+    if not request.user.is_authenticated:
+        raise PermissionDenied
+    return request.user
 
 
 def role_names(user: Any) -> frozenset[str]:
@@ -65,8 +73,10 @@ class IsResearcher(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Check the role that the method needs."""
-        return is_researcher(request.user) if request.method in SAFE_METHODS else is_admin(
-            request.user
+        return (
+            is_researcher(request.user)
+            if request.method in SAFE_METHODS
+            else is_admin(request.user)
         )
 
 

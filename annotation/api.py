@@ -3,7 +3,7 @@
 Annotators have no part in this API: what they rate comes from the item page alone.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import Count, QuerySet
 from drf_spectacular.utils import extend_schema
@@ -64,7 +64,9 @@ class SegmentSerializer(serializers.ModelSerializer[Segment]):
 
 
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):
-    test_set = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True
+    )
     systems = SystemSerializer(many=True, read_only=True)
     n_assigned = serializers.IntegerField(read_only=True)
     n_completed = serializers.IntegerField(read_only=True)
@@ -135,7 +137,7 @@ class TestSetViewSet(viewsets.ReadOnlyModelViewSet[TestSet]):
     def segments(self, request: Request, slug: str) -> Response:
         """Segments in order, each with references and all outputs."""
         rows = Segment.objects.filter(test_set=self.get_object()).order_by("position")
-        page = self.paginate_queryset(
+        page: Any = self.paginate_queryset(
             rows.prefetch_related("references", "outputs__system")  # type: ignore[arg-type]
         )
         return self.get_paginated_response(SegmentSerializer(page, many=True).data)

@@ -186,7 +186,7 @@ def progress(annotator: Annotator, *, place: int = 0) -> Progress:
     return Progress(place, counts["done"], counts["total"])
 
 
-def rated_items(annotator: Annotator) -> QuerySet[Any, dict[str, Any]]:
+def rated_items(annotator: Annotator) -> QuerySet[Any, Any]:
     """Return the rows behind an annotator's own history, the last item first."""
     return (
         Assignment.objects.filter(annotator=annotator)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from annotation.csvsafe import neutralise

@@ -86,9 +86,7 @@ def _seconds(rater: Rater, rng: random.Random) -> float:
     return max(2.0, rng.lognormvariate(0, 0.45) * rater.seconds) + pause
 
 
-def _score(
-    rater: Rater, item: Item, adequacy: Mapping[int, float], rng: random.Random
-) -> int:
+def _score(rater: Rater, item: Item, adequacy: Mapping[int, float], rng: random.Random) -> int:
     if item.kind == Item.Kind.TRAP:
         return _trap_score(rater, rng)
     quality = adequacy[item.output_id]  # type: ignore[index]

@@ -16,9 +16,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/open/", campaigns.campaign_open, name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.campaign_close, name="campaign-close"),
-    path(
-        "campaigns/<slug:slug>/annotators/", campaigns.annotators_add, name="campaign-annotators"
-    ),
+    path("campaigns/<slug:slug>/annotators/", campaigns.annotators_add, name="campaign-annotators"),
     path(
         "campaigns/<slug:slug>/annotators/<int:pk>/link/",
         campaigns.annotator_link,

@@ -12,7 +12,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["metrics"])
 
 
-@worker_init.connect
+@worker_init.connect  # type: ignore[untyped-decorator]
 def refuse_unsafe_loading(**_: object) -> None:
     """Refuse to start a worker that would unpickle checkpoints."""
     if os.environ.get("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "0") not in ("", "0"):

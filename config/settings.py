@@ -9,7 +9,7 @@ from pathlib import Path
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from kombu import Queue
+from kombu.entity import Queue
 
 from config.environment import env_bool, env_int, env_list, secret_key, transport_options
 
@@ -182,7 +182,10 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
 # Without keys of their own both would be bound to the default key, and get every message twice.
-CELERY_TASK_QUEUES = [Queue("cpu", routing_key="cpu"), Queue("gpu", routing_key="gpu")]
+CELERY_TASK_QUEUES = [
+    Queue(name, routing_key=name)  # type: ignore[no-untyped-call]
+    for name in ("cpu", "gpu")
+]
 CELERY_TIMEZONE = "UTC"
 # Seconds without a heartbeat after which another worker takes a metric run over.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)

@@ -145,9 +145,9 @@ def _row(
     values = _sign(measure) * measure.values
     missing = int((~np.isnan(human.values) & np.isnan(values)).sum())
     if missing:
-        notes[
-            f"{measure.metric}: {missing:,} judged outputs have no score yet; run it again."
-        ] = None
+        notes[f"{measure.metric}: {missing:,} judged outputs have no score yet; run it again."] = (
+            None
+        )
     ours, theirs = human.matrix(), human.matrix(values)
     tau = metaeval.kendall(ours, theirs)
     pearson = metaeval.pearson(ours, theirs)

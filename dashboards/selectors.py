@@ -1,6 +1,6 @@
 """Rows to score matrices: what the humans say of every output and system of a campaign."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,7 +86,8 @@ def _judged(
     campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], scores: str
 ) -> HumanScores:
     columns = read_columns(campaign)
-    values, warnings = columns.score, ()
+    values = columns.score
+    warnings: tuple[str, ...] = ()
     if scores == Z and len(columns):
         standard = standardise(columns, campaign.z_pool)
         values, warnings = standard.z, tuple(w.message for w in standard.warnings)
@@ -95,7 +96,7 @@ def _judged(
     means = np.bincount(place, weights=values[wanted], minlength=len(outputs)) / np.maximum(
         np.bincount(place, minlength=len(outputs)), 1
     )
-    by_output: dict[int | None, float] = dict(zip(outputs.tolist(), means.tolist(), strict=True))
+    by_output: dict[int, float] = dict(zip(outputs.tolist(), means.tolist(), strict=True))
     source = (
         f"mean z-scores (per annotator; {campaign.get_z_pool_display().lower()})"
         if scores == Z
@@ -109,7 +110,7 @@ def _grid(
     campaign: Campaign,
     systems: tuple[System, ...],
     segments: tuple[int, ...],
-    by_output: dict[int | None, float],
+    by_output: Mapping[int, float],
 ) -> Floats:
     row = {system.pk: index for index, system in enumerate(systems)}
     column = {segment: index for index, segment in enumerate(segments)}

@@ -114,7 +114,9 @@ def studies(request: HttpRequest) -> HttpResponse:
 def _study(slug: str) -> list[Campaign]:
     rows = Campaign.objects.filter(study=slug).exclude(status=Campaign.Status.DRAFT)
     campaigns = list(
-        rows.select_related("test_set").order_by("test_set__source_language", "-length_ratio", "name")
+        rows.select_related("test_set").order_by(
+            "test_set__source_language", "-length_ratio", "name"
+        )
     )
     if not campaigns and not Campaign.objects.filter(study=slug).exists():
         raise Http404
@@ -163,7 +165,9 @@ def study_quality(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
     """Quality of every campaign of a study, as in tables 2–5 of Cheng et al. 2023."""
     reports = [(row, quality_report(row)) for row in _study(slug)]
     if fmt:
-        rows = [annotator_row(row, person) for row, report in reports for person in report.annotators]
+        rows = [
+            annotator_row(row, person) for row, report in reports for person in report.annotators
+        ]
         document = {"study": slug, "campaigns": [as_json(row, report) for row, report in reports]}
         return table_response(fmt, f"{slug}-quality", HEADER, rows, document)
     context = {"study": slug, "reports": reports, "section": "studies", "tab": "quality"}

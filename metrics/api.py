@@ -1,5 +1,7 @@
 """Metric runs for programs: list, start, watch, cancel. Researchers may do all of it."""
 
+from typing import Any
+
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status, viewsets
@@ -24,7 +26,9 @@ class MayRun(BasePermission):
 
 
 class RunSerializer(serializers.ModelSerializer[MetricRun]):
-    test_set = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True
+    )
     signature = serializers.CharField(source="signature.signature", default=None)
 
     class Meta:
@@ -62,7 +66,7 @@ class StartSerializer(serializers.Serializer[object]):
         max_digits=4, decimal_places=2, required=False, write_only=True
     )
 
-    def validate(self, data: dict[str, object]) -> dict[str, object]:
+    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
         """Find the systems; name those that the test set lacks."""
         rows = System.objects.filter(test_set=data["test_set"])
         if "length_ratio" in data:

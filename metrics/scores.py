@@ -140,7 +140,7 @@ class _Outputs:
 def system_scores(test_set: TestSet, systems: Iterable[System] | None = None) -> ScoreTable:
     """Read every measure that has a score for outputs of `systems` (None: all of the set).
 
-    Costs three queries and one for each metric.
+    Costs five queries and one for each metric.
     """
     chosen = tuple(test_set.systems.all() if systems is None else systems)
     segments = tuple(

@@ -18,7 +18,7 @@ def stop_scoring(**_: object) -> None:
 worker_shutting_down.connect(stop_scoring)
 
 
-@shared_task(bind=True)
+@shared_task(bind=True)  # type: ignore[untyped-decorator]
 def score_run(self: Task, run_id: int) -> None:
     """Work a run off, or do nothing where another worker has it."""
     worker = self.request.hostname or "in place"

@@ -7,8 +7,8 @@ os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-tests-"))
 os.environ.setdefault("CELERY_EAGER", "yes")
 
-from config.settings import *  # noqa: E402, F403
-from config.settings import DATABASES, STORAGES, VAR_DIR  # noqa: E402
+from config.settings import *  # noqa: F403
+from config.settings import DATABASES, STORAGES, VAR_DIR
 
 if "sqlite3" in DATABASES["default"]["ENGINE"]:
     # A file, as in real life: an in-memory database locks whole tables between threads.

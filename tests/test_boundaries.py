@@ -103,16 +103,16 @@ STAGES = ["uploads", "campaigns", "assignments", "judgments", "quality"]
 
 def test_stages_import_only_earlier_stages() -> None:
     """A stage may use what comes before it in the pipeline, never what comes after."""
-    wrong = []
+    wrong: list[str] = []
     for number, stage in enumerate(STAGES):
         module = ROOT / "annotation" / f"{stage}.py"
         paths = [module] if module.exists() else sorted(module.with_suffix("").rglob("*.py"))
         assert paths, stage
         for path in paths:
-            for later in STAGES[number + 1 :]:
-                if any(
-                    name == f"annotation.{later}" or name.startswith(f"annotation.{later}.")
-                    for name in imported_names(path)
-                ):
-                    wrong.append(f"{path.relative_to(ROOT)} imports {later}")
+            wrong += [
+                f"{path.relative_to(ROOT)} imports {later}"
+                for later in STAGES[number + 1 :]
+                for name in imported_names(path)
+                if f"{name}.".startswith(f"annotation.{later}.")
+            ]
     assert wrong == []

@@ -1,5 +1,7 @@
 """Forms of stage 2: a campaign, and the people who rate it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from decimal import Decimal
 from string import Formatter
@@ -17,7 +19,7 @@ from annotation.models import Campaign, TestSet
 MAX_LINKS = 100
 
 
-class CampaignForm(forms.ModelForm):
+class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
     """Everything about a campaign over one given test set."""
 
     length_ratio = forms.TypedChoiceField(
@@ -68,8 +70,8 @@ class CampaignForm(forms.ModelForm):
         rows = list(test_set.systems.values_list("name", "length_ratio"))
         ratios = sorted({ratio for _, ratio in rows})
         names = sorted({name for name, _ in rows})
-        self.fields["length_ratio"].choices = [(str(ratio), ratio_label(ratio)) for ratio in ratios]
-        self.fields["systems"].choices = [(name, name) for name in names]
+        self.fields["length_ratio"].choices = [(str(ratio), ratio_label(ratio)) for ratio in ratios]  # type: ignore[attr-defined]
+        self.fields["systems"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
         if not self.is_bound:
             self._suggest(ratios, names)
 
@@ -79,14 +81,13 @@ class CampaignForm(forms.ModelForm):
         used = set(self.test_set.campaigns.values_list("length_ratio", flat=True))
         ratio = next((r for r in reversed(ratios) if r not in used), ratio)
         referenced = self.test_set.segments.filter(references__isnull=False).exists()
-        self.initial |= {
+        self.initial = {
+            **self.initial,
             "length_ratio": str(ratio),
             "systems": names,
             "name": f"{self.test_set.name}, {ratio_label(ratio)}",
             "trap_ratio": ratio if ratio < 1 else Decimal("0.5"),
-            "shown_text": Campaign.ShownText.REFERENCE
-            if referenced
-            else Campaign.ShownText.SOURCE,
+            "shown_text": Campaign.ShownText.REFERENCE if referenced else Campaign.ShownText.SOURCE,
         }
 
     def clean_question(self) -> str:
@@ -95,7 +96,9 @@ class CampaignForm(forms.ModelForm):
         try:
             names = {name for _, name, _, _ in Formatter().parse(question) if name is not None}
         except ValueError as error:
-            raise forms.ValidationError(f"The braces in the question do not pair: {error}.") from error
+            raise forms.ValidationError(
+                f"The braces in the question do not pair: {error}."
+            ) from error
         if unknown := names - {"percent"}:
             raise forms.ValidationError(
                 f"Unknown placeholder {{{', '.join(sorted(unknown))}}}; only {{percent}} is filled."
@@ -156,7 +159,7 @@ class AnnotatorsForm(forms.Form):
         super().__init__(*args, **kwargs)
         accounts = User.objects.filter(groups__name=ANNOTATOR, is_active=True)
         # Accounts made for a personal link belong to one campaign and cannot sign in.
-        self.fields["users"].queryset = (
+        self.fields["users"].queryset = (  # type: ignore[attr-defined]
             accounts.exclude(annotators__campaign=campaign)
             .exclude(annotators__token_hash__isnull=False)
             .order_by("username")
@@ -181,5 +184,3 @@ def free_slug(name: str) -> str:
     taken = set(Campaign.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     candidates: Iterable[str] = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))
     return next(slug for slug in candidates if slug not in taken)
-
-

@@ -56,7 +56,7 @@ class JudgmentForm(forms.Form):
     @property
     def problem(self) -> str:
         """The first sentence to tell, in the order of the fields."""
-        return next(iter(self.errors.values()))[0]
+        return str(next(iter(self.errors.values()))[0])
 
     def valid(self, name: str) -> str | None:
         """What was sent in a field, if it may be sent again."""

@@ -19,7 +19,9 @@ QUESTION = "How good is the black text as a translation of the gray text?"
 
 def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
     """Read `calibration-da/<direction>/*.tsv`. Raises ValidationError naming file and row."""
-    return [_read_direction(folder / "calibration-da" / direction, direction) for direction in NAMES]
+    return [
+        _read_direction(folder / "calibration-da" / direction, direction) for direction in NAMES
+    ]
 
 
 def _read_direction(folder: Path, direction: str) -> tuple[TestSetDraft, CampaignDraft]:

@@ -60,7 +60,9 @@ def _item(row: Row, place: dict[tuple[str, str], int]) -> ItemDraft:
 
 def _test_set(rows: list[Row]) -> TestSetDraft:
     segments = {
-        row["sid"]: SegmentDraft(key=row["sid"], source=NO_SOURCE, references={"A": row["reference"]})
+        row["sid"]: SegmentDraft(
+            key=row["sid"], source=NO_SOURCE, references={"A": row["reference"]}
+        )
         for row in rows
     }
     outputs: dict[str, dict[str, str]] = defaultdict(dict)

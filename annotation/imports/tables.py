@@ -68,5 +68,3 @@ def _rows(name: str, lines: Iterator[str], columns: tuple[str, ...]) -> Iterator
                 f"{name}, row {number}: {len(cells)} cells, but {len(header)} columns."
             )
         yield Row(dict(zip(header, cells, strict=True)), f"{name}, row {number}")
-
-

@@ -176,7 +176,9 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(
-                F("annotator"), F("position"), name="assignment_open",
+                F("annotator"),
+                F("position"),
+                name="assignment_open",
                 condition=Q(completed_at__isnull=True),
             ),
         ]

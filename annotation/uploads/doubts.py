@@ -1,5 +1,6 @@
 """What is allowed but deserves a look before the import is confirmed."""
 
+import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
@@ -78,7 +79,7 @@ def _torn(segments: Sequence[SegmentDraft]) -> list[int]:
     """Return where a document goes on after another one stood between."""
     ended: set[str] = set()
     torn = []
-    for i, (previous, segment) in enumerate(zip(segments, segments[1:], strict=False), 1):
+    for i, (previous, segment) in enumerate(itertools.pairwise(segments), 1):
         if segment.document == previous.document:
             continue
         ended.add(previous.document)

@@ -9,6 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation import assignments
+from annotation.access import signed_in
 from annotation.judgments import NotOpenError, refuse_unless_open
 from annotation.models import Annotator, Campaign
 from annotation.views.errors import refuse
@@ -93,7 +94,7 @@ def not_open_page(request: HttpRequest, slug: str, sentence: str) -> HttpRespons
 
 
 def _annotator_or_404(request: HttpRequest, slug: str) -> Annotator:
-    annotator = assignments.find_annotator(user=request.user, slug=slug)
+    annotator = assignments.find_annotator(user=signed_in(request), slug=slug)
     if annotator is None:
         raise Http404
     return annotator

@@ -27,9 +27,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         )
         .order_by("study", "test_set__name", "-length_ratio", "name")
     )
-    return render(
-        request, "annotation/campaigns.html", {"campaigns": rows, "section": "campaigns"}
-    )
+    return render(request, "annotation/campaigns.html", {"campaigns": rows, "section": "campaigns"})
 
 
 @admin_required

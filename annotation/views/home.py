@@ -5,7 +5,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from annotation.access import is_researcher
+from annotation.access import is_researcher, signed_in
 from annotation.models import Annotator, Campaign
 
 
@@ -13,12 +13,10 @@ from annotation.models import Annotator, Campaign
 def home(request: HttpRequest) -> HttpResponse:
     """Send researchers to the campaigns; show everyone else the tasks they were given."""
     tasks = (
-        Annotator.objects.filter(user=request.user)
+        Annotator.objects.filter(user=signed_in(request))
         .exclude(campaign__status=Campaign.Status.DRAFT)
         .select_related("campaign")
-        .annotate(
-            assigned=Count("assignments"), completed=Count("assignments__completed_at")
-        )
+        .annotate(assigned=Count("assignments"), completed=Count("assignments__completed_at"))
         .order_by("campaign__name")
     )
     if is_researcher(request.user) and not tasks:

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from annotation import assignments, judgments
+from annotation.access import signed_in
 from annotation.assignments import ShownItem
 from annotation.forms.judgments import JudgmentForm
 from annotation.models import Assignment, Judgment
@@ -74,13 +75,13 @@ def _show(request: HttpRequest, public_id: UUID) -> HttpResponse:
 
 
 def _take(request: HttpRequest, public_id: UUID) -> HttpResponse:
-    form = JudgmentForm(request.POST, user_id=request.user.pk, public_id=public_id)
+    form = JudgmentForm(request.POST, user_id=signed_in(request).pk, public_id=public_id)
     if not form.is_valid():
         return _ask_again(request, public_id, form)
     given = form.cleaned_data
     try:
         judgment = judgments.submit(
-            user=request.user,
+            user=signed_in(request),
             public_id=public_id,
             score=given["score"],
             submit_key=given["submit_key"],
@@ -155,7 +156,7 @@ def _not_open(request: HttpRequest, public_id: UUID, sentence: str) -> HttpRespo
 
 
 def _shown_or_404(request: HttpRequest, public_id: UUID) -> ShownItem:
-    shown = assignments.find_item(user=request.user, public_id=public_id)
+    shown = assignments.find_item(user=signed_in(request), public_id=public_id)
     if shown is None:
         raise Http404
     return shown
@@ -166,14 +167,14 @@ def _fresh_answer(request: HttpRequest, shown: ShownItem) -> Answer:
         score="" if shown.score is None else str(shown.score),
         submit_key=str(uuid4()),
         revision=shown.revision,
-        started=judgments.issue_start(user_id=request.user.pk, public_id=shown.public_id),
+        started=judgments.issue_start(user_id=signed_in(request).pk, public_id=shown.public_id),
     )
 
 
 def _valid_start(request: HttpRequest, public_id: UUID) -> str:
     stamp = request.GET.get("started", "")
     try:
-        judgments.read_start(stamp, user_id=request.user.pk, public_id=public_id)
+        judgments.read_start(stamp, user_id=signed_in(request).pk, public_id=public_id)
     except ValidationError:
         return ""
     return stamp

@@ -13,7 +13,7 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
 from annotation import languages
-from annotation.access import admin_required, researcher_required
+from annotation.access import admin_required, researcher_required, signed_in
 from annotation.forms.uploads import UploadForm
 from annotation.models import Output, Segment, System, TestSet
 from annotation.uploads import OutdatedError, check_submission, store
@@ -41,7 +41,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     form = UploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         checked = check_submission(form.submission())
-        kept = keep(checked, request.user.pk)
+        kept = keep(checked, signed_in(request).pk)
         return redirect(f"{reverse('testset-upload')}?check={kept}")
     context = {"form": form, "section": "testsets", "languages": languages.NAMES}
     status = 422 if form.errors else 200
@@ -56,7 +56,7 @@ def _is_too_large(request: HttpRequest) -> bool:
 
 def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     try:
-        pending = recall(token, request.user.pk)
+        pending = recall(token, signed_in(request).pk)
     except ExpiredError:
         messages.error(
             request, "This upload has expired or was finished already. Send the files again."
@@ -102,7 +102,7 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
             request, "The stored test set changed since this preview. Send the files again."
         )
         return redirect("testset-upload")
-    forget(pending.token, request.user.pk)
+    forget(pending.token, signed_in(request).pk)
     messages.success(request, result.sentence)
     return redirect(result.test_set)
 

@@ -56,8 +56,10 @@ class Measure:
         """Name, level and grouping in words."""
         if self.rows is None:
             return self.name
-        return f"{self.name}, system level" if self.level == "system" else (
-            f"{self.name}, grouping {self.grouping}"
+        return (
+            f"{self.name}, system level"
+            if self.level == "system"
+            else (f"{self.name}, grouping {self.grouping}")
         )
 
 
@@ -81,8 +83,8 @@ def resolve_measure(
     one_of("level", level, LEVELS)
     if correlation in ROWS:
         rows = ROWS[correlation]
-        function = partial(_system_level, rows) if level == "system" else partial(
-            _grouped, rows, grouping
+        function = (
+            partial(_system_level, rows) if level == "system" else partial(_grouped, rows, grouping)
         )
         return Measure(correlation, grouping, level, function, rows)
     special: dict[str, Function] = {

@@ -32,9 +32,7 @@ def test_import_twice(db: None, folder: Path) -> None:
     system = f"strong@0.8={folder / 'base.txt'}"
     assert "2 segments" in run(folder, "--system", system, "--dry-run")
     assert not TestSet.objects.exists()
-    assert "Created “animals”: 2 segments, 1 systems, 2 outputs." in run(
-        folder, "--system", system
-    )
+    assert "Created “animals”: 2 segments, 1 systems, 2 outputs." in run(folder, "--system", system)
     assert "Nothing changed" in run(folder, "--system", system)
     assert Output.objects.count() == 2
 

@@ -56,7 +56,7 @@ def test_the_same_again_changes_nothing_and_another_score_is_refused(db: None) -
 
 
 def test_an_unknown_output_stores_nothing(db: None) -> None:
-    test_set, draft = small_set()
+    test_set, _ = small_set()
     wrong = CampaignDraft(
         slug="wrong", name="Wrong", question="?", items=[ItemDraft("1", "nmt"), ItemDraft("7", "x")]
     )
@@ -83,9 +83,9 @@ def test_tables_name_file_and_row(tmp_path: Path, content: bytes, message: str) 
 def test_rows_name_the_cell_that_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("score\tkind\nx7\tNEW\n")
     (row,) = tables.read_table(tmp_path / "t.tsv", "score")
-    with pytest.raises(ValidationError, match="t.tsv, row 2, score: 'x7' is no whole number"):
+    with pytest.raises(ValidationError, match=r"t.tsv, row 2, score: 'x7' is no whole number"):
         row.whole("score")
-    with pytest.raises(ValidationError, match="t.tsv, row 2, kind: 'NEW' is not known"):
+    with pytest.raises(ValidationError, match=r"t.tsv, row 2, kind: 'NEW' is not known"):
         row.find("kind", {"OLD": 1})
 
 
@@ -143,7 +143,10 @@ def test_the_other_data_sets(db: None, data_dir: Path) -> None:
     assert counts["mlqe-en-zh"] == (23, 6000)
     assert counts["mlqe-ro-en"] == (27, 6000)
     hits = tables.read_table(data_dir / "raw-crowd-da/graham2015/assignments.tsv")
-    assert counts["graham2015"] == (len({row["worker"] for row in hits if row["complete"] == "yes"}), 2900)
+    assert counts["graham2015"] == (
+        len({row["worker"] for row in hits if row["complete"] == "yes"}),
+        2900,
+    )
     assert counts["calibration-zh-en"][0] == 13
     assert not Annotator.objects.filter(user__isnull=False).exists()
     timed = Judgment.objects.filter(assignment__annotator__campaign__slug="calibration-en-zh")
@@ -151,7 +154,7 @@ def test_the_other_data_sets(db: None, data_dir: Path) -> None:
 
 
 def test_the_command_names_what_is_wrong(db: None, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="No data set nope. There are: wmt17"):
+    with pytest.raises(CommandError, match=r"No data set nope. There are: wmt17"):
         call_command("import_dataset", "nope")
     with pytest.raises(CommandError, match="Name a data set"):
         call_command("import_dataset")

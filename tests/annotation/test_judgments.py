@@ -91,9 +91,7 @@ def test_the_database_refuses_a_second_current_one(world: World) -> None:
     assignment = opened(world)
     Judgment.objects.create(assignment=assignment, score=1, submit_key=uuid.uuid4())
     with pytest.raises(IntegrityError), transaction.atomic():
-        Judgment.objects.create(
-            assignment=assignment, score=2, revision=2, submit_key=uuid.uuid4()
-        )
+        Judgment.objects.create(assignment=assignment, score=2, revision=2, submit_key=uuid.uuid4())
     with pytest.raises(IntegrityError), transaction.atomic():
         Judgment.objects.create(
             assignment=assignment, score=2, revision=2, is_current=False, submit_key=uuid.uuid4(),
@@ -120,9 +118,7 @@ def test_a_key_serves_one_item(world: World) -> None:
     assert Judgment.objects.count() == 1
 
 
-def test_starts_are_signed_bound_and_age(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_starts_are_signed_bound_and_age(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assignment = opened(world)
     user, item = world.annotators[0].pk, assignment.public_id
     stamp = judgments.issue_start(user_id=user, public_id=item)

@@ -4,10 +4,10 @@ import re
 import uuid
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.db import connection
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Item, Judgment
@@ -15,9 +15,7 @@ from tests.world import World, add_system, make_campaign, make_test_set
 
 SECRETS = ["zebraSYSTEMone", "quaggaSYSTEMtwo"]
 OTHERS_SCORE = 87
-KINDS = re.compile(
-    r"\b(trap|bad_ref|bad reference|repeat|control item|is_simulated|kind)\b", re.I
-)
+KINDS = re.compile(r"\b(trap|bad_ref|bad reference|repeat|control item|is_simulated|kind)\b", re.I)
 
 
 @pytest.fixture
@@ -33,18 +31,14 @@ def campaign(world: World) -> Campaign:
     add_annotators(campaign=campaign, users=world.annotators)
     opened = open_campaign(campaign=campaign)
     for assignment in Assignment.objects.filter(annotator__user=world.annotators[1]):
-        Judgment.objects.create(
-            assignment=assignment, score=OTHERS_SCORE, submit_key=uuid.uuid4()
-        )
+        Judgment.objects.create(assignment=assignment, score=OTHERS_SCORE, submit_key=uuid.uuid4())
     return opened
 
 
 def form_of(client: Client, address: str) -> dict[str, str]:
     text = client.get(address).text
     names = ("submit_key", "revision", "started")
-    return {
-        name: re.search(rf'name="{name}" value="([^"]*)"', text).group(1) for name in names
-    }
+    return {name: re.search(rf'name="{name}" value="([^"]*)"', text).group(1) for name in names}
 
 
 def every_response(client: Client, world: World, campaign: Campaign) -> list[object]:
@@ -63,12 +57,12 @@ def every_response(client: Client, world: World, campaign: Campaign) -> list[obj
             form = form_of(client, address)
             for score in ("", "101", "55.5", "44"):
                 data = form | {"score": score, "submit_key": str(uuid.uuid4())}
-                responses.append(client.post(address, data, headers=headers))
+                responses += [client.post(address, data, headers=headers)]
         other = reverse("item", args=[theirs.public_id])
         responses += [client.get(other, headers=headers), client.post(other, headers=headers)]
         pages = ["/", "/campaigns/", "/testsets/", "/runs/", "/api/judgments/", "/api/campaigns/"]
-        for name in ("annotate", "annotate-done", "annotate-history", "campaign", "quality"):
-            pages.append(reverse(name, args=[campaign.slug]))
+        names = ("annotate", "annotate-done", "annotate-history", "campaign", "quality")
+        pages += [reverse(name, args=[campaign.slug]) for name in names]
         pages += [reverse("judgments-data", args=[campaign.slug, f]) for f in ("csv", "json")]
         responses += [client.get(page, headers=headers) for page in pages]
     close_campaign(campaign=campaign)

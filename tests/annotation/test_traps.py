@@ -42,6 +42,8 @@ def test_cut_is_a_proper_beginning(words: list[str], ratio: Decimal) -> None:
     kept = cut.split(" ")
     assert kept == words[: len(kept)]
     assert 1 <= len(kept) < len(words)
-    assert len(kept) == 1 or abs(len(kept) - float(ratio) * len(words)) <= 0.5 + 1e-9 or (
-        len(kept) == len(words) - 1
+    assert (
+        len(kept) == 1
+        or abs(len(kept) - float(ratio) * len(words)) <= 0.5 + 1e-9
+        or (len(kept) == len(words) - 1)
     )

@@ -62,9 +62,7 @@ def test_create_staff_and_open(world: World, as_admin: Client) -> None:
         ({"seed": "-1"}, "greater than or equal to 0"),
     ],
 )
-def test_refusals(
-    world: World, as_admin: Client, change: dict[str, object], message: str
-) -> None:
+def test_refusals(world: World, as_admin: Client, change: dict[str, object], message: str) -> None:
     response = as_admin.post(new_address(world), FORM | change)
     assert response.status_code == 422
     assert message in response.text
@@ -79,9 +77,7 @@ def test_systems_must_have_the_chosen_length(world: World, as_admin: Client) -> 
 
 
 def test_opening_too_early_says_why(world: World, as_admin: Client) -> None:
-    response = as_admin.post(
-        reverse("campaign-open", args=[world.campaign.slug]), follow=True
-    )
+    response = as_admin.post(reverse("campaign-open", args=[world.campaign.slug]), follow=True)
     assert "this campaign has 0. Add annotators first." in response.text
 
 

@@ -70,12 +70,25 @@ def test_a_plain_form_goes_to_the_next_item(world: World, client: Client) -> Non
 
 @pytest.mark.parametrize(
     "score",
-    ["", " ", "-1", "101", "55.5", "NaN", "1e2", "５０", "٥٠", "1_0", "+5", "0x1f", "9" * 5000, "ok"],
+    [
+        "",
+        " ",
+        "-1",
+        "101",
+        "55.5",
+        "NaN",
+        "1e2",
+        "５０",
+        "٥٠",
+        "1_0",
+        "+5",
+        "0x1f",
+        "9" * 5000,
+        "ok",
+    ],
 )
 @pytest.mark.parametrize("headers", [{}, JSON])
-def test_wrong_scores(
-    world: World, client: Client, score: str, headers: dict[str, str]
-) -> None:
+def test_wrong_scores(world: World, client: Client, score: str, headers: dict[str, str]) -> None:
     row = opened(world)[0]
     client.force_login(world.annotators[0])
     response = client.post(address(row), form(client, row, score=score), headers=headers)

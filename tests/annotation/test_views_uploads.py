@@ -121,9 +121,7 @@ def test_wrong_files_are_named_and_change_nothing(
         ({"source": "", "references": [], "systems": []}, "Choose a source file"),
     ],
 )
-def test_wrong_forms(
-    world: World, as_admin: Client, changes: dict[str, Any], message: str
-) -> None:
+def test_wrong_forms(world: World, as_admin: Client, changes: dict[str, Any], message: str) -> None:
     page = send(as_admin, **changes)
     assert page.status_code == 422
     assert message in page.text

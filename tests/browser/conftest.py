@@ -44,9 +44,11 @@ class Visitor:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(
             "console",
-            lambda message: self.complaints.append(message.text)
-            if message.type == "error" and "Content Security Policy" in message.text
-            else None,
+            lambda message: (
+                self.complaints.append(message.text)
+                if message.type == "error" and "Content Security Policy" in message.text
+                else None
+            ),
         )
 
     def open(self, path: str) -> Page:

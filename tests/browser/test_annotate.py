@@ -38,9 +38,7 @@ def scores(world: World) -> list[int]:
     return list(rows.values_list("score", flat=True))
 
 
-def test_a_whole_campaign_by_keyboard_alone(
-    visitor: Callable[..., Visitor], opened: World
-) -> None:
+def test_a_whole_campaign_by_keyboard_alone(visitor: Callable[..., Visitor], opened: World) -> None:
     page = start(visitor(), opened)
     slider = page.get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", "not rated yet")
@@ -116,9 +114,7 @@ def test_no_connection_keeps_the_score(visitor: Callable[..., Visitor], opened: 
     assert scores(opened) == [80]
 
 
-def test_an_expired_session_keeps_the_score(
-    visitor: Callable[..., Visitor], opened: World
-) -> None:
+def test_an_expired_session_keeps_the_score(visitor: Callable[..., Visitor], opened: World) -> None:
     one = visitor()
     page = start(one, opened)
     page.keyboard.press("8")

@@ -16,8 +16,14 @@ from tests.browser.conftest import Visitor
 from tests.world import make_user
 
 SEGMENTS = [
-    ("港口今天早上很安静，渔船都没有出海。", "The harbour was quiet this morning, no boat went out."),
-    ("图书馆本周延长开放时间到晚上十点。", "The library is open until ten in the evening this week."),
+    (
+        "港口今天早上很安静，渔船都没有出海。",
+        "The harbour was quiet this morning, no boat went out.",
+    ),
+    (
+        "图书馆本周延长开放时间到晚上十点。",
+        "The library is open until ten in the evening this week.",
+    ),
     ("面包师凌晨三点开始和面。", "The baker starts kneading at three in the morning."),
     ("台风在午夜前登陆，风速很高。", "The typhoon landed before midnight with very high winds."),
     ("博物馆展出了一艘修复的木船。", "The museum shows a restored wooden boat from the river."),

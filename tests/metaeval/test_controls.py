@@ -26,9 +26,7 @@ def test_equals_scipy(alternative):
         stats.wilcoxon(CONTROL, PARTNER, alternative=alternative).pvalue
     )
     u = control_test(CONTROL, PARTNER[:7], alternative=alternative, method="mannwhitney")
-    peer_u = stats.mannwhitneyu(
-        CONTROL, PARTNER[:7], alternative=alternative, method="asymptotic"
-    )
+    peer_u = stats.mannwhitneyu(CONTROL, PARTNER[:7], alternative=alternative, method="asymptotic")
     assert (u.statistic, u.pvalue) == pytest.approx((peer_u.statistic, peer_u.pvalue))
 
 
@@ -68,9 +66,7 @@ def test_published_wmt21_quality_p_of_workers_on_this_pair_only():
     """BAD_REF below the SYSTEM judgment of the same HIT, system and segment, paired t."""
     judgments = table("raw-crowd-da/wmt21-ru-en/judgments.tsv")
     workers = table("raw-crowd-da/wmt21-ru-en/workers.tsv")
-    rows = list(
-        zip(*(judgments[c] for c in ("worker", "hit", "system", "sid")), strict=True)
-    )
+    rows = list(zip(*(judgments[c] for c in ("worker", "hit", "system", "sid")), strict=True))
     raw, kinds = numbers(judgments["raw"]), judgments["type"]
     intact = {key: raw[i] for i, key in enumerate(rows) if kinds[i] == "SYSTEM"}
     pairs = {}

@@ -86,9 +86,7 @@ def test_published_wmt21_segment_and_system_scores():
         [column[name] for name in published["sid"]],
     )
     assert len(cells[0]) == 9832
-    np.testing.assert_allclose(
-        result.matrix.values[cells], numbers(published["z_mean"]), atol=1e-6
-    )
+    np.testing.assert_allclose(result.matrix.values[cells], numbers(published["z_mean"]), atol=1e-6)
     assert result.counts[cells].tolist() == numbers(published["n"]).tolist()
     systems = table("raw-crowd-da/wmt21-ru-en/published-system-scores.tsv")
     own = result.system_scores[[row[name] for name in systems["system"]]]

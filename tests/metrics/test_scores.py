@@ -155,7 +155,7 @@ def test_measures_without_any_score_are_left_out(world: World) -> None:
     late = add_system(world.test_set, "late")
     assert scores.system_scores(world.test_set, [late]).measures == {}
     everything = scores.system_scores(world.test_set).measures
-    assert list(everything)[0] == "ter"
+    assert next(iter(everything)) == "ter"
     assert len(everything) == 10
     assert not everything["ter"].higher_is_better
 

@@ -88,7 +88,15 @@ def _worker() -> list[str]:
     # Whoever runs the demo as root knows that they do.
     quiet = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
     command = [sys.executable, *quiet, "-A", "config", "worker", "--pool", "solo"]
-    return [*command, "-Q", "cpu,gpu", "--loglevel", "warning", "--without-gossip", "--without-mingle"]
+    return [
+        *command,
+        "-Q",
+        "cpu,gpu",
+        "--loglevel",
+        "warning",
+        "--without-gossip",
+        "--without-mingle",
+    ]
 
 
 def _supervise(commands: list[list[str]]) -> int:
@@ -97,7 +105,10 @@ def _supervise(commands: list[list[str]]) -> int:
     Returns the exit status: 0 after Ctrl-C, otherwise that of the process that ended first.
     """
     # Sessions of their own: Ctrl-C reaches us alone, and we stop them in order.
-    processes = [subprocess.Popen(command, start_new_session=True) for command in commands]
+    processes = [
+        subprocess.Popen(command, start_new_session=True)  # noqa: S603
+        for command in commands
+    ]
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:
         pid, status = os.wait()

@@ -1,0 +1,236 @@
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from annotation.models import Reference
+from metrics import claims, runs, tasks
+from metrics.models import MetricRun
+from tests.metrics import fakes
+from tests.metrics.conftest import reread
+from tests.world import World, make_test_set
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
+    """Messages: (run, queue), kept here instead of being sent."""
+    messages: list[tuple[int, str]] = []
+    monkeypatch.setattr(
+        tasks.score_run,
+        "apply_async",
+        lambda args, queue: messages.append((args[0], queue)),
+    )
+    return messages
+
+
+def age(run: MetricRun, **fields: float) -> None:
+    """Move times of a run into the past (seconds; negative into the future)."""
+    now = timezone.now()
+    times = {name: now - timedelta(seconds=seconds) for name, seconds in fields.items()}
+    MetricRun.objects.filter(pk=run.pk).update(**times)
+
+
+def test_each_metric_becomes_a_run(
+    world: World, sent: list, django_capture_on_commit_callbacks: object
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
+        started = runs.start(
+            test_set=world.test_set, metrics=["chrf", "ter", "chrf"], user=world.researcher
+        )
+        assert sent == []
+    assert [run.metric for run in started.runs] == ["chrf", "ter"]
+    assert sent == [(run.pk, "cpu") for run in started.runs]
+    row = reread(started.runs[0])
+    assert (row.status, row.total, row.created_by) == ("queued", 8, world.researcher)
+    assert {system.name for system in row.systems.all()} == {"strong", "weak"}
+
+
+def test_a_run_goes_to_the_queue_of_its_metric(
+    world: World,
+    sent: list,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: object,
+) -> None:
+    entry = (fakes.make_info("neural", "gpu"), "tests.metrics.fakes:Counting")
+    monkeypatch.setitem(runs.registry.METRICS, "neural", entry)
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
+        started = runs.start(test_set=world.test_set, metrics=["neural"])
+    assert sent == [(started.runs[0].pk, "gpu")]
+
+
+def test_a_started_run_is_worked_off(
+    world: World, django_capture_on_commit_callbacks: object
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
+        started = runs.start(test_set=world.test_set, metrics=["rouge"])
+    assert reread(started.runs[0]).status == "done"
+
+
+def test_an_identical_active_run_is_not_started_twice(world: World) -> None:
+    strong = world.test_set.systems.filter(name="strong")
+    first = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    again = runs.start(test_set=world.test_set, metrics=["chrf", "ter"], enqueue=False)
+    assert ([run.metric for run in again.runs], again.active) == (["ter"], [first])
+    part = runs.start(test_set=world.test_set, metrics=["chrf"], systems=strong, enqueue=False)
+    assert len(part.runs) == 1
+
+
+@pytest.mark.parametrize("status", ["done", "failed", "cancelled"])
+def test_a_run_that_is_over_can_be_started_again(world: World, status: str) -> None:
+    runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False)
+    MetricRun.objects.update(status=status)
+    assert len(runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs) == 1
+
+
+def test_without_references_only_what_needs_none_starts(
+    db: None, fake_metrics: type[fakes.Counting]
+) -> None:
+    test_set = make_test_set("bare", references=False)
+    started = runs.start(test_set=test_set, metrics=["chrf", "counting"], enqueue=False)
+    assert [run.metric for run in started.runs] == ["counting"]
+    assert started.refused == ["chrF needs a reference for every segment; this test set has none."]
+
+
+def test_a_single_missing_reference_is_named(world: World) -> None:
+    Reference.objects.filter(segment__position=2).delete()
+    started = runs.start(test_set=world.test_set, metrics=["ter"], enqueue=False)
+    assert started.refused == [
+        "TER needs a reference for every segment; 1 of its segments have none, the first is 3."
+    ]
+
+
+def test_an_unknown_metric_is_refused(world: World) -> None:
+    started = runs.start(test_set=world.test_set, metrics=["meteor", "ter"], enqueue=False)
+    assert started.refused == ["There is no metric named meteor."]
+    assert len(started.runs) == 1
+
+
+def test_nothing_to_score_is_an_error(world: World) -> None:
+    empty = make_test_set("empty", systems=())
+    for systems in (None, []):
+        with pytest.raises(ValidationError, match="at least one system"):
+            runs.start(test_set=empty, metrics=["ter"], systems=systems)
+
+
+def test_a_system_of_another_test_set_is_an_error(world: World) -> None:
+    other = make_test_set("other")
+    with pytest.raises(ValueError, match="systems: strong belongs to another test set"):
+        runs.start(test_set=world.test_set, metrics=["ter"], systems=other.systems.all())
+    assert not MetricRun.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_outlives_a_broker_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(**kwargs: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(tasks.score_run, "apply_async", away)
+    started = runs.start(test_set=make_test_set(), metrics=["chrf"])
+    assert reread(started.runs[0]).status == "queued"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_sent_when_the_transaction_fails(sent: list) -> None:
+    test_set = make_test_set()
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        runs.start(test_set=test_set, metrics=["chrf"])
+        raise ZeroDivisionError
+    assert sent == []
+    assert not MetricRun.objects.exists()
+
+
+def test_cancelling(world: World) -> None:
+    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    assert runs.cancel(run)
+    assert reread(run).status == "cancelled"
+    assert reread(run).finished_at is not None
+    assert not runs.cancel(run)
+    MetricRun.objects.update(status="done")
+    assert not runs.cancel(run)
+    assert reread(run).status == "done"
+
+
+def test_the_run_of_a_silent_worker_is_handed_out(world: World, sent: list) -> None:
+    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    claim = claims.claim(run.pk, worker="w1@host")
+    age(run, heartbeat_at=30)
+    assert runs.requeue_stale() == 0
+    age(run, heartbeat_at=61)
+    assert runs.requeue_stale() == 1
+    assert sent == [(run.pk, "cpu")]
+    assert claim is not None
+    assert not claims.beat(claim)
+    assert reread(run).message == "w1@host stopped answering; the run goes on elsewhere."
+    assert runs.requeue_stale() == 0
+
+
+def test_a_lost_message_is_sent_again(world: World, sent: list) -> None:
+    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    assert runs.requeue_stale() == 0
+    age(run, requeue_at=1)
+    assert runs.requeue_stale() == 1
+    assert runs.requeue_stale() == 0
+    assert sent == [(run.pk, "cpu")]
+
+
+def test_messages_get_rarer_while_a_run_waits(world: World, sent: list) -> None:
+    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    for waited, expected in [(10, 60), (150, 150), (4000, 300)]:
+        age(run, requeue_at=1, created_at=waited)
+        runs.requeue_stale()
+        wait = (reread(run).requeue_at - timezone.now()).total_seconds()
+        assert wait == pytest.approx(expected, abs=5)
+
+
+def test_a_worker_that_starts_asks_for_everything_queued(world: World, sent: list) -> None:
+    started = runs.start(test_set=world.test_set, metrics=["chrf", "ter", "bleu"], enqueue=False)
+    queued, running, over = started.runs
+    claims.claim(running.pk, worker="alive")
+    runs.cancel(over)
+    assert runs.requeue_stale(everything=True) == 1
+    assert sent == [(queued.pk, "cpu")]
+
+
+def test_two_caretakers_send_one_message(
+    world: World, sent: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second looks at the runs before the first has written, and writes after it."""
+    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    age(run, requeue_at=1)
+    seen_by_second = reread(run)
+    assert runs.requeue_stale() == 1
+    assert not runs._requeue(seen_by_second)
+    assert sent == [(run.pk, "cpu")]
+
+
+def test_idle_queues_are_those_without_a_busy_worker(world: World) -> None:
+    started = runs.start(test_set=world.test_set, metrics=["chrf", "ter"], enqueue=False)
+    waiting, other = started.runs
+    assert runs.idle_queues([reread(waiting)]) == []
+    age(waiting, created_at=16)
+    assert runs.idle_queues([reread(waiting)]) == ["cpu"]
+    claims.claim(other.pk, worker="w1")
+    assert runs.idle_queues([reread(waiting)]) == []
+    age(other, heartbeat_at=61)
+    assert runs.idle_queues([reread(waiting)]) == ["cpu"]
+
+
+def test_a_run_that_waits_for_its_retry_is_no_sign_of_idleness(world: World) -> None:
+    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    MetricRun.objects.update(attempts=1)
+    age(run, created_at=100, requeue_at=-60)
+    assert runs.idle_queues([reread(run)]) == []
+    age(run, requeue_at=20)
+    assert runs.idle_queues([reread(run)]) == ["cpu"]
+
+
+def test_silence(world: World) -> None:
+    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    assert runs.silence(run) is None
+    claims.claim(run.pk, worker="w1")
+    assert runs.silence(reread(run)) is None
+    age(run, heartbeat_at=40)
+    assert runs.silence(reread(run)) == pytest.approx(40, abs=5)
