@@ -8,18 +8,26 @@ from django.core.cache import cache
 from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
-from annotation.models import Campaign, Judgment
+from annotation.models import Campaign, Judgment, Output
 from dashboards.correlations import N_HYBRIDS, CampaignCorrelations, correlate
 from metrics.models import MetricRun
 from metrics.scores import latest_signatures
 
 VERSION = 1
 KEEP_SECONDS = 24 * 3600
+# Up to here all metrics together take well under a second.
+MANY_OUTPUTS = 6_000
+
+
+def is_quick(campaign: Campaign, scores: str = "z") -> bool:
+    """Whether the table of a campaign is there already, or computed within a second."""
+    outputs = Output.objects.filter(system__campaigns=campaign)
+    return outputs.count() <= MANY_OUTPUTS or cache.get(_key(campaign, scores)) is not None
 
 
 def correlations(campaign: Campaign, scores: str = "z") -> tuple[CampaignCorrelations, str]:
     """Return the table of a campaign and when it was computed (ISO time)."""
-    key = f"correlations:{_state(campaign, scores)}"
+    key = _key(campaign, scores)
     stored = cache.get(key)
     if stored is None:
         stored = (correlate(campaign, scores), timezone.now().isoformat(timespec="seconds"))
@@ -28,7 +36,7 @@ def correlations(campaign: Campaign, scores: str = "z") -> tuple[CampaignCorrela
     return result
 
 
-def _state(campaign: Campaign, scores: str) -> str:
+def _key(campaign: Campaign, scores: str) -> str:
     """Hash what may change: judgments are only added, scores only appear, settings are few."""
     judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     runs = MetricRun.objects.filter(test_set=campaign.test_set)
@@ -45,4 +53,5 @@ def _state(campaign: Campaign, scores: str) -> str:
         sorted(row.pk for row in latest_signatures(campaign.test_set).values()),
         runs.aggregate(Sum("done"), Max("pk"), Count("pk")),
     )
-    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+    state = json.dumps(parts, default=str).encode()
+    return f"correlations:{hashlib.sha256(state).hexdigest()}"

@@ -13,7 +13,7 @@ from annotation.models import Campaign
 from annotation.quality import quality_report
 from annotation.quality.tables import HEADER, annotator_row, as_json
 from dashboards.averages import STATISTICS, study_tables
-from dashboards.cached import correlations
+from dashboards.cached import correlations, is_quick
 from dashboards.selectors import RAW, Z
 from metrics.registry import METRICS
 from metrics.runs import refusals_for
@@ -50,6 +50,8 @@ def campaign(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase
     """Every metric against the humans of one campaign."""
     row = get_object_or_404(Campaign.objects.select_related("test_set"), slug=slug)
     scores = _scores(request)
+    if not (fmt or "now" in request.GET or is_quick(row, scores)):
+        return _later(request, "dashboards/_campaign_head.html", {"campaign": row})
     table, as_of = correlations(row, scores)
     if fmt:
         document = result_document(row, scores)
@@ -70,6 +72,15 @@ def campaign(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase
         "tab": "correlations",
     }
     return render(request, "dashboards/correlations.html", context)
+
+
+def _later(request: HttpRequest, head: str, context: dict[str, Any]) -> HttpResponse:
+    """Answer at once with the page's head; its script asks for the rest while it is computed."""
+    query = request.GET.copy()
+    query["now"] = "1"
+    context |= {"head": head, "address": f"{request.path}?{query.urlencode()}"}
+    context |= {"tab": "correlations", "section": "campaigns"}
+    return render(request, "dashboards/later.html", context)
 
 
 def _maxima(rows: Any) -> dict[str, float]:
@@ -140,6 +151,8 @@ def study(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
             },
         }
         return table_response(fmt, f"{slug}-correlations", COLUMNS, rows, document)
+    if "now" not in request.GET and not all(is_quick(row, scores) for row in campaigns):
+        return _later(request, "dashboards/_study_head.html", {"study": slug})
     results = {row: correlations(row, scores)[0] for row in campaigns}
     context = {
         "study": slug,

@@ -15,7 +15,9 @@ from metaeval.controls import (
 )
 from metaeval.corpus import CorpusStatistics, bleu_score, bleu_star_score, chrf_score
 from metaeval.correlations import Correlation, kendall, pearson, spearman, system_correlation
+from metaeval.dependent import williams_test, zou_interval
 from metaeval.hybrids import HybridCorrelations, hybrid_supersample
+from metaeval.pairwise import AccEq, KendallLike, acc_eq, kendall_like, pairwise_accuracy
 from metaeval.results import (
     ApproximationWarning,
     ConstantInputWarning,
@@ -32,9 +34,11 @@ from metaeval.results import (
     UndefinedGroupWarning,
 )
 from metaeval.scores import MeanScores, ScoreMatrix, align, mean_scores
+from metaeval.soft_pairwise import SoftPairwiseAccuracy, soft_pairwise_accuracy
 from metaeval.standardize import ZScores, z_scores
 
 __all__ = [
+    "AccEq",
     "Alpha",
     "AnnotationTimes",
     "ApproximationWarning",
@@ -46,6 +50,7 @@ __all__ = [
     "HybridCorrelations",
     "IdenticalInputWarning",
     "Interval",
+    "KendallLike",
     "MeanScores",
     "MissingDataWarning",
     "OneVsRest",
@@ -53,12 +58,14 @@ __all__ = [
     "Result",
     "ScoreMatrix",
     "SingleJudgmentWarning",
+    "SoftPairwiseAccuracy",
     "StatisticResult",
     "StatisticsWarning",
     "TooFewWarning",
     "TrapLevels",
     "UndefinedGroupWarning",
     "ZScores",
+    "acc_eq",
     "align",
     "annotation_times",
     "bleu_score",
@@ -67,12 +74,17 @@ __all__ = [
     "control_test",
     "hybrid_supersample",
     "kendall",
+    "kendall_like",
     "krippendorff_alpha",
     "mean_scores",
     "one_vs_rest_pearson",
+    "pairwise_accuracy",
     "pearson",
+    "soft_pairwise_accuracy",
     "spearman",
     "system_correlation",
     "trap_levels",
+    "williams_test",
     "z_scores",
+    "zou_interval",
 ]

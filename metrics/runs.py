@@ -1,5 +1,6 @@
 """Start, cancel and requeue metric runs. Workers do the rest: `claims` and `scoring`."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,12 +13,14 @@ from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat, Now
 from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Output, Segment, System, TestSet
 from metrics import registry, tasks
 from metrics.claims import stale
 from metrics.models import MetricRun
 
+logger = logging.getLogger(__name__)
 Status = MetricRun.Status
 # A message is sent again this many seconds after nobody took it, at most.
 LONGEST_WAIT = 300
@@ -69,7 +72,7 @@ def start(
             started.runs.append(_create(test_set, name, chosen, total, user))
     if enqueue:
         for run in started.runs:
-            transaction.on_commit(partial(hand_out, run), robust=True)
+            transaction.on_commit(partial(hand_out, run))
     return started
 
 
@@ -125,8 +128,11 @@ def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> 
 
 
 def hand_out(run: MetricRun) -> None:
-    """Put a run into the queue of its metric."""
-    tasks.score_run.apply_async(args=[run.pk], queue=run.queue)
+    """Put a run into the queue of its metric; where the broker is away, a worker does it later."""
+    try:
+        tasks.score_run.apply_async(args=[run.pk], queue=run.queue)
+    except (BrokerError, OSError):
+        logger.warning("Run %s waits until the broker is back", run.pk, exc_info=True)
 
 
 def cancel(run: MetricRun) -> bool:

@@ -37,7 +37,7 @@ function sort(heading) {
   table.tBodies[0].append(...rows.map(([, row]) => row));
 }
 
-for (const heading of document.querySelectorAll("table[data-sortable] th[data-sort]")) {
+function adopt(heading) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "sort";
@@ -52,3 +52,12 @@ for (const heading of document.querySelectorAll("table[data-sortable] th[data-so
   heading.append(button);
   button.addEventListener("click", () => sort(heading));
 }
+
+function adoptAll() {
+  const headings = document.querySelectorAll("table[data-sortable] th[data-sort]");
+  for (const heading of headings) if (!heading.querySelector("button.sort")) adopt(heading);
+}
+
+adoptAll();
+// Tables that arrive later.
+document.addEventListener("htmx:afterSettle", adoptAll);

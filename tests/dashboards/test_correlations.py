@@ -164,3 +164,22 @@ def test_roles(world: World, client: Client) -> None:
         ("studies", []),
     ]:
         assert client.get(reverse(name, args=args)).status_code == 403
+
+
+def test_a_large_table_does_not_keep_the_page_waiting(
+    db: None, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_demo()
+    campaign = Campaign.objects.get(slug="demo-zh-en-80")
+    score(campaign.test_set, "chrf")
+    client.force_login(make_user("reader", "researcher"))
+    monkeypatch.setattr("dashboards.cached.MANY_OUTPUTS", 10)
+    for address in (
+        reverse("correlations", args=[campaign.slug]),
+        reverse("study", args=["demo"]),
+    ):
+        head = client.get(address).text
+        assert "is being computed" in head
+        assert 'hx-get="' + address + '?now=1"' in head
+        assert "chrF" in client.get(f"{address}?now=1").text
+        assert "chrF" in client.get(address).text  # known by now

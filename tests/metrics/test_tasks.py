@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from unittest.mock import Mock
 
 import pytest
 from celery import current_app
@@ -6,7 +7,6 @@ from celery.signals import worker_ready, worker_shutting_down
 
 from metrics import caretaker, runs, tasks
 from metrics.models import MetricRun
-from metrics.periodic import Periodic
 from tests.metrics.conftest import reread
 from tests.world import World
 
@@ -52,12 +52,14 @@ def test_queues_have_keys_of_their_own() -> None:
 
 
 def test_every_worker_looks_after_all_runs(run: MetricRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads: list[Periodic] = []
-    monkeypatch.setattr(Periodic, "start", threads.append)
+    """It hands out at once what waits, then goes on looking until it is told to stop."""
+    thread = Mock()
+    periodic = Mock(return_value=thread)
+    monkeypatch.setattr(caretaker, "Periodic", periodic)
     worker_ready.send(sender="w1")
     assert reread(run).status == "done"
-    assert [thread._action for thread in threads] == [runs.requeue_stale]
+    assert periodic.call_args.args[1:] == (caretaker.ROUND_SECONDS, runs.requeue_stale)
+    thread.start.assert_called_once()
     worker_shutting_down.send(sender="w1", sig="SIGTERM", how="Warm", exitcode=0)
     tasks._stopping.clear()
-    assert threads[0]._stopping.is_set()
-    assert caretaker.ROUND_SECONDS < 10
+    thread.stop.assert_called_once()

@@ -1,1 +1,0 @@
-"""Significance of differences between correlations, and intervals for them."""

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from metaeval import IdenticalInputWarning, TooFewWarning, pearson, williams_test, zou_interval
+from tests.metaeval.published import numbers, pivot, table
+
+
+def test_all_114_published_wmt15_correlations():
+    scores, published = table("wmt15/scores.tsv"), table("wmt15/metric-correlations.tsv")
+    value, human = numbers(scores["score"]), numbers(scores["human"])
+    keys = list(zip(scores["lp"], scores["metric"], strict=True))
+    wanted = zip(published["lp"], published["metric"], published["published_r"], strict=True)
+    checked = 0
+    for lp, metric, r in wanted:
+        own = [i for i, key in enumerate(keys) if key == (lp, metric)]
+        assert abs(pearson(value[own], human[own]).statistic) == pytest.approx(float(r), abs=1e-12)
+        checked += 1
+    assert checked == 114
+
+
+def test_all_253_published_zou_intervals():
+    scores, published = table("wmt15/scores.tsv"), table("wmt15/diff-ci.cs-en.tsv")
+    rows = [i for i, lp in enumerate(scores["lp"]) if lp == "cs-en"]
+    pick = lambda name: [scores[name][i] for i in rows]  # noqa: E731
+    values, metrics, _ = pivot(pick("metric"), pick("system"), numbers(pick("score")))
+    humans, _, _ = pivot(pick("metric"), pick("system"), numbers(pick("human")))
+    r = np.abs(np.corrcoef(np.vstack([humans[0], values])))
+    at = {name: i + 1 for i, name in enumerate(metrics)}
+    columns = ("metric_higher", "metric_lower", "ci_low", "ci_high")
+    pairs = list(zip(*(published[name] for name in columns), strict=True))
+    assert len(pairs) == 253
+    for better, worse, low, high in pairs:
+        a, b = at[better], at[worse]
+        interval = zou_interval(r[0, a], r[0, b], r[a, b], humans.shape[1]).interval
+        assert interval.low == pytest.approx(float(low), abs=6e-4)
+        assert interval.high == pytest.approx(float(high), abs=6e-4)
+
+
+def test_williams_keeps_the_direction():
+    better = williams_test(0.9, 0.8, 0.85, 20)
+    worse = williams_test(0.8, 0.9, 0.85, 20)
+    assert better.statistic == -worse.statistic
+    assert better.pvalue == pytest.approx(1 - worse.pvalue)
+    assert williams_test(0.8, 0.9, 0.85, 20, alternative="less").pvalue == better.pvalue
+    both = williams_test(0.9, 0.8, 0.85, 20, alternative="two-sided")
+    assert both.pvalue == pytest.approx(2 * stats.t.sf(abs(both.statistic), 17))
+
+
+def test_degenerate_input():
+    with pytest.warns(IdenticalInputWarning):
+        assert np.isnan(williams_test(0.9, 0.9, 1.0, 20).pvalue)
+    with pytest.warns(TooFewWarning):
+        williams_test(0.9, 0.8, 0.7, 3)
+    with pytest.warns(TooFewWarning):
+        zou_interval(0.9, 0.8, 0.7, 3)
+    with pytest.raises(ValueError, match="r23"):
+        williams_test(0.9, 0.8, 1.7, 30)

@@ -1,0 +1,23 @@
+"""Settings of the worker processes in test_workers: slow metrics, and a queue of their own.
+
+Only tests name this module; a worker of anybody else knows neither the metrics nor the queue.
+"""
+
+import os
+
+from kombu import Queue
+
+from metrics import registry
+from tests.metrics.fakes import make_info
+from tests.settings import *  # noqa: F403
+
+CELERY_TASK_ALWAYS_EAGER = False
+QUEUE = os.environ["TEST_QUEUE"]
+CELERY_TASK_QUEUES = [Queue(QUEUE, routing_key=QUEUE, expires=600)]
+CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_EXCHANGE = QUEUE
+
+for _class in ("Counting", "Slow", "LongChunk"):
+    registry.METRICS[_class.lower()] = (
+        make_info(_class.lower(), QUEUE),
+        f"tests.metrics.fakes:{_class}",
+    )
