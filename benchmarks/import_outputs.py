@@ -105,6 +105,7 @@ def pages(client: Client) -> None:
         "campaign": reverse("campaign", args=["large"]),
         "quality": reverse("quality", args=["large"]),
         "correlations": reverse("correlations", args=["large"]),
+        "correlations, computed": reverse("correlations", args=["large"]) + "?now=1",
         "correlations, unchanged": reverse("correlations", args=["large"]),
         "runs": reverse("runs"),
     }

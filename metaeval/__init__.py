@@ -17,6 +17,7 @@ from metaeval.corpus import CorpusStatistics, bleu_score, bleu_star_score, chrf_
 from metaeval.correlations import Correlation, kendall, pearson, spearman, system_correlation
 from metaeval.dependent import williams_test, zou_interval
 from metaeval.hybrids import HybridCorrelations, hybrid_supersample
+from metaeval.multiplicity import AdjustedPvalues, adjust_pvalues
 from metaeval.pairwise import AccEq, KendallLike, acc_eq, kendall_like, pairwise_accuracy
 from metaeval.results import (
     ApproximationWarning,
@@ -39,6 +40,7 @@ from metaeval.standardize import ZScores, z_scores
 
 __all__ = [
     "AccEq",
+    "AdjustedPvalues",
     "Alpha",
     "AnnotationTimes",
     "ApproximationWarning",
@@ -66,6 +68,7 @@ __all__ = [
     "UndefinedGroupWarning",
     "ZScores",
     "acc_eq",
+    "adjust_pvalues",
     "align",
     "annotation_times",
     "bleu_score",

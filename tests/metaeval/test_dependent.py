@@ -56,3 +56,9 @@ def test_degenerate_input():
         zou_interval(0.9, 0.8, 0.7, 3)
     with pytest.raises(ValueError, match="r23"):
         williams_test(0.9, 0.8, 1.7, 30)
+
+
+def test_williams_equals_the_psych_packages_example():
+    """r.test(n = 103, r12 = .4, r13 = .5, r23 = .1) prints t -0.89, p 0.37."""
+    result = williams_test(0.4, 0.5, 0.1, 103, alternative="two-sided")
+    assert (round(result.statistic, 2), round(result.pvalue, 2)) == (-0.89, 0.37)

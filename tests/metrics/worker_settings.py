@@ -4,6 +4,7 @@ Only tests name this module; a worker of anybody else knows neither the metrics 
 """
 
 import os
+from dataclasses import replace
 
 from kombu import Queue
 
@@ -16,6 +17,9 @@ QUEUE = os.environ["TEST_QUEUE"]
 CELERY_TASK_QUEUES = [Queue(QUEUE, routing_key=QUEUE, expires=600)]
 CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_EXCHANGE = QUEUE
 
+registry.METRICS.update(
+    {name: (replace(info, queue=QUEUE), path) for name, (info, path) in registry.METRICS.items()}
+)
 for _class in ("Counting", "Slow", "LongChunk"):
     registry.METRICS[_class.lower()] = (
         make_info(_class.lower(), QUEUE),
