@@ -1,7 +1,7 @@
 """A study's table: the same measure over its campaigns, and the average."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,22 +18,30 @@ STATISTICS = {
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A measure: one value per campaign (nan where undefined), and their mean if all are there."""
+    """A measure: one value per campaign (nan where undefined), and their mean if all are there.
+
+    `best` says which of the values, the average last, are the highest of their column.
+    """
 
     key: str
     label: str
     values: Sequence[float]
     average: float
+    best: Sequence[bool] = ()
+
+    @property
+    def cells(self) -> list[tuple[float, bool]]:
+        """Every value with whether it is the best of its column; the average comes last."""
+        return list(zip([*self.values, self.average], self.best, strict=True))
 
 
 @dataclass(frozen=True)
 class StudyTable:
-    """One statistic over all campaigns of a study; `best` are the columns' maxima."""
+    """One statistic over all campaigns of a study."""
 
     statistic: str
     title: str
     rows: Sequence[StudyRow]
-    best: Sequence[float]
 
 
 def study_tables(
@@ -62,10 +70,15 @@ def _table(
         # A mean over the campaigns that happen to be defined would compare unlike things.
         average = float(np.mean(values)) if not np.isnan(values).any() else float("nan")
         rows.append(StudyRow(key, label, values, average))
-    return StudyTable(statistic, title, rows, _best(rows, len(by_campaign)))
+    return StudyTable(statistic, title, _mark_best(rows))
 
 
-def _best(rows: Sequence[StudyRow], n: int) -> list[float]:
-    columns = [[row.values[index] for row in rows] for index in range(n)]
-    columns.append([row.average for row in rows])
-    return [max((v for v in column if v == v), default=float("nan")) for column in columns]
+def _mark_best(rows: Sequence[StudyRow]) -> list[StudyRow]:
+    if not rows:
+        return []
+    table = np.array([[*row.values, row.average] for row in rows])
+    highest = np.nanmax(np.where(np.isnan(table), -np.inf, table), axis=0)
+    return [
+        replace(row, best=(values == highest).tolist())
+        for row, values in zip(rows, table, strict=True)
+    ]

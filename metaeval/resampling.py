@@ -58,11 +58,6 @@ def random_bits(generator: np.random.Generator, rows: int, columns: int) -> Bool
     return bits.view(np.bool_)
 
 
-def exceedance_pvalue(count: int, n_resamples: int) -> float:
-    """Return (k + 1)/(n + 1): the observed sample counts as one of the resamples."""
-    return (int(count) + 1) / (n_resamples + 1)
-
-
 def resample_counts(generator: np.random.Generator, rows: int, n: int) -> FloatArray:
     """Return how often each of ``n`` units occurs in ``rows`` bootstrap samples of size n."""
     draws = generator.integers(0, n, size=(rows, n))

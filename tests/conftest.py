@@ -4,9 +4,19 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.test import Client
 
 from tests.world import World, make_world
+
+# Settings of other processes, not tests; doctest collection would import them.
+collect_ignore = ["settings.py", "metrics/worker_settings.py"]
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    """A rolled-back database gives the same keys again, with other contents."""
+    cache.clear()
 
 
 @pytest.fixture

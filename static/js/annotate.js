@@ -109,7 +109,7 @@ function waysOut(status, sent, fields) {
   const back = `${path}?${new URLSearchParams({ unsent, started })}`;
   if (status === 401) {
     const signIn = `${words.login}?${new URLSearchParams({ next: back })}`;
-    return [" ", link(signIn, words.signIn), ` ${words.personal}`];
+    return [" ", link(signIn, words.signIn), words.personal];
   }
   return sent === card ? [] : [" ", link(back, sent.dataset.title)];
 }

@@ -1,0 +1,61 @@
+"""Time the statistics of metaeval that have a bound (PYTHONPATH=. python benchmarks/...)."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+import metaeval as me
+
+
+def median_seconds(job: Callable[[], object], repeats: int = 5) -> float:
+    """Return the median time of a job after one warm-up."""
+    job()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        job()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def matrix(rng: np.random.Generator, systems: int, segments: int) -> me.ScoreMatrix:
+    """Return random normal scores."""
+    values = rng.normal(size=(systems, segments))
+    return me.ScoreMatrix(values, map(str, range(systems)), map(str, range(segments)))
+
+
+def main() -> None:
+    """Print one line per job: seconds and bound."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(0)
+    small, large = matrix(rng, 4, 270), matrix(rng, 15, 1000)
+    metrics = {f"m{i}": small.with_values(rng.normal(size=(4, 270))) for i in range(17)}
+    counts = rng.integers(1, 30, (4, 270, 10)).astype(float)
+    bleu = me.CorpusStatistics(counts, small.systems, small.segments, me.bleu_star_score)
+    other = large.with_values(large.values + rng.normal(size=(15, 1000)))
+    ratings = rng.integers(0, 101, (5, 100_000)).astype(float)
+    annotators = rng.integers(0, 300, 1_000_000).astype(str)
+    scores = rng.integers(0, 101, 1_000_000).astype(float)
+
+    def hybrids() -> None:
+        result = me.hybrid_supersample(small, metrics, rng=1, statistics={"BLEU*": bleu})
+        for a in range(18):
+            for b in range(a):
+                me.zou_interval(result.r[a], result.r[b], result.between[a, b], 10_000)
+
+    jobs: list[tuple[str, Callable[[], object], float]] = [
+        ("10,000 hybrids x 18 metrics, BLEU*, all Zou intervals", hybrids, 0.25),
+        ("interval alpha, 100,000 x 5", lambda: me.krippendorff_alpha(ratings), 0.2),
+        ("tie calibration, 15 x 1,000", lambda: me.acc_eq(large, other), 0.052),
+        ("z-scores, 1,000,000 judgments", lambda: me.z_scores(scores, annotators), 0.5),
+    ]
+    for name, job, bound in jobs:
+        print(f"{name}: {median_seconds(job):.3f} s (bound {bound} s)")
+
+
+if __name__ == "__main__":
+    main()

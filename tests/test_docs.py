@@ -1,0 +1,61 @@
+"""The documentation names what there is: modules, settings, data sets, commands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from annotation.imports import DATASETS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PACKAGES = ("annotation", "metrics", "dashboards", "config", "metaeval", "training")
+SELF_EVIDENT = {"__init__", "apps", "models", "urls", "views", "forms", "wsgi", "__main__"}
+
+
+def test_the_tree_names_every_package() -> None:
+    tree = README.split("```")[-2]
+    for package in (*PACKAGES, "templates", "static", "tests", "benchmarks", "docs"):
+        assert f"{package}/" in tree, package
+
+
+@pytest.mark.parametrize("package", ["annotation", "metrics"])
+def test_the_tree_names_every_module_of_a_stage(package: str) -> None:
+    tree = README.split("```")[-2]
+    modules = {path.stem for path in (ROOT / package).glob("*.py")} - SELF_EVIDENT
+    missing = sorted(name for name in modules if f"  {name}.py" not in tree)
+    assert missing == []
+
+
+def test_every_setting_is_documented() -> None:
+    code = "".join(
+        (ROOT / "config" / name).read_text() for name in ("settings.py", "environment.py")
+    )
+    names = set(re.findall(r"env_(?:bool|int|list)\(\s*\"([A-Z_]+)\"", code))
+    names |= set(re.findall(r"environ\.get\(\"([A-Z_]+)\"", code))
+    text = (ROOT / "docs" / "settings.md").read_text()
+    assert sorted(name for name in names if f"`{name}`" not in text) == []
+    assert len(names) > 10
+
+
+def test_every_data_set_is_documented() -> None:
+    text = (ROOT / "docs" / "datasets.md").read_text()
+    assert [name for name in DATASETS if f"`{name}`" not in text] == []
+
+
+def test_every_command_is_documented() -> None:
+    commands = {
+        path.stem
+        for app in ("annotation", "metrics", "dashboards")
+        for path in (ROOT / app / "management" / "commands").glob("[a-z]*.py")
+    }
+    text = README + "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
+    missing = [name for name in commands if f"manage.py {name}" not in text and name != "demo"]
+    assert missing == []
+
+
+def test_links_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
