@@ -174,6 +174,37 @@ def test_the_same_submit_from_eight_windows_at_once(shared_world: World) -> None
     assert list(Judgment.objects.values_list("score", "is_current")) == [(33, True)]
 
 
+def test_one_key_for_many_items_at_once_is_stored_once(shared_world: World) -> None:
+    first, key = opened(shared_world), uuid.uuid4()
+    rows = list(first.annotator.assignments.order_by("position")[:8])
+    results = in_threads(lambda number: submit(shared_world, rows[number], 5, submit_key=key))
+    stored = [result for result in results if isinstance(result, Judgment)]
+    refused = [result for result in results if isinstance(result, judgments.ConflictError)]
+    assert (len(stored), len(refused)) == (1, 7), results
+    assert Judgment.objects.get().assignment_id == stored[0].assignment_id
+
+
+def test_revisions_at_once_leave_no_gap(shared_world: World) -> None:
+    """Everyone confirms what the others stored until their own answer is in."""
+    assignment = opened(shared_world)
+
+    def insist(number: int) -> Judgment:
+        while True:
+            current = assignment.judgments.filter(is_current=True).first()
+            seen = current.revision if current else 0
+            try:
+                return submit(shared_world, assignment, 10 + number, seen=seen)
+            except judgments.ConflictError:
+                continue
+
+    results = in_threads(insist)
+    assert all(isinstance(result, Judgment) for result in results), results
+    rows = list(assignment.judgments.order_by("revision"))
+    assert [row.revision for row in rows] == list(range(1, 9))
+    assert sorted(row.score for row in rows) == list(range(10, 18))
+    assert [row.is_current for row in rows] == [False] * 7 + [True]
+
+
 def test_different_submits_at_once_leave_one_answer(shared_world: World) -> None:
     assignment = opened(shared_world)
     results = in_threads(lambda number: submit(shared_world, assignment, 10 + number))

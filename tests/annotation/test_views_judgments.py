@@ -2,9 +2,11 @@
 
 import re
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -169,6 +171,69 @@ def test_twice_the_same(world: World, client: Client) -> None:
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json()["next"] == answers[1].json()["next"]
     assert Judgment.objects.count() == 1
+
+
+def test_a_second_window_has_to_confirm(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    first, second = (form(client, row, score=score) for score in ("73", "40"))
+    assert client.post(address(row), first).status_code == 302
+    page = client.post(address(row), second)
+    assert page.status_code == 409
+    assert "already rated this item 73" in page.text
+    assert 'value="40"' in page.text
+    script = client.post(address(row), second, headers=JSON)
+    again = second | script.json()["form"]
+    assert client.post(address(row), again).status_code == 302
+    rows = Judgment.objects.order_by("revision").values_list("score", "is_current")
+    assert list(rows) == [(73, False), (40, True)]
+
+
+def test_a_page_that_was_open_for_too_long(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("annotation.judgments.START_MAX_AGE", timedelta(seconds=-1))
+        old = form(client, row)
+        refused = client.post(address(row), old, headers=JSON)
+    assert (refused.status_code, "7 days" in refused.json()["error"]) == (422, True)
+    again = old | refused.json()["form"]
+    assert again["submit_key"] == old["submit_key"]
+    assert client.post(address(row), again, headers=JSON).status_code == 200
+
+
+def test_no_page_of_an_annotator_is_kept_by_caches(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    for headers in ({}, JSON):
+        response = client.get(address(row), headers=headers)
+        assert "no-store" in response["Cache-Control"]
+        # Page and JSON share an address; the back button must not mix them up.
+        assert "Accept" in response["Vary"]
+
+
+def test_texts_are_escaped(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    row.item.segment.references.update(text="<script>alert(1)</script> & <b>")
+    client.force_login(world.annotators[0])
+    page = client.get(address(row)).text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;b&gt;" in page
+    assert "<script>alert" not in page
+
+
+def test_an_empty_output_is_said_to_be_empty(world: World, client: Client) -> None:
+    row = next(row for row in opened(world) if row.item.output)
+    type(row.item.output).objects.update(text="")
+    client.force_login(world.annotators[0])
+    assert "There is no text here" in client.get(address(row)).text
+
+
+def test_the_script_stays_small() -> None:
+    names = ("annotate", "slider", "send")
+    paths = [settings.BASE_DIR / "static" / "js" / f"{name}.js" for name in names]
+    imported = set(re.findall(r'from "\./(\w+)\.js"', "".join(p.read_text() for p in paths)))
+    assert imported <= set(names)
+    assert sum(path.stat().st_size for path in paths) < 20 * 1024
 
 
 def test_texts_carry_language_and_direction(world: World, client: Client) -> None:

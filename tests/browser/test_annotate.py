@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import Group
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
@@ -156,6 +156,95 @@ def test_a_closed_campaign_says_so(visitor: Callable[..., Visitor], opened: Worl
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("closed")
     assert scores(opened) == []
+
+
+def test_signed_in_again_in_another_tab(visitor: Callable[..., Visitor], opened: World) -> None:
+    one = visitor()
+    page = start(one, opened)
+    page.keyboard.press("8")
+    one.context.clear_cookies()
+    other = Visitor(one.context, one.address)
+    other.sign_in("annotator-1")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Item 2 of 10").wait_for()
+    assert scores(opened) == [80]
+
+
+def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opened: World) -> None:
+    """The server stores the answer, its reply never arrives, the annotator sends again."""
+    page = start(visitor(), opened)
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/item/**", lose, times=1)
+    page.keyboard.press("8")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("may not be saved yet")
+    assert scores(opened) == [80]
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Item 2 of 10").wait_for()
+    assert Judgment.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(500, "could not save the score just now"), (404, "somebody else"), (502, "could not save")],
+)
+def test_a_failing_server_keeps_the_score(
+    visitor: Callable[..., Visitor], opened: World, status: int, words: str
+) -> None:
+    page = start(visitor(), opened)
+    page.route("**/item/**", lambda route: route.fulfill(status=status, body="<html>"), times=1)
+    page.keyboard.press("8")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text(words)
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "80%")
+    expect(page.get_by_role("button", name="Submit")).to_be_enabled()
+    page.get_by_role("button", name="Submit").click()
+    page.get_by_role("heading", name="Item 2 of 10").wait_for()
+    assert scores(opened) == [80]
+
+
+def test_by_touch(visitor: Callable[..., Visitor], opened: World) -> None:
+    page = start(visitor(360, 640, has_touch=True, is_mobile=True), opened)
+    slider = page.get_by_role("slider")
+    box = slider.bounding_box()
+    assert box
+    slider.tap(position={"x": box["width"] - 3, "y": box["height"] / 2})
+    expect(slider).to_have_attribute("aria-valuetext", "100%")
+    page.get_by_role("button", name="Reset").tap()
+    # A touch of the very place where the unset slider rests changes no value, but is an answer.
+    slider.dispatch_event("pointerup")
+    expect(slider).to_have_attribute("aria-valuetext", "50%")
+    page.get_by_role("button", name="Submit").tap()
+    page.get_by_role("heading", name="Item 2 of 10").wait_for()
+    assert scores(opened) == [50]
+
+
+def test_help_and_skip_link_touch_no_score(visitor: Callable[..., Visitor], opened: World) -> None:
+    page = start(visitor(), opened)
+    page.keyboard.press("8")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Rating with the keyboard")).to_be_visible()
+    page.keyboard.press("3")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("slider")).to_be_focused()
+    page.get_by_role("link", name="Skip to content").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "80%")
+    assert scores(opened) == []
+
+
+def test_the_slider_moves_nothing(visitor: Callable[..., Visitor], opened: World) -> None:
+    """The script's slider takes exactly the room of the number field."""
+    places = []
+    for has_scripts in (True, False):
+        one = visitor(360, 640, java_script_enabled=has_scripts)
+        page = start(one, opened, has_scripts=has_scripts)
+        places.append(page.get_by_role("button", name="Submit").bounding_box())
+    assert places[0] == places[1]
 
 
 def test_a_phone_without_scripts(visitor: Callable[..., Visitor], opened: World) -> None:
