@@ -2,12 +2,14 @@
 
 import re
 import uuid
+from collections.abc import Iterator
+from itertools import product
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Item, Judgment
@@ -81,6 +83,55 @@ def test_no_response_tells(world: World, campaign: Campaign, client: Client) -> 
         assert str(OTHERS_SCORE) not in re.sub(r"[0-9a-f-]{30,}|[\w:=-]{25,}|[\d.]{4,}", "", body)
         assert "annotator-2" not in body
         assert world.annotators[1].username not in body
+
+
+def every_address(campaign: Campaign, own: Assignment) -> Iterator[str]:
+    """Every address of the project, filled with what belongs to the campaign."""
+    values = {
+        "slug": [campaign.slug, campaign.test_set.slug],
+        "public_id": [str(own.public_id)],
+        "fmt": ["csv", "json"],
+        "pk": ["1"],
+        "token": ["guess"],
+    }
+
+    def walk(patterns: list[URLPattern | URLResolver], before: str) -> Iterator[str]:
+        for entry in patterns:
+            # The API's router writes regular expressions; the others are plain routes.
+            plain = re.sub(r"\(\?P(<\w+>)[^)]*\)", r"\1", str(entry.pattern))
+            route = before + plain.strip("^$").removesuffix("/?").replace("\\.", ".")
+            if isinstance(entry, URLResolver):
+                yield from walk(entry.url_patterns, route)
+            elif not route.startswith("/admin/"):
+                yield route
+
+    for route in walk(get_resolver().url_patterns, "/"):
+        parts = [(p, p.rpartition(":")[2]) for p in re.findall(r"<([^>]+)>", route)]
+        for choice in product(*(values.get(name, ["1"]) for _, name in parts)):
+            filled = route
+            for (part, _), value in zip(parts, choice, strict=True):
+                filled = filled.replace(f"<{part}>", value)
+            yield filled
+
+
+def test_no_address_tells(world: World, campaign: Campaign, client: Client) -> None:
+    """Pages that do not exist yet are covered the day they get an address."""
+    client.force_login(world.annotators[0])
+    own = Assignment.objects.filter(annotator__user=world.annotators[0]).first()
+    addresses = [a for a in every_address(campaign, own) if a != reverse("logout")]
+    assert reverse("item", args=[own.public_id]) in addresses
+    assert reverse("campaign", args=[campaign.slug]) in addresses
+    assert "/api/judgments/" in addresses
+    statuses = set()
+    for address in addresses:
+        for headers in ({}, {"accept": "application/json"}):
+            response = client.get(address, headers=headers)
+            content = b"".join(response) if response.streaming else response.content
+            body = content.decode() + str(dict(response.headers))
+            assert not any(secret in body for secret in SECRETS), address
+            assert world.annotators[1].username not in body, address
+            statuses.add(response.status_code)
+    assert {200, 403, 404} <= statuses <= {200, 302, 400, 403, 404, 405}
 
 
 def test_traps_look_like_targets(world: World, campaign: Campaign, client: Client) -> None:

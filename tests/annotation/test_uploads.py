@@ -1,0 +1,172 @@
+"""Tables to drafts: TSV, CSV and JSONL, right and wrong; what comes out is what went in."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotation import uploads
+from annotation.csvsafe import neutralise
+from annotation.models import Output
+from annotation.models.corpus import content_key
+from annotation.uploads import Checked, InputFile, SegmentDraft, Submission, SystemDraft
+
+
+def check(*tables: tuple[str, str | bytes], slug: str = "tables") -> Checked:
+    files = [
+        InputFile.holding(name, text.encode() if isinstance(text, str) else text)
+        for name, text in tables
+    ]
+    return uploads.check_submission(
+        Submission(
+            slug=slug, name="Tables", source_language="de", target_language="en", tables=files
+        )
+    )
+
+
+WIDE_TSV = (
+    "segment\tsource\treference\tsystem:a@0.8\tsystem:b\n"
+    "x1\tEins\tOne\tO\tOn\nx2\tZwei\tTwo\tT\tTw\n"
+)
+CSV = 'source,reference,system:a\n"Eins, zwei","One, ""two""",=1+1\nDrei,Three,Th\n'
+JSONL = "\n".join(
+    json.dumps(row)
+    for row in [
+        {"source": "Eins", "reference": "One", "reference_B": "Uno", "system:a": "O"},
+        {"source": "Zwei", "reference": "Two", "reference_B": "Due", "system:a": "T"},
+    ]
+)
+
+
+def test_wide_table(db: None) -> None:
+    checked = check(("set.tsv", WIDE_TSV))
+    assert checked.report.errors == []
+    assert [segment.key for segment in checked.draft.segments] == ["x1", "x2"]
+    systems = {system.identity: system.outputs for system in checked.draft.systems}
+    assert systems == {
+        ("a", Decimal("0.8")): {"x1": "O", "x2": "T"},
+        ("b", Decimal(1)): {"x1": "On", "x2": "Tw"},
+    }
+
+
+def test_csv_quotes_and_formulas_are_text(db: None) -> None:
+    checked = check(("set.csv", CSV))
+    assert checked.report.errors == []
+    assert checked.draft.segments[0].source == "Eins, zwei"
+    assert checked.draft.segments[0].references == {"A": 'One, "two"'}
+    uploads.store(checked.draft)
+    assert list(Output.objects.order_by("pk").values_list("text", flat=True)) == ["=1+1", "Th"]
+
+
+def test_json_lines_with_two_references(db: None) -> None:
+    checked = check(("set.jsonl", JSONL))
+    assert checked.report.errors == []
+    assert checked.draft.segments[1].references == {"A": "Two", "B": "Due"}
+
+
+def test_long_outputs_beside_segments(db: None) -> None:
+    outputs = "segment\tsystem\tlength_ratio\toutput\nx1\ta\t0.5\tO\nx2\ta\t50%\tT\n"
+    segments = "segment\tsource\nx1\tEins\nx2\tZwei\n"
+    checked = check(("set.tsv", segments), ("out.tsv", outputs))
+    assert checked.report.errors == []
+    (system,) = checked.draft.systems
+    assert system.identity == ("a", Decimal("0.5"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("t.tsv", "source\tsystem:a\nEins\tO\nZwei\n", "t.tsv, row 3"),
+        ("t.tsv", "source\tsource\nEins\tO\n", "t.tsv, row 1"),
+        ("t.tsv", "soruce\nEins\n", "soruce"),
+        ("t.tsv", "segment\tsource\nx\tEins\nx\tZwei\n", "t.tsv, row 3, segment"),
+        ("t.tsv", "source\tsystem:a@9\nEins\tO\n", "t.tsv, row 1"),
+        ("t.tsv", "source\nEins\n \nDrei\n", "t.tsv, row 3"),
+        ("t.tsv", "source\treference\nEins\t\n", "t.tsv, row 2, reference"),
+        ("t.tsv", "source\nE\x07ins\n", "t.tsv, row 2, source"),
+        ("t.csv", 'source\n"Eins\n', "t.csv"),
+        ("t.jsonl", '{"source": "Eins"}\n{"source": \n', "t.jsonl, row 2"),
+        ("t.jsonl", '{"source": 7}\n', "t.jsonl, row 1, source"),
+        ("t.jsonl", '["Eins"]\n', "t.jsonl, row 1"),
+        ("t.tsv", "segment\tsystem\toutput\nx\ta\tO\n", "t.tsv"),
+    ],
+)
+def test_errors_name_file_row_and_field(db: None, name: str, text: str, place: str) -> None:
+    checked = check((name, text))
+    assert checked.report.errors, checked.draft
+    assert any(place in str(error) for error in checked.report.errors), [
+        str(error) for error in checked.report.errors
+    ]
+
+
+def test_every_error_is_listed_not_only_the_first(db: None) -> None:
+    text = "source\treference\n" + "Eins\t\n" * 40
+    assert len(check(("t.tsv", text)).report.errors) == 40
+
+
+def test_byte_order_mark_and_windows_lines(db: None) -> None:
+    text = WIDE_TSV.replace("\n", "\r\n").encode("utf-8-sig")
+    checked = check(("set.tsv", text))
+    assert checked.report.errors == []
+    assert checked.draft.segments[1].source == "Zwei"
+    assert len(checked.report.notes) == 2
+
+
+def test_outputs_of_unknown_segments_are_errors(db: None) -> None:
+    outputs = "segment\tsystem\toutput\nx1\ta\tO\nx9\ta\tT\n"
+    checked = check(("set.tsv", "segment\tsource\nx1\tEins\n"), ("out.tsv", outputs))
+    (error,) = checked.report.errors
+    assert "out.tsv, row 3" in str(error)
+    assert "x9" in str(error)
+
+
+TEXT = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=40).filter(
+    str.strip
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(rows=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5))
+def test_json_lines_come_back_unchanged(db: None, rows: list[tuple[str, str]]) -> None:
+    text = "\n".join(json.dumps({"source": s, "system:a": o}) for s, o in rows)
+    draft = check(("set.jsonl", text)).draft
+    assert [segment.source for segment in draft.segments] == [source for source, _ in rows]
+    assert list(draft.systems[0].outputs.values()) == [output for _, output in rows]
+
+
+def test_the_order_of_references_does_not_change_the_key() -> None:
+    assert content_key("s", ["a", "b"], "h") == content_key("s", ["b", "a"], "h")
+    assert content_key("s", ["a"], "h") != content_key("s", ["h"], "a")
+    assert content_key("s", ["ab"], "c") != content_key("s", ["a"], "bc")
+
+
+def test_a_draft_built_by_code_is_checked_too(db: None) -> None:
+    draft = uploads.TestSetDraft(
+        slug="x", name="X", source_language="de", target_language="en",
+        segments=[SegmentDraft("1", "Eins"), SegmentDraft("1", "Zwei")],
+        systems=[SystemDraft("a", ratio="nan", outputs={"1": "O"})],
+    )  # fmt: skip
+    with pytest.raises(Exception, match="1") as caught:
+        uploads.store(draft)
+    assert len(caught.value.messages) >= 2
+    assert not Output.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\tx", "'\tx"),
+        ("-1.5", "-1.5"),
+        ("-1e-05", "-1e-05"),
+        ("plain", "plain"),
+        ("", ""),
+    ],
+)
+def test_cells_that_a_spreadsheet_would_run(cell: str, expected: str) -> None:
+    assert neutralise(cell) == expected
