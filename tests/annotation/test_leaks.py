@@ -91,6 +91,7 @@ def every_address(campaign: Campaign, own: Assignment) -> Iterator[str]:
         "slug": [campaign.slug, campaign.test_set.slug],
         "public_id": [str(own.public_id)],
         "fmt": ["csv", "json"],
+        "format": ["json"],
         "pk": ["1"],
         "token": ["guess"],
     }
