@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import chain, count
 from typing import Any
 
 from django import forms
@@ -16,6 +17,8 @@ from annotation.uploads.submissions import parse_ratio
 
 # "full" also where a person means "no length control".
 FULL_WORDS = ("", "full", "1", "100%")
+# The upload page has this address.
+RESERVED = "upload"
 
 
 class FilesInput(forms.ClearableFileInput):
@@ -134,9 +137,18 @@ def _sent(file: UploadedFile[Any] | None) -> InputFile | None:
 
 
 def slug_of(name: str) -> str:
-    """Return the slug of the stored test set of this name, or a new one made from the name.
+    """Return the slug of the stored test set of this name, or an unused one made from the name.
 
-    The same name therefore always means the same test set.
+    The same name therefore always means the same test set, and another name another one, also
+    where nothing of a name can stand in an address.
     """
     stored = TestSet.objects.filter(name=name).values_list("slug", flat=True).first()
-    return stored or slugify(name)[:80] or "test-set"
+    if stored:
+        return stored
+    base = slugify(name)[:70] or "test-set"
+    taken = {
+        RESERVED,
+        *TestSet.objects.filter(slug__startswith=base).values_list("slug", flat=True),
+    }
+    numbered = (f"{base}-{number}" for number in count(2))
+    return next(slug for slug in chain([base], numbered) if slug not in taken)

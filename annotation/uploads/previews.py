@@ -7,7 +7,7 @@ from typing import Any
 from annotation.uploads.changes import Changes, Stored
 from annotation.uploads.doubts import doubt, length, reference_lengths
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.problems import Report
+from annotation.uploads.problems import Report, showable
 from annotation.uploads.readers import read
 from annotation.uploads.store import examine
 from annotation.uploads.submissions import Submission
@@ -102,8 +102,8 @@ def _row(
     wanted = sum(lengths[key] for key in measured)
     size = sum(length(system.outputs[key], draft.target_language) for key in measured)
     return SystemRow(
-        label=system.label,
-        name=system.name,
+        label=showable(system.label),
+        name=showable(system.name),
         ratio=str(system.ratio),
         outputs=len(system.outputs),
         empty=sum(not text.strip() for text in system.outputs.values()),
@@ -115,9 +115,13 @@ def _row(
 
 def _first(segment: SegmentDraft, systems: Sequence[SystemDraft]) -> dict[str, Any]:
     return {
-        "key": segment.key,
-        "document": segment.document,
-        "source": segment.source,
-        "references": sorted(segment.references.items()),
-        "outputs": [[s.label, s.outputs.get(segment.key)] for s in systems],
+        "key": showable(segment.key),
+        "document": showable(segment.document),
+        "source": showable(segment.source),
+        "references": [(name, showable(text)) for name, text in sorted(segment.references.items())],
+        "outputs": [[showable(s.label), _shown(s, segment.key)] for s in systems],
     }
+
+
+def _shown(system: SystemDraft, key: str) -> str | None:
+    return showable(system.outputs[key]) if key in system.outputs else None

@@ -82,6 +82,11 @@ def printable(text: str) -> str:
     return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def showable(text: str) -> str:
+    """Write lone surrogates, which no encoding can carry, as escapes; keep everything else."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def some(names: list[str], limit: int = 5) -> str:
     """Join the first names: `a, b, c and 4 more`."""
     shown = ", ".join(names[:limit])

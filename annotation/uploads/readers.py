@@ -131,6 +131,8 @@ def _parallel(reading: Reading, file: InputFile, field: str, beside: str) -> lis
 def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, beside: str) -> bool:
     if len(lines) == wanted:
         return True
+    if not wanted and reading.report.errors:  # the segments themselves could not be read
+        return False
     reading.report.error(
         f"{file.name} has {len(lines):,} lines, {beside} has {wanted:,} segments",
         Place(file.name),

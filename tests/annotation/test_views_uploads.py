@@ -1,6 +1,7 @@
 """Uploading on the page: check, look, confirm; wrong files change nothing."""
 
 import io
+import json
 import zipfile
 from typing import Any
 
@@ -163,6 +164,44 @@ def test_markup_in_texts_is_shown_not_run(world: World, as_admin: Client) -> Non
     assert "&lt;script&gt;alert" in page.text
     page = confirm(as_admin, page)
     assert "<script>alert" not in page.text
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"source": "a\ud800b", "system:x": "y"},
+        {"source": "ab", "system:\ud800": "y"},
+        {"segment": "\ud800", "source": "ab", "system:x": "y\udfff"},
+    ],
+)
+def test_lone_surrogates_are_refused_in_words(
+    world: World, as_admin: Client, row: dict[str, str]
+) -> None:
+    table = [sent("t.jsonl", json.dumps(row) + "\n")]
+    page = send(as_admin, source="", references=[], systems=[], tables=table)
+    assert page.status_code == 422
+    assert "t.jsonl, row 1" in page.text
+    assert "U+D800" in page.text
+
+
+@pytest.mark.parametrize(
+    "names", [("测试一", "测试二"), ("News A", "News-A"), ("Upload", "upload")]
+)
+def test_another_name_is_another_test_set(
+    world: World, as_admin: Client, names: tuple[str, str]
+) -> None:
+    for name in names:
+        source = sent("source.txt", f"{name} eins\nzwei\ndrei\n")
+        confirm(as_admin, send(as_admin, name=name, source=source))
+    for name in names:
+        first = TestSet.objects.get(name=name).segments.first()
+        assert first is not None
+        assert first.source == f"{name} eins"
+
+
+def test_an_unreadable_source_is_the_only_error(world: World, as_admin: Client) -> None:
+    page = send(as_admin, source=sent("source.txt", zipped()))
+    assert "1 error: nothing can be stored" in page.text
 
 
 def test_old_previews_are_removed(
