@@ -5,6 +5,10 @@ formula, its source, and when (not) to use it.
 """
 
 from metaeval.agreement import Alpha, OneVsRest, krippendorff_alpha, one_vs_rest_pearson
+from metaeval.agreement_intervals import AgreementInterval, agreement_interval
+from metaeval.comparison import MetricComparison, RankClusters, compare_metrics, rank_clusters
+from metaeval.components import VarianceComponents, variance_components
+from metaeval.consistency import PassRate, RepeatConsistency, pass_rate, repeat_consistency
 from metaeval.controls import (
     AnnotationTimes,
     ControlTest,
@@ -16,9 +20,21 @@ from metaeval.controls import (
 from metaeval.corpus import CorpusStatistics, bleu_score, bleu_star_score, chrf_score
 from metaeval.correlations import Correlation, kendall, pearson, spearman, system_correlation
 from metaeval.dependent import williams_test, zou_interval
+from metaeval.drift import Drift, DriftWarning, drift
+from metaeval.evalset import EvalSet, read_evalset, write_evalset
+from metaeval.evalset_scores import Scores as EvalSetScores
+from metaeval.filters import WorkerFlags, graham_filters
+from metaeval.hybrid_limits import hybrid_limits
 from metaeval.hybrids import HybridCorrelations, hybrid_supersample
+from metaeval.intervals import BootstrapInterval, boot_interval
+from metaeval.lengths import LengthDeviation, length_deviation
+from metaeval.measures import Measure
 from metaeval.multiplicity import AdjustedPvalues, adjust_pvalues
 from metaeval.pairwise import AccEq, KendallLike, acc_eq, kendall_like, pairwise_accuracy
+from metaeval.power import PowerTable, power_table
+from metaeval.preferences import Preference, preference
+from metaeval.ranking import SystemRanking, rank_systems
+from metaeval.ratings import icc, weighted_kappa
 from metaeval.results import (
     ApproximationWarning,
     ConstantInputWarning,
@@ -35,59 +51,129 @@ from metaeval.results import (
     UndefinedGroupWarning,
 )
 from metaeval.scores import MeanScores, ScoreMatrix, align, mean_scores
+from metaeval.seeds import SeedComparison, compare_seeds
+from metaeval.severity import Severity, annotator_severity
+from metaeval.significance import PermutationTest, perm_test
 from metaeval.soft_pairwise import SoftPairwiseAccuracy, soft_pairwise_accuracy
 from metaeval.standardize import ZScores, z_scores
+from metaeval.system_table import MetricColumn, SystemTable, system_table
+from metaeval.system_tests import SystemComparison, approximate_randomization, paired_bootstrap
+from metaeval.tables import (
+    RelativeRanks,
+    mqm_weight,
+    read_da,
+    read_darr,
+    read_mqm,
+    read_score_table,
+    write_score_table,
+)
+from metaeval.textfiles import FormatError
 
 __all__ = [
     "AccEq",
     "AdjustedPvalues",
+    "AgreementInterval",
     "Alpha",
     "AnnotationTimes",
     "ApproximationWarning",
+    "BootstrapInterval",
     "ConstantInputWarning",
     "ControlTest",
     "CorpusStatistics",
     "Correlation",
     "DirectionWarning",
+    "Drift",
+    "DriftWarning",
+    "EvalSet",
+    "EvalSetScores",
+    "FormatError",
     "HybridCorrelations",
     "IdenticalInputWarning",
     "Interval",
     "KendallLike",
+    "LengthDeviation",
     "MeanScores",
+    "Measure",
+    "MetricColumn",
+    "MetricComparison",
     "MissingDataWarning",
     "OneVsRest",
+    "PassRate",
+    "PermutationTest",
+    "PowerTable",
+    "Preference",
+    "RankClusters",
+    "RelativeRanks",
+    "RepeatConsistency",
     "ResolutionWarning",
     "Result",
     "ScoreMatrix",
+    "SeedComparison",
+    "Severity",
     "SingleJudgmentWarning",
     "SoftPairwiseAccuracy",
     "StatisticResult",
     "StatisticsWarning",
+    "SystemComparison",
+    "SystemRanking",
+    "SystemTable",
     "TooFewWarning",
     "TrapLevels",
     "UndefinedGroupWarning",
+    "VarianceComponents",
+    "WorkerFlags",
     "ZScores",
     "acc_eq",
     "adjust_pvalues",
+    "agreement_interval",
     "align",
     "annotation_times",
+    "annotator_severity",
+    "approximate_randomization",
     "bleu_score",
     "bleu_star_score",
+    "boot_interval",
     "chrf_score",
+    "compare_metrics",
+    "compare_seeds",
     "control_test",
+    "drift",
+    "graham_filters",
+    "hybrid_limits",
     "hybrid_supersample",
+    "icc",
     "kendall",
     "kendall_like",
     "krippendorff_alpha",
+    "length_deviation",
     "mean_scores",
+    "mqm_weight",
     "one_vs_rest_pearson",
+    "paired_bootstrap",
     "pairwise_accuracy",
+    "pass_rate",
     "pearson",
+    "perm_test",
+    "power_table",
+    "preference",
+    "rank_clusters",
+    "rank_systems",
+    "read_da",
+    "read_darr",
+    "read_evalset",
+    "read_mqm",
+    "read_score_table",
+    "repeat_consistency",
     "soft_pairwise_accuracy",
     "spearman",
     "system_correlation",
+    "system_table",
     "trap_levels",
+    "variance_components",
+    "weighted_kappa",
     "williams_test",
+    "write_evalset",
+    "write_score_table",
     "z_scores",
     "zou_interval",
 ]

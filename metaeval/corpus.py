@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray
+from metaeval.arrays import BoolArray, FloatArray
 from metaeval.scores import ScoreMatrix
 
 ScoreFunction = Callable[[FloatArray], FloatArray]
@@ -90,10 +90,10 @@ def bleu_score(sums: FloatArray) -> FloatArray:
     n-grams counts as 1/2^k of one for the k-th such order (method 3 of Chen and Cherry 2014).
     """
     length, reference = sums[:, 0], sums[:, 1]
-    penalty = np.zeros(len(sums))
-    np.divide(reference, length, out=penalty, where=length > 0)
-    penalty = np.where(length > 0, np.exp(np.minimum(0.0, 1.0 - penalty)), 0.0)
-    return penalty * bleu_star_score(sums)
+    ratio = np.divide(reference, length, where=length > 0, out=np.ones(len(sums)))
+    penalty = np.where(length < reference, np.exp(1.0 - ratio), 1.0)
+    penalty = np.where((length == 0) & (reference > 0), 0.0, penalty)
+    return np.asarray(bleu_star_score(sums) * penalty)
 
 
 def bleu_star_score(sums: FloatArray) -> FloatArray:
@@ -109,13 +109,13 @@ def bleu_star_score(sums: FloatArray) -> FloatArray:
     [66.874]
     """
     matches, totals = sums[:, 2:6], sums[:, 6:10]
-    empty = (matches == 0) & (totals > 0)
-    smoothed = np.where(empty, 0.5 ** np.cumsum(empty, axis=1), matches)
-    precisions = np.zeros_like(smoothed)
-    np.divide(smoothed, totals, out=precisions, where=totals > 0)
-    with np.errstate(divide="ignore"):
-        scores = 100.0 * np.exp(np.log(precisions).mean(axis=1))
-    return np.where(matches.any(axis=1), scores, 0.0)
+    exists = totals > 0
+    halvings = np.cumsum(exists & (matches == 0), axis=1)
+    smoothed = np.where(matches > 0, matches, 0.5**halvings)
+    logs = np.zeros_like(totals)
+    np.log(100 * smoothed / np.where(exists, totals, 1), where=exists, out=logs)
+    mean = np.where(exists.all(axis=1), logs.sum(axis=1) / 4, -np.inf)
+    return np.where(matches.any(axis=1), np.exp(mean), 0.0)
 
 
 def chrf_score(sums: FloatArray, *, beta: float = 2.0) -> FloatArray:
@@ -130,17 +130,38 @@ def chrf_score(sums: FloatArray, *, beta: float = 2.0) -> FloatArray:
     beta
         Weight of recall.
     """
-    output, reference, match = (sums[:, start::3] for start in range(3))
+    counts = sums.reshape(len(sums), sums.shape[1] // 3, 3)
+    output, reference, match = counts.transpose(2, 1, 0)
     used = (output > 0) & (reference > 0)
-    precision, recall = np.zeros_like(match), np.zeros_like(match)
-    np.divide(match, output, out=precision, where=used)
-    np.divide(match, reference, out=recall, where=used)
-    orders = used.sum(axis=1)
-    mean_p, mean_r = np.zeros(len(sums)), np.zeros(len(sums))
-    np.divide(precision.sum(axis=1), orders, out=mean_p, where=orders > 0)
-    np.divide(recall.sum(axis=1), orders, out=mean_r, where=orders > 0)
-    factor = beta * beta
-    scores = np.zeros(len(sums))
-    below = factor * mean_p + mean_r
-    np.divide(100.0 * (1.0 + factor) * mean_p * mean_r, below, out=scores, where=below > 0)
-    return scores
+    orders = np.maximum(used.sum(axis=0), 1)
+    precision = _sum_of_ratios(match, output, used) / orders
+    recall = _sum_of_ratios(match, reference, used) / orders
+    weighted = beta**2 * precision + recall
+    scores = (1 + beta**2) * precision * recall / np.where(weighted > 0, weighted, 1)
+    return np.asarray(100 * scores)
+
+
+def _sum_of_ratios(part: FloatArray, whole: FloatArray, where: BoolArray) -> FloatArray:
+    """Order by order, as sacrebleu adds; sum may not, and differ in the last digit."""
+    ratios = np.divide(part, whole, where=where, out=np.zeros_like(part))
+    total: FloatArray = np.cumsum(ratios, axis=0)[-1]
+    return total
+
+
+def ter_score(sums: FloatArray) -> FloatArray:
+    """TER (Snover et al. 2006) in percent of summed counts, h x 2: edits, reference words.
+
+    Without reference words 100 where there are edits, else 0, as sacrebleu.
+    """
+    edits, words = sums[:, 0], sums[:, 1]
+    rates = np.divide(edits, words, where=words > 0, out=(edits > 0).astype(np.float64))
+    return np.asarray(100 * rates)
+
+
+# By the names that files and the command line use.
+FORMULAS: dict[str, ScoreFunction] = {
+    "bleu": bleu_score,
+    "bleu-star": bleu_star_score,
+    "chrf": chrf_score,
+    "ter": ter_score,
+}

@@ -9,7 +9,8 @@ import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
 from metaeval.corpus import CorpusStatistics
-from metaeval.resampling import Rng, blocks, resolve_seed, stream
+from metaeval.hybrid_draws import score_hybrids
+from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -18,9 +19,6 @@ from metaeval.results import (
     TooFewWarning,
 )
 from metaeval.scores import ScoreMatrix
-
-# Hybrids per block: a fixed number, since each block has its own random stream.
-BLOCK = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,7 +126,7 @@ def hybrid_supersample(
     drawable = _drawable(human, matrices, counts, notes)
     used = drawable.any(axis=0)
     seed = resolve_seed(rng)
-    human_scores, metric_scores = _score_hybrids(
+    human_scores, metric_scores = score_hybrids(
         human.values, matrices, counts, statistics, drawable, n_hybrids, seed
     )
     names = (*metrics, *statistics)
@@ -225,61 +223,6 @@ def _drawable(
     return drawable
 
 
-def _score_hybrids(
-    human: FloatArray,
-    matrices: Mapping[str, FloatArray],
-    counts: Mapping[str, FloatArray],
-    statistics: Mapping[str, CorpusStatistics],
-    drawable: BoolArray,
-    n_hybrids: int,
-    seed: int,
-) -> tuple[FloatArray, FloatArray]:
-    """Draw hybrids and return human scores (K) and metric scores (metrics x K).
-
-    A block of draws is a one-hot matrix over cells; its product with all features at once gives
-    every sum of every hybrid.
-    """
-    used = drawable.any(axis=0)
-    segments = int(used.sum())
-    planes = [human, *matrices.values()]
-    features = [np.nan_to_num(plane[:, used]).reshape(-1, 1) for plane in planes]
-    features += [np.nan_to_num(c[:, used]).reshape(-1, c.shape[2]) for c in counts.values()]
-    table = np.concatenate(features, axis=1)
-    sums = np.concatenate(
-        [
-            _one_hot(stream(seed, number), end - start, drawable[:, used]) @ table
-            for number, start, end in blocks(n_hybrids, BLOCK)
-        ]
-    )
-    scores = list((sums[:, : len(planes)] / segments).T)
-    start = len(planes)
-    for name, values in counts.items():
-        stop = start + values.shape[2]
-        scores.append(statistics[name].score(sums[:, start:stop]))
-        start = stop
-    return scores[0], np.array(scores[1:])
-
-
-def _one_hot(generator: np.random.Generator, rows: int, drawable: BoolArray) -> FloatArray:
-    """Return hybrids x cells (system-major), 1 where the hybrid takes the cell."""
-    chosen = draw_systems(generator, rows, drawable)
-    segments = drawable.shape[1]
-    result = np.zeros((rows, drawable.size))
-    cells = chosen * segments + np.arange(segments)
-    result.reshape(-1)[cells + np.arange(rows)[:, None] * drawable.size] = 1.0
-    return result
-
-
-def draw_systems(generator: np.random.Generator, rows: int, drawable: BoolArray) -> IntArray:
-    """Draw, per hybrid and segment, one of the systems that are drawable there (rows x N)."""
-    choices = drawable.sum(axis=0)
-    if (choices == len(drawable)).all():
-        return generator.integers(0, len(drawable), size=(rows, len(choices)))
-    order = np.argsort(~drawable, axis=0, kind="stable")
-    draws = generator.integers(0, choices, size=(rows, len(choices)))
-    return np.asarray(order[draws, np.arange(len(choices))], dtype=np.int64)
-
-
 def _correlation_table(
     human: FloatArray, metrics: FloatArray, names: tuple[str, ...], notes: Notes
 ) -> FloatArray:
@@ -293,8 +236,9 @@ def _correlation_table(
         notes.warn(ConstantInputWarning(f"{whose} is the same for every hybrid: r is undefined."))
     norms = np.where(flat, np.nan, norms)
     unit = centred / norms[:, None]
-    table: FloatArray = np.clip(unit @ unit.T, -1.0, 1.0)
-    return table
+    # Not a matrix product: BLAS adds in another order with another number of threads.
+    products = np.array([(unit * row).sum(axis=1) for row in unit])
+    return np.asarray(np.clip(products, -1.0, 1.0))
 
 
 def _limit(human: FloatArray, metric: FloatArray, drawable: BoolArray) -> float:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from metaeval.arrays import BoolArray, FloatArray
 
@@ -15,8 +18,8 @@ def row_pearson(x: FloatArray, y: FloatArray) -> FloatArray:
     x, y, valid = _common(x, y)
     n = valid.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        x = _centred(x, valid, n)
-        y = _centred(y, valid, n)
+        x = centred(x, valid, n)
+        y = centred(y, valid, n)
         r = (x * y).sum(axis=-1) / np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
     return np.where(n > 1, np.clip(r, -1.0, 1.0), np.nan)
 
@@ -94,9 +97,7 @@ def _common(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, BoolA
     return x, y, valid
 
 
-def _centred(
-    x: FloatArray, valid: BoolArray, n: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-) -> FloatArray:
+def centred(x: FloatArray, valid: BoolArray, n: NDArray[Any]) -> FloatArray:
     """Remove the row mean; a constant row becomes exactly zero, whatever the rounding."""
     mean = np.where(valid, x, 0.0).sum(axis=-1, keepdims=True) / n[..., None]
     low = np.where(valid, x, np.inf).min(axis=-1, keepdims=True, initial=np.inf)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metaeval.arrays import BoolArray, FloatArray, positive_int
 from metaeval.resampling import Rng, random_bits, resolve_seed, stream
@@ -110,6 +112,82 @@ def pair_pvalues(values: FloatArray, valid: BoolArray, flips: FloatArray) -> Flo
     reached = (flips @ differences.T >= observed - slack).sum(axis=0)
     pvalues = (reached + 1.0) / (len(flips) + 1.0)
     return np.where(shared.any(axis=1), pvalues, np.nan)
+
+
+def normal_pvalues(values: FloatArray, valid: BoolArray) -> FloatArray:
+    """Return what `pair_pvalues` tends to with the number of flips, for many matrices at once.
+
+    Under random signs sum d has mean 0 and variance sum d^2, and is close to normal from some
+    dozens of segments on: p = Phi(-sum d / sqrt(sum d^2)); 1 where all d are zero.
+
+    Parameters
+    ----------
+    values
+        matrices x systems x segments, 0 where not ``valid`` (systems x segments).
+    """
+    shared = valid.astype(np.float64)
+    products = np.matmul(values, np.swapaxes(values, 1, 2))
+    pvalues = sums_to_pvalues(values @ shared.T, (values * values) @ shared.T, products)
+    upper, lower = np.triu_indices(len(valid), 1)
+    return np.where((shared @ shared.T)[upper, lower] > 0, pvalues, np.nan)
+
+
+def sums_to_pvalues(
+    sums: NDArray[Any], squares: NDArray[Any], products: NDArray[Any]
+) -> FloatArray:
+    """Return matrices x pairs of systems from matrices x systems x systems.
+
+    ``sums[a, b]`` and ``squares[a, b]`` are those of a over the segments it shares with b.
+    """
+    from scipy.special import ndtr
+
+    upper, lower = np.triu_indices(sums.shape[1], 1)
+    both = squares[:, upper, lower] + squares[:, lower, upper]
+    spread = both - 2.0 * products[:, upper, lower]
+    level = sums[:, upper, lower] - sums[:, lower, upper]
+    same = spread <= 1e-6 * both
+    reached: FloatArray = ndtr(-level / np.sqrt(np.where(same, 1.0, spread))).astype(np.float64)
+    return np.where(same, 1.0, reached)
+
+
+def mixture_sums(
+    mean: FloatArray, half: FloatArray, valid: BoolArray, signs: NDArray[np.float32]
+) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+    """Return the arguments of `sums_to_pvalues` for mean + e half and for mean - e half.
+
+    As e^2 = 1, sums and sums of squares are linear in the mask; only the products of two
+    swapped scores are not.
+
+    Parameters
+    ----------
+    mean, half
+        systems x segments, 0 where not ``valid``.
+    signs
+        systems x masks x segments, +-1.
+    """
+    # With every cell present, a system's sums are the same whatever it is compared with.
+    shared = np.ones((1, valid.shape[1])) if valid.all() else valid.astype(np.float64)
+    size = len(shared)
+    features = [
+        half[:, :, None] * shared.T,
+        2.0 * (half * mean)[:, :, None] * shared.T,
+        half[:, :, None] * mean.T,
+    ]
+    moved = np.matmul(signs, np.concatenate(features, axis=2).astype(np.float32))
+    full = (len(moved[0]), len(valid), len(valid))
+    sums, squares = (
+        np.broadcast_to(np.swapaxes(moved[..., k * size : (k + 1) * size], 0, 1), full)
+        for k in range(2)
+    )
+    cross = np.swapaxes(moved[..., 2 * size :], 0, 1)
+    swapped = np.swapaxes(signs * half[:, None, :].astype(np.float32), 0, 1)
+    fixed = np.matmul(swapped, np.swapaxes(swapped, 1, 2)) + mean @ mean.T
+    cross = cross + np.swapaxes(cross, 1, 2)
+    middle = mean @ shared.T, (mean**2 + half**2) @ shared.T
+    return (
+        (middle[0] + sums, middle[1] + squares, fixed + cross),
+        (middle[0] - sums, middle[1] - squares, fixed - cross),
+    )
 
 
 def _square(pvalues: FloatArray, size: int) -> FloatArray:

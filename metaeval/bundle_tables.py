@@ -1,0 +1,195 @@
+"""The tables of a campaign from the files of its replication bundle, in the order of its pages.
+
+Each function reads plain files and returns rows of plain values. They repeat what Touchstone's
+pages compute operation by operation, so that the numbers agree to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metaeval.arrays import FloatArray
+from metaeval.corpus import FORMULAS, CorpusStatistics
+from metaeval.correlations import kendall, pearson, system_correlation
+from metaeval.hybrids import hybrid_supersample
+from metaeval.lengths import length_deviation
+from metaeval.scores import ScoreMatrix
+from metaeval.system_table import Scored, SystemTable, system_table
+from metaeval.tables import read_score_table
+from metaeval.textfiles import FormatError, Table
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreFile:
+    """Human and metric scores over one grid; ``counts`` of metrics scored from sums."""
+
+    human: ScoreMatrix
+    metrics: Mapping[str, ScoreMatrix]
+    counts: Mapping[str, CorpusStatistics]
+    lower: Sequence[str]
+    human_systems: Mapping[str, float] | None
+
+    def scored(self) -> dict[str, Scored]:
+        """Every metric, as counts where a system's score is made of them."""
+        return {name: self.counts.get(name, scores) for name, scores in self.metrics.items()}
+
+    def turned(self, name: str) -> FloatArray:
+        """A metric's values with the sign that makes larger better."""
+        values = self.metrics[name].values
+        return np.asarray(-1.0 * values if name in self.lower else 1.0 * values)
+
+
+def read_scores(
+    path: str | Path,
+    human: str,
+    *,
+    counts: Mapping[str, str] | None = None,
+    lower: Sequence[str] = (),
+    human_systems: str | None = None,
+) -> ScoreFile:
+    """Read a table of scores, with ``counts`` as metric -> ``FORMULA=FILE``.
+
+    ``human_systems`` is a file with columns system and score. Raises FormatError or ValueError.
+    """
+    header = Table(path, ["system", "segment"]).header
+    matrices = read_score_table(path, columns=[n for n in header if n not in ("system", "segment")])
+    if human not in matrices:
+        raise ValueError(f"{path}: no column {human}")
+    gold = matrices.pop(human)
+    read = {name: _counts(name, text, gold) for name, text in (counts or {}).items()}
+    systems = _system_scores(human_systems) if human_systems else None
+    return ScoreFile(gold, matrices, read, lower, systems)
+
+
+def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
+    formula, _, path = text.partition("=")
+    if formula not in FORMULAS or not path:
+        known = ", ".join(FORMULAS)
+        raise ValueError(f"counts of {name}: expected FORMULA=FILE with one of {known}")
+    header = Table(path, ["system", "segment"]).header
+    planes = read_score_table(path, columns=[n for n in header if n not in ("system", "segment")])
+    stack = np.stack([plane.values for plane in planes.values()], axis=2)
+    first = next(iter(planes.values()))
+    if (first.systems, first.segments) != (human.systems, human.segments):
+        raise FormatError(Path(path), None, "systems or segments differ from those of the scores")
+    return CorpusStatistics(stack, first.systems, first.segments, FORMULAS[formula])
+
+
+def _system_scores(path: str) -> dict[str, float]:
+    table = Table(path, ["system", "score"])
+    return {table.text(n, row, "system"): table.number(n, row, "score") for n, row in table.rows}
+
+
+def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Row]:
+    """Return the correlation table: τ-b and r over outputs, r over systems and over hybrids."""
+    hybrids = _hybrids(scores, n_hybrids, seed)
+    rows = []
+    for name in scores.metrics:
+        values = scores.human.with_values(scores.turned(name))
+        tau, r = kendall(scores.human, values), pearson(scores.human, values)
+        systems = _system_level(scores, name)
+        r_hybrid, r_limit = hybrids.get(name, (np.nan, np.nan))
+        rows.append(
+            {"metric": name, "n": tau.n, "tau": tau.statistic, "r_segment": r.statistic,
+             "n_systems": systems.n, "r_system": systems.statistic,
+             "r_hybrid": r_hybrid, "r_limit": r_limit}
+        )  # fmt: skip
+    return rows
+
+
+def _hybrids(scores: ScoreFile, n_hybrids: int, seed: int) -> dict[str, tuple[float, float]]:
+    """Return (r, limit) by metric, over the cells that the humans and all metrics have."""
+    scored = np.logical_and.reduce([matrix.mask for matrix in scores.metrics.values()])
+    cells = np.where(scored, scores.human.values, np.nan)
+    if not np.isfinite(cells).any():
+        return {}
+    result = hybrid_supersample(
+        scores.human.with_values(cells),
+        {name: each for name, each in scores.metrics.items() if name not in scores.counts},
+        n_hybrids=n_hybrids,
+        rng=seed,
+        statistics=scores.counts,
+    )
+    signs = [-1.0 if name in scores.lower else 1.0 for name in result.metrics]
+    places = zip(result.metrics, signs, result.r, result.limit, strict=True)
+    return {name: (sign * float(r), sign * float(limit)) for name, sign, r, limit in places}
+
+
+def _system_level(scores: ScoreFile, name: str) -> Any:
+    values, sign = scores.metrics[name], -1.0 if name in scores.lower else 1.0
+    if scores.human_systems is None:
+        cells, ours = scores.human.mask & values.mask, row_means(scores.human.values)
+    else:
+        known = scores.human_systems
+        cells = values.mask
+        ours = np.array([known.get(system, np.nan) for system in values.systems])
+    if name not in scores.counts:
+        theirs = row_means(np.where(cells, scores.turned(name), np.nan))
+    else:
+        counts = scores.counts[name]
+        sums = np.where(cells[:, :, None], counts.values, 0.0).sum(axis=1)
+        theirs = np.where(cells.any(axis=1), sign * counts.score(sums), np.nan)
+    return system_correlation(ours, theirs)
+
+
+def row_means(values: FloatArray) -> FloatArray:
+    """Mean of what is there in each row; nan for an empty row."""
+    present = ~np.isnan(values)
+    counts, sums = present.sum(axis=1), np.where(present, values, 0.0).sum(axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def system_rows(table: SystemTable) -> list[Row]:
+    """Return the table of MT systems, a row for each system and measure."""
+    rows = [_ranked(table.ranking, place) for place in range(len(table.ranking.systems))] if (
+        table.ranking
+    ) else []  # fmt: skip
+    for column in table.columns:
+        places = zip(column.systems, column.scores, column.pvalues, column.marks, strict=True)
+        rows += [
+            {"measure": column.metric, "system": name, "score": float(score), "p": float(p),
+             "mark": mark, "tau": column.tau, "accuracy": column.accuracy}
+            for name, score, p, mark in places
+        ]  # fmt: skip
+    return rows
+
+
+def _ranked(ranking: Any, place: int) -> Row:
+    return {
+        "measure": "human",
+        "system": ranking.systems[place],
+        "score": float(ranking.scores[place]),
+        **{key: int(getattr(ranking, key + "s" if key == "cluster" else key)[place])
+           for key in ("cluster", "first", "last", "wins")},
+    }  # fmt: skip
+
+
+def systems_table(scores: ScoreFile, **options: Any) -> SystemTable:
+    """Return `system_table` of a file of scores."""
+    return system_table(
+        scores.human,
+        scores.scored(),
+        lower=scores.lower,
+        human_systems=scores.human_systems,
+        **options,
+    )
+
+
+def length_rows(path: str | Path) -> list[Row]:
+    """Return the length deviation of every system; columns system, segment, length, wanted."""
+    read = read_score_table(path, columns=["length", "wanted"])
+    names = ("n", "statistic", "bias", "pooled", "median", "within")
+    rows = []
+    for name, own, goal in zip(
+        read["length"].systems, read["length"].values, read["wanted"].values, strict=True
+    ):
+        result = length_deviation(own, goal)
+        rows.append({"system": name} | {key: getattr(result, key) for key in names})
+    return rows

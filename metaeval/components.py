@@ -1,0 +1,257 @@
+"""Variance components of judgments: how much systems, segments, outputs and annotators differ."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import FloatArray, IntArray, as_floats, factorize
+from metaeval.results import (
+    ApproximationWarning,
+    Notes,
+    Result,
+    SingleJudgmentWarning,
+    StatisticsWarning,
+    TooFewWarning,
+)
+
+FEW_SEGMENTS = 10
+FACTORS = ("system", "segment", "output", "annotator")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VarianceComponents(Result):
+    """Variances of score = mean + system + segment + output + annotator + residual.
+
+    ``output`` is what a system does on one segment beyond its own mean and the segment's (their
+    interaction); ``residual`` is everything else, an annotator's own view of an output included.
+    ``n`` counts judgments, 0 where the variances were stated and not estimated.
+    """
+
+    system: float
+    segment: float
+    output: float
+    annotator: float
+    residual: float
+    n_systems: int = 0
+    n_segments: int = 0
+    n_outputs: int = 0
+    n_annotators: int = 0
+    method: str = "stated"
+
+    @classmethod
+    def stated(
+        cls, *, segment: float, output: float, annotator: float, residual: float, system: float = 0
+    ) -> VarianceComponents:
+        """Return variances that somebody assumes; raises ValueError for a negative one."""
+        names = ("system", "segment", "output", "annotator", "residual")
+        values = (system, segment, output, annotator, residual)
+        for name, value in zip(names, values, strict=True):
+            if not 0.0 <= value < np.inf:
+                raise ValueError(f"{name}: expected a variance of at least 0, got {value}")
+        return cls(
+            n=0,
+            system=float(system),
+            segment=float(segment),
+            output=float(output),
+            annotator=float(annotator),
+            residual=float(residual),
+        )
+
+
+def variance_components(
+    scores: ArrayLike,
+    systems: Iterable[Hashable],
+    segments: Iterable[Hashable],
+    annotators: Iterable[Hashable],
+) -> VarianceComponents:
+    """Estimate variance components from pilot judgments, however unbalanced.
+
+    Henderson's method 1 (Henderson 1953; Searle, Casella and McCulloch 1992, chapter 5): for each
+    factor T = sum over its levels of n_l mean_l^2 is set equal to its expectation, which is linear
+    in the variances. On balanced data these are the estimates of the analysis of variance.
+    Unbiased, so an estimate may come out negative: it is taken as 0, and said.
+
+    A factor that the data cannot tell from the residual (one annotator, one judgment an output,
+    one system) counts as 0 there, with a warning.
+
+    Parameters
+    ----------
+    scores
+        One per judgment of an output, raw or z; nan is missing. Leave control items out.
+    systems, segments, annotators
+        Whose output of what, judged by whom.
+
+    Warns
+    -----
+    SingleJudgmentWarning, TooFewWarning
+        A component cannot be told from another, or rests on very few levels.
+    ApproximationWarning
+        A negative estimate was taken as 0.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     found = variance_components(
+    ...         [10, 12, 20, 22, 30, 32], ["S"] * 6, [1, 1, 2, 2, 3, 3], ["A", "B"] * 3
+    ...     )
+    >>> found.segment, found.annotator, found.residual
+    (100.0, 2.0, 0.0)
+    """
+    values = as_floats("scores", scores, ndim=1)
+    codes = {
+        name: factorize(labels)[1]
+        for name, labels in zip(
+            ("system", "segment", "annotator"), (systems, segments, annotators), strict=True
+        )
+    }
+    for name, code in codes.items():
+        if len(code) != len(values):
+            raise ValueError(f"{name}s: {len(code)} labels for {len(values)} scores")
+    notes = Notes()
+    present = ~np.isnan(values)
+    notes.exclude("missing score", int((~present).sum()))
+    values, codes = values[present], {name: code[present] for name, code in codes.items()}
+    codes["output"] = _pairs(codes["system"], codes["segment"])
+    sizes = {name: len(np.unique(code)) for name, code in codes.items()}
+    used = _identifiable(len(values), sizes, notes)
+    found = dict.fromkeys((*FACTORS, "residual"), 0.0)
+    if len(values) > 1:
+        found |= _solve(values, {name: codes[name] for name in used}, notes)
+    return VarianceComponents(
+        n=len(values),
+        reasons=notes.reasons,
+        warnings=notes.warnings,
+        n_systems=sizes["system"],
+        n_segments=sizes["segment"],
+        n_outputs=sizes["output"],
+        n_annotators=sizes["annotator"],
+        method="Henderson's method 1",
+        **found,
+    )
+
+
+def _pairs(first: IntArray, second: IntArray) -> IntArray:
+    """Number the pairs of two codes that occur, from 0."""
+    width = int(second.max()) + 1 if len(second) else 1
+    numbers: IntArray = np.unique(first * width + second, return_inverse=True)[1]
+    return numbers.reshape(-1).astype(np.int64)
+
+
+def _identifiable(n: int, sizes: dict[str, int], notes: Notes) -> list[str]:
+    """Return the factors whose variance the design can tell from the others; warn of the rest."""
+    if n < 2:
+        notes.warn(TooFewWarning(f"Judgments in the pilot: {n}. No variance can be estimated."))
+        return []
+    if 1 < sizes["segment"] < FEW_SEGMENTS:
+        notes.warn(
+            TooFewWarning(
+                f"The pilot has {sizes['segment']} segments: the variances are rough guesses."
+            )
+        )
+    problems = {
+        "system": _system_problem(sizes),
+        "segment": _segment_problem(n, sizes),
+        "output": _output_problem(n, sizes),
+        "annotator": _annotator_problem(n, sizes),
+    }
+    for problem in problems.values():
+        if problem is not None:
+            notes.warn(problem)
+    return [name for name, problem in problems.items() if problem is None]
+
+
+def _system_problem(sizes: dict[str, int]) -> StatisticsWarning | None:
+    if sizes["system"] > 1:
+        return None
+    return TooFewWarning("The pilot has one system: how systems differ cannot be estimated.")
+
+
+def _segment_problem(n: int, sizes: dict[str, int]) -> StatisticsWarning | None:
+    if sizes["segment"] == n:
+        return TooFewWarning("Each segment has one judgment: segments and residual are one.")
+    if sizes["segment"] == 1:
+        return TooFewWarning("The pilot has one segment: how segments differ cannot be estimated.")
+    return None
+
+
+def _output_problem(n: int, sizes: dict[str, int]) -> StatisticsWarning | None:
+    if sizes["output"] == n:
+        return SingleJudgmentWarning(
+            "Each output has one judgment: outputs cannot be told from the residual, so what more "
+            "annotators per item would gain is overstated."
+        )
+    if sizes["output"] == sizes["segment"]:
+        return TooFewWarning(
+            "No segment has outputs of two systems: outputs cannot be told from segments, so the "
+            "power of comparing systems on the same segments is overstated."
+        )
+    if sizes["output"] == sizes["system"]:
+        return TooFewWarning("Each system has one output: outputs cannot be told from systems.")
+    return None
+
+
+def _annotator_problem(n: int, sizes: dict[str, int]) -> StatisticsWarning | None:
+    if sizes["annotator"] == 1:
+        return SingleJudgmentWarning("One annotator: how annotators differ cannot be estimated.")
+    if sizes["annotator"] == n:
+        return TooFewWarning("Each annotator has one judgment: annotators and residual are one.")
+    return None
+
+
+def _solve(values: FloatArray, factors: dict[str, IntArray], notes: Notes) -> dict[str, float]:
+    """Equate the sums of squares with their expectations."""
+    n = len(values)
+    y = values - values.mean()
+    one = np.zeros(n, dtype=np.int64)
+    rows = {"mean": one, **factors, "total": np.arange(n)}
+    names = [*factors, "residual"]
+    # Columns: squared mean, each factor, residual. The residual has a level for every judgment.
+    columns = [one, *factors.values(), np.arange(n)]
+    left = np.array([[_coefficient(row, column) for column in columns] for row in rows.values()])
+    right = np.array([_square(y, row) for row in rows.values()])
+    scale = np.abs(left).max(axis=1)
+    if np.linalg.matrix_rank(left / scale[:, None]) < len(columns):
+        notes.warn(
+            TooFewWarning("The design confounds some of the variances; only their sum is right.")
+        )
+    solution = np.linalg.lstsq(left / scale[:, None], right / scale, rcond=None)[0]
+    found = dict(zip(names, solution[1:].tolist(), strict=True))
+    return {
+        name: _not_negative(name, value, float(y @ y) / n, notes) for name, value in found.items()
+    }
+
+
+def _not_negative(name: str, value: float, total: float, notes: Notes) -> float:
+    if abs(value) <= 1e-9 * total:
+        return 0.0
+    if value < 0.0:
+        notes.warn(
+            ApproximationWarning(
+                f"The estimated variance of the {name} is negative ({value:.3g}): taken as 0."
+            )
+        )
+        return 0.0
+    return float(round(value, 12))
+
+
+def _square(y: FloatArray, level: IntArray) -> float:
+    """T: the sum over levels of n_l mean_l^2."""
+    counts = np.bincount(level)
+    sums = np.bincount(level, weights=y)
+    return float((sums[counts > 0] ** 2 / counts[counts > 0]).sum())
+
+
+def _coefficient(level: IntArray, effect: IntArray) -> float:
+    """How often the variance of an effect enters E[T]: sum of n_lm^2 / n_l over pairs."""
+    cells, inverse, counts = np.unique(
+        level * (int(effect.max()) + 1) + effect, return_inverse=True, return_counts=True
+    )
+    first = np.empty(len(cells), dtype=np.int64)
+    first[inverse.reshape(-1)] = level
+    return float((counts.astype(np.float64) ** 2 / np.bincount(level)[first]).sum())

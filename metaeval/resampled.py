@@ -1,0 +1,264 @@
+"""Correlations of bootstrap samples of systems and segments, from counts instead of copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from metaeval.arrays import FloatArray
+from metaeval.measures import SYSTEM_LEVEL, Measure
+from metaeval.panels import Panel, grouped
+from metaeval.rowwise import kendall_tau, row_kendall, row_spearman
+from metaeval.soft_pairwise import pair_pvalues, sign_flips, sums_to_pvalues
+from metaeval.ties import PairTable, pair_table
+
+# Above this many cells in a group, comparing all pairs costs more than sorting every sample.
+WIDE = 3000
+NUMBERS = 2**22
+
+
+def samples(
+    panel: Panel, index: int, measure: Measure, rows: FloatArray, columns: FloatArray, seed: int
+) -> FloatArray:
+    """Return a metric's correlation in each sample; nan where undefined.
+
+    Parameters
+    ----------
+    rows, columns
+        samples x systems and samples x segments: how often each was drawn.
+    """
+    human, metric = panel.human, panel.metrics[index]
+    if measure.correlation == "soft_pairwise_accuracy":
+        return _soft(panel, index, rows, columns, measure.n_flips, seed)
+    if measure.group == SYSTEM_LEVEL:
+        return _system_level(panel, index, measure, rows, columns)
+    weights = _by_group(panel, measure.group, rows, columns)
+    z, x = (grouped(values, panel.valid, measure.group) for values in (human, metric))
+    if measure.correlation in ("acc_eq", "kendall_like"):
+        return _pairwise(pair_table(z.T, x.T), z, weights, measure)
+    return _weighted_mean(_group_values(z, x, weights[1], measure), weights[0])
+
+
+def _by_group(
+    panel: Panel, grouping: str, rows: FloatArray, columns: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return how often each group and each member counts: samples x groups, samples x members."""
+    if grouping == "item":
+        return columns, rows
+    if grouping == "system":
+        return rows, columns
+    cells = (rows[:, :, None] * columns[:, None, :])[:, panel.valid]
+    return np.ones((len(rows), 1)), cells
+
+
+def _group_values(
+    z: FloatArray, x: FloatArray, weights: FloatArray, measure: Measure
+) -> FloatArray:
+    """Return samples x groups."""
+    columns = []
+    for group in range(len(z)):
+        valid = ~np.isnan(z[group])
+        columns.append(_weighted(z[group][valid], x[group][valid], weights[:, valid], measure))
+    return np.array(columns).T
+
+
+def _weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
+    if len(z) < 2:
+        return np.full(len(w), np.nan)
+    if measure.correlation == "pearson":
+        return weighted_pearson(z - z.mean(), x - x.mean(), w)
+    if len(z) > WIDE:
+        return _expanded(z, x, w, measure)
+    step = max(1, NUMBERS // len(z))
+    parts = [
+        _weighted_order(z, x, w[start : start + step], measure) for start in range(0, len(w), step)
+    ]
+    return np.concatenate(parts)
+
+
+def weighted_pearson(z: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray:
+    """Return Pearson's r of z and x (members, or samples x members) under each row of weights."""
+    n = w.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mz, mx = _dot(w, z) / n, _dot(w, x) / n
+        zz, xx, zx = _dot(w, z * z), _dot(w, x * x), _dot(w, z * x)
+        vz, vx = zz - n * mz * mz, xx - n * mx * mx
+        flat = (vz <= 1e-12 * zz) | (vx <= 1e-12 * xx)
+        r = (zx - n * mz * mx) / np.sqrt(np.where(flat, np.nan, vz * vx))
+    return np.asarray(np.clip(r, -1.0, 1.0))
+
+
+def _weighted_order(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
+    sign_z, sign_x = (np.sign(values[:, None] - values[None, :]) for values in (z, x))
+    if measure.correlation == "spearman":
+        # sum_j w_j sign(x_i - x_j) is twice the centred mid-rank of i in the sample.
+        return weighted_pearson(w @ sign_z.T, w @ sign_x.T, w)
+    score = ((w @ (sign_z * sign_x)) * w).sum(axis=1) / 2.0
+    untied_z = ((w @ np.abs(sign_z)) * w).sum(axis=1) / 2.0
+    untied_x = ((w @ np.abs(sign_x)) * w).sum(axis=1) / 2.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if measure.variant == "b":
+            return np.asarray(score / np.sqrt(untied_z * untied_x))
+        n, m = w.sum(axis=1), np.minimum(_distinct(z, w), _distinct(x, w))
+        scale = n * n * (m - 1.0) / m / 2.0
+        return np.asarray(score / np.where((untied_z > 0) & (untied_x > 0), scale, np.nan))
+
+
+def _distinct(values: FloatArray, w: FloatArray) -> FloatArray:
+    codes = np.unique(values, return_inverse=True)[1]
+    shown = w @ np.eye(codes.max() + 1)[codes]
+    return np.asarray((shown > 0).sum(axis=1), dtype=np.float64)
+
+
+def _expanded(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
+    """Copy each cell as often as it was drawn: for many cells faster than all pairs."""
+    values = np.empty(len(w))
+    for number, counts in enumerate(w.astype(np.int64)):
+        left, right = np.repeat(z, counts), np.repeat(x, counts)
+        if measure.correlation == "spearman":
+            values[number] = row_spearman(left[None], right[None])[0]
+        else:
+            values[number] = kendall_tau(left, right, measure.variant)
+    return values
+
+
+def _weighted_mean(values: FloatArray, weights: FloatArray) -> FloatArray:
+    used = np.where(np.isnan(values), 0.0, weights)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((np.nan_to_num(values) * used).sum(axis=1) / used.sum(axis=1))
+
+
+def _pairwise(
+    table: PairTable, z: FloatArray, weights: tuple[FloatArray, FloatArray], measure: Measure
+) -> FloatArray:
+    """Pool or average pairs; two copies of one output tie on both sides, so they agree."""
+    groups, members = weights
+    valid = ~np.isnan(z)
+    if measure.correlation == "kendall_like":
+        counted = (np.abs(table.human) >= measure.threshold) & (table.human != 0.0)
+        good = (counted & (np.sign(table.human) == np.sign(table.metric))).astype(np.float64)
+        values = [_pooled(table, g, m, counted, good) for g, m in zip(groups, members, strict=True)]
+        return np.array(values)
+    order = _Order(table)
+    values = []
+    for g, m in zip(groups, members, strict=True):
+        sizes = valid @ m
+        used = np.where(sizes > 1, g, 0.0)
+        share = used / np.maximum(sizes * (sizes - 1.0) / 2.0, 1.0) / (used.sum() or np.nan)
+        copies = float(share @ (valid @ (m * (m - 1.0) / 2.0)))
+        pairs = share[table.groups] * m[table.first] * m[table.second]
+        values.append(copies + order.accuracy(pairs, measure.epsilon))
+    return np.array(values)
+
+
+def _pooled(table: PairTable, g: FloatArray, m: FloatArray, counted: Any, good: Any) -> float:
+    pairs = g[table.groups] * m[table.first] * m[table.second]
+    n = float(pairs @ counted)
+    return 2.0 * float(pairs @ good) / n - 1.0 if n else np.nan
+
+
+class _Order:
+    """The pairs of a table in order of their metric difference, for many weightings."""
+
+    def __init__(self, table: PairTable) -> None:
+        self.table = table
+        self.concordant = (np.sign(table.human) * np.sign(table.metric)) > 0
+        sizes = np.abs(table.metric)
+        self.order = np.argsort(sizes, kind="stable")
+        ordered = sizes[self.order]
+        self.last = np.flatnonzero(np.append(np.diff(ordered) > 0.0, True)[: len(ordered)])
+        self.gains = (np.where(table.human == 0.0, 1.0, 0.0) - self.concordant)[self.order]
+        self.from_zero = not len(ordered) or ordered[0] > 0.0
+
+    def accuracy(self, weights: FloatArray, epsilon: float | None) -> float:
+        if epsilon is not None:
+            return float(weights @ self.table.agreement(epsilon))
+        running = np.cumsum(weights[self.order] * self.gains)[self.last]
+        best = max(running.max(initial=-np.inf), 0.0 if self.from_zero else -np.inf)
+        return float(weights @ self.concordant + (best if np.isfinite(best) else 0.0))
+
+
+def _system_level(
+    panel: Panel, index: int, measure: Measure, rows: FloatArray, columns: FloatArray
+) -> FloatArray:
+    valid = panel.valid.astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        counts = columns @ valid.T
+        z, x = (
+            np.round((columns @ np.nan_to_num(values).T) / counts, 12)
+            for values in (panel.human, panel.metrics[index])
+        )
+    w = np.where(np.isnan(z), 0.0, rows)
+    if measure.correlation == "pearson":
+        return weighted_pearson(np.nan_to_num(z), np.nan_to_num(x), w)
+    if measure.correlation == "pairwise_accuracy":
+        same = _signs(z) == _signs(x)
+        return _over_pairs(same.astype(np.float64), w)
+    copies = [
+        (np.repeat(a, n)[None], np.repeat(b, n)[None])
+        for a, b, n in zip(z, x, w.astype(np.int64), strict=True)
+    ]
+    if measure.correlation == "spearman":
+        return np.array([row_spearman(a, b)[0] for a, b in copies])
+    return np.array([row_kendall(a, b, measure.variant)[0] for a, b in copies])
+
+
+def _soft(
+    panel: Panel,
+    index: int,
+    rows: FloatArray,
+    columns: FloatArray,
+    n_flips: int | None,
+    seed: int,
+) -> FloatArray:
+    flips = None if n_flips is None else sign_flips(seed, n_flips, panel.valid.shape[1])
+    human = _resampled_pvalues(panel.human, panel, columns, flips)
+    metric = _resampled_pvalues(panel.metrics[index], panel, columns, flips)
+    gaps = np.abs(human - metric)
+    w = rows[:, None, :] * rows[:, :, None]
+    upper, lower = np.triu_indices(rows.shape[1], 1)
+    pairs = np.where(np.isnan(gaps), 0.0, w[:, upper, lower])
+    copies = (rows * (rows - 1.0) / 2.0).sum(axis=1)
+    total = pairs.sum(axis=1) + copies
+    total = np.where(total > 0.0, total, np.nan)
+    return np.asarray(1.0 - (pairs * np.nan_to_num(gaps)).sum(axis=1) / total)
+
+
+def _resampled_pvalues(
+    values: FloatArray, panel: Panel, columns: FloatArray, flips: FloatArray | None
+) -> FloatArray:
+    """Return samples x pairs of systems."""
+    if flips is not None:
+        drawn = [np.repeat(np.arange(len(c)), c.astype(np.int64)) for c in columns]
+        return np.array([pair_pvalues(values[:, d], panel.valid[:, d], flips) for d in drawn])
+    filled = np.nan_to_num(values - np.nanmean(np.where(panel.valid, values, np.nan), axis=0))
+    valid, size = panel.valid.astype(np.float64), len(values)
+    shape = (len(columns), size, size)
+    parts = (filled[:, None] * valid[None], (filled**2)[:, None] * valid[None])
+    sums, squares = ((columns @ part.reshape(size * size, -1).T).reshape(shape) for part in parts)
+    products = filled[:, None] * filled[None]
+    crossed = (columns @ products.reshape(size * size, -1).T).reshape(shape)
+    pvalues = sums_to_pvalues(sums, squares, crossed)
+    upper, lower = np.triu_indices(size, 1)
+    shared = columns @ (valid[upper] * valid[lower]).T
+    return np.where(shared > 0, pvalues, np.nan)
+
+
+def _over_pairs(values: FloatArray, w: FloatArray) -> FloatArray:
+    upper, lower = np.triu_indices(w.shape[1], 1)
+    pairs = w[:, upper] * w[:, lower]
+    copies = (w * (w - 1.0) / 2.0).sum(axis=1)
+    total = pairs.sum(axis=1) + copies
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(((pairs * values).sum(axis=1) + copies) / total)
+
+
+def _signs(means: FloatArray) -> FloatArray:
+    upper, lower = np.triu_indices(means.shape[1], 1)
+    return np.sign(means[:, upper] - means[:, lower])
+
+
+def _dot(w: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the weighted sum over members of one vector, or of one vector per sample."""
+    return np.asarray(w @ values if values.ndim == 1 else (w * values).sum(axis=1))

@@ -1,0 +1,175 @@
+"""Comparison of two trained metrics (or systems) over several training seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import FloatArray, as_floats, fraction, one_of, positive_int
+from metaeval.resampling import Rng, random_bits, resolve_seed, stream
+from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+EXACT = 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SeedComparison(Result):
+    """Two methods over seeds; ``n`` counts seeds (pairs), or runs of both if unpaired.
+
+    ``permutation``, ``t`` and ``wilcoxon`` are p-values (of paired tests, or their unpaired
+    cousins). ``epsilon`` is almost stochastic order's upper bound of the violation: below .5 the
+    first tends to be better, below .2 clearly so; at 1 the second dominates.
+    """
+
+    mean_first: float
+    mean_second: float
+    difference: float
+    sd_first: float
+    sd_second: float
+    permutation: float
+    t: float
+    wilcoxon: float
+    violation: float
+    epsilon: float
+    is_paired: bool
+    alternative: str
+    n_resamples: int | None
+    seed: int
+
+
+def compare_seeds(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    paired: bool = True,
+    alternative: str = "two-sided",
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Rng = None,
+) -> SeedComparison:
+    """Compare two methods, each trained with several seeds.
+
+    Paired tests (the same seed or data order behind each pair): sign-flip permutation, exact up
+    to 16 pairs; Student's t; Wilcoxon's signed rank. Unpaired: permutation of the labels, Welch's
+    t, rank-sum. Almost stochastic order (Dror et al. 2019): violation = integral of
+    (F^-1 - G^-1)^2 over the quantiles where the first is worse, divided by the whole integral;
+    ``epsilon`` adds the bootstrap's one-sided margin at ``confidence``. With five seeds the
+    smallest exact two-sided p is 1/16: significance at .05 is out of reach, and a warning says so.
+
+    Parameters
+    ----------
+    first, second
+        One score per seed; higher is better.
+
+    Examples
+    --------
+    >>> result = compare_seeds([.71, .72, .70, .73, .74, .72], [.68, .69, .70, .69, .7, .68], rng=1)
+    >>> round(result.permutation, 4), result.violation, result.epsilon < 0.2
+    (0.0625, 0.0, True)
+    """
+    one_of("alternative", alternative, ALTERNATIVES)
+    fraction("confidence", confidence)
+    positive_int("n_resamples", n_resamples)
+    x, y = as_floats("first", first, ndim=1), as_floats("second", second, ndim=1)
+    notes, seed = Notes(), resolve_seed(rng)
+    if paired and len(x) != len(y):
+        raise ValueError(f"first and second: {len(x)} and {len(y)} seeds cannot be paired")
+    if min(len(x), len(y)) < 2 or np.isnan(x).any() or np.isnan(y).any():
+        raise ValueError("first and second: expected at least two scores each, none missing")
+    exact = paired and len(x) <= EXACT
+    smallest = 2.0 ** -len(x) * (2 if alternative == "two-sided" else 1)
+    if exact and smallest > 0.05:
+        notes.warn(TooFewWarning(f"{len(x)} pairs: no exact p below {smallest:.2g} is possible."))
+    if np.array_equal(x, y):
+        notes.warn(ConstantInputWarning("Both have the same scores: no difference to test."))
+    null = _sign_flips(x - y, n_resamples, seed) if paired else _relabelled(x, y, n_resamples, seed)
+    t, wilcoxon = _classical(x, y, paired, alternative)
+    violation = violation_ratio(x, y)
+    return SeedComparison(
+        n=len(x) if paired else len(x) + len(y),
+        warnings=notes.warnings,
+        mean_first=float(x.mean()),
+        mean_second=float(y.mean()),
+        difference=float(x.mean() - y.mean()),
+        sd_first=float(x.std(ddof=1)),
+        sd_second=float(y.std(ddof=1)),
+        permutation=_pvalue(null, float(x.mean() - y.mean()), alternative, exact),
+        t=t,
+        wilcoxon=wilcoxon,
+        violation=violation,
+        epsilon=_upper_bound(x, y, violation, confidence, n_resamples, seed),
+        is_paired=paired,
+        alternative=alternative,
+        n_resamples=None if exact else n_resamples,
+        seed=seed,
+    )
+
+
+def violation_ratio(first: FloatArray, second: FloatArray) -> float:
+    """Return the share of the squared quantile distance where the first is below the second.
+
+    0: the first is stochastically larger; .5 where the two are equal.
+    """
+    grid = np.unique(
+        np.concatenate([np.arange(len(first)) / len(first), np.arange(len(second)) / len(second)])
+    )
+    widths = np.diff(np.append(grid, 1.0))
+    middles = grid + widths / 2.0
+    upper = np.sort(first)[np.minimum((middles * len(first)).astype(int), len(first) - 1)]
+    lower = np.sort(second)[np.minimum((middles * len(second)).astype(int), len(second) - 1)]
+    gaps = (upper - lower) ** 2 * widths
+    total = float(gaps.sum())
+    return float(gaps[upper < lower].sum()) / total if total > 0.0 else 0.5
+
+
+def _upper_bound(
+    x: FloatArray, y: FloatArray, violation: float, confidence: float, n: int, seed: int
+) -> float:
+    from scipy.special import ndtri
+
+    generator = stream(seed, 1)
+    ratios = [
+        violation_ratio(generator.choice(x, len(x)), generator.choice(y, len(y))) for _ in range(n)
+    ]
+    return float(np.clip(violation + ndtri(confidence) * np.std(ratios), 0.0, 1.0))
+
+
+def _sign_flips(differences: FloatArray, n_resamples: int, seed: int) -> FloatArray:
+    size = len(differences)
+    if size <= EXACT:
+        bits = (np.arange(2**size)[:, None] >> np.arange(size)) & 1
+    else:
+        bits = random_bits(stream(seed, 0), n_resamples, size).astype(np.int64)
+    return np.asarray((1.0 - 2.0 * bits) @ differences / size)
+
+
+def _relabelled(x: FloatArray, y: FloatArray, n_resamples: int, seed: int) -> FloatArray:
+    both = np.tile(np.concatenate([x, y]), (n_resamples, 1))
+    mixed = stream(seed, 0).permuted(both, axis=1)
+    return np.asarray(mixed[:, : len(x)].mean(axis=1) - mixed[:, len(x) :].mean(axis=1))
+
+
+def _pvalue(null: FloatArray, observed: float, alternative: str, exact: bool) -> float:
+    if alternative == "two-sided":
+        reached = np.abs(null) >= abs(observed) - 1e-12
+    else:
+        sign = 1.0 if alternative == "greater" else -1.0
+        reached = sign * null >= sign * observed - 1e-12
+    # An exact enumeration holds the observed labelling already.
+    extra = 0 if exact else 1
+    return float((reached.sum() + extra) / (len(null) + extra))
+
+
+def _classical(x: FloatArray, y: FloatArray, paired: bool, alternative: str) -> tuple[float, float]:
+    from scipy import stats
+
+    if np.ptp(x - y) == 0.0 if paired else np.ptp(np.concatenate([x, y])) == 0.0:
+        return np.nan, np.nan
+    if paired:
+        t = stats.ttest_rel(x, y, alternative=alternative)
+        return float(t.pvalue), float(stats.wilcoxon(x, y, alternative=alternative).pvalue)
+    t = stats.ttest_ind(x, y, equal_var=False, alternative=alternative)
+    return float(t.pvalue), float(stats.mannwhitneyu(x, y, alternative=alternative).pvalue)

@@ -1,0 +1,120 @@
+"""Reading and writing line-based files: UTF-8, LF, errors that name file, line and field."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+
+class FormatError(ValueError):
+    """A file does not have the expected format."""
+
+    def __init__(self, path: Path, line: int | None, message: str) -> None:
+        where = f"{path}" if line is None else f"{path}, line {line}"
+        super().__init__(f"{where}: {message}")
+        self.path, self.line = path, line
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines, split at LF only, without trailing white space.
+
+    U+2028 and its like are part of a text, not line ends.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise FormatError(path, None, "there is no such file") from None
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise FormatError(path, line, "not UTF-8") from None
+    lines = text.removeprefix("\ufeff").split("\n")
+    if lines and not lines[-1].strip():
+        lines.pop()
+    return [line.rstrip() for line in lines]
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines with LF, making the folder if it is not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
+
+
+def number(path: Path, line: int, field: str, text: str, *, empty: str = "") -> float:
+    """Return a finite number, or nan for ``empty``."""
+    if text.strip() == empty:
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise FormatError(path, line, f"field {field}: expected a number, got {text!r}")
+    return value
+
+
+def plain_number(value: float, *, empty: str = "") -> str:
+    """Return the shortest text that reads back as the same number; nan is ``empty``."""
+    if math.isnan(value):
+        return empty
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+class Table:
+    """A table with a header, tab-separated (no quoting) or separated by any white space.
+
+    ``required`` names columns in any case, alternatives joined by ``|``; up to ``unnamed`` more
+    fields than the header has may follow.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        required: Sequence[str],
+        *,
+        blanks: bool = False,
+        unnamed: int = 0,
+    ) -> None:
+        self.path = Path(path)
+        lines = read_lines(self.path)
+        if not lines:
+            raise FormatError(self.path, None, "the file is empty")
+        cells = [line.split() for line in lines] if blanks else self._tabbed(lines)
+        self.header = [name.strip() for name in cells[0]]
+        known = {name.lower(): index for index, name in enumerate(self.header)}
+        if len(known) != len(self.header):
+            raise FormatError(self.path, 1, "a column occurs twice")
+        self.columns: dict[str, int] = {}
+        for name in required:
+            match = next((option for option in name.split("|") if option.lower() in known), None)
+            if match is None:
+                choice = name.replace("|", " or ")
+                raise FormatError(self.path, 1, f"no column {choice}; found {self.header}")
+            self.columns[name.split("|")[0]] = known[match.lower()]
+        self.rows: list[tuple[int, list[str]]] = []
+        for position, row in enumerate(cells[1:], start=2):
+            if not row or row == [""]:
+                continue
+            if len(row) < len(self.header) and not blanks:
+                row = row + [""] * (len(self.header) - len(row))
+            if not len(self.header) <= len(row) <= len(self.header) + unnamed:
+                raise FormatError(
+                    self.path, position, f"expected {len(self.header)} fields, got {len(row)}"
+                )
+            self.rows.append((position, row))
+
+    def text(self, line: int, row: list[str], name: str) -> str:
+        """Return a field that must not be empty."""
+        value = row[self.columns[name]].strip()
+        if not value:
+            raise FormatError(self.path, line, f"field {name}: empty")
+        return value
+
+    def number(self, line: int, row: list[str], name: str) -> float:
+        """Return a number; an empty field is nan."""
+        return number(self.path, line, name, row[self.columns[name]])
+
+    @staticmethod
+    def _tabbed(lines: list[str]) -> list[list[str]]:
+        return list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
