@@ -1,8 +1,12 @@
 """Who may see what. Roles are Django groups; a superuser has all of them.
 
 annotator: rates the items assigned to them, and sees nothing else.
-researcher: reads test sets, campaigns, quality, runs and results, and starts metric runs.
-admin: also uploads, opens and closes campaigns, and invites annotators.
+researcher: reads test sets, metric runs and campaigns, and starts metric runs.
+campaign admin: a researcher who also uploads test sets and creates campaigns, and who runs those.
+admin: the site admin, who reads and runs every campaign.
+
+A public campaign is read by everybody with a reading role, a private one by its members alone. A
+campaign is run by the campaign admin who created it and by its members with the role admin.
 """
 
 from collections.abc import Callable
@@ -12,11 +16,18 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponseBase
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-ADMIN, RESEARCHER, ANNOTATOR = "admin", "researcher", "annotator"
+from annotation.models import Campaign, Membership
+
+ADMIN, CAMPAIGN_ADMIN = "admin", "campaign admin"
+RESEARCHER, ANNOTATOR = "researcher", "annotator"
+READERS = frozenset({ADMIN, CAMPAIGN_ADMIN, RESEARCHER})
+CREATORS = frozenset({ADMIN, CAMPAIGN_ADMIN})
+NOT_YOURS = "You may read this campaign; only its admins may change it."
 View = Callable[..., HttpResponseBase]
 
 
@@ -32,22 +43,83 @@ def role_names(user: Any) -> frozenset[str]:
     if not user.is_authenticated:
         return frozenset()
     if not hasattr(user, "_roles"):
-        everything = (ADMIN, RESEARCHER, ANNOTATOR)
-        user._roles = frozenset(
-            everything if user.is_superuser else user.groups.values_list("name", flat=True)
+        user._roles = (
+            READERS | {ANNOTATOR}
+            if user.is_superuser
+            else frozenset(user.groups.values_list("name", flat=True))
         )
     roles: frozenset[str] = user._roles
     return roles
 
 
-def is_admin(user: Any) -> bool:
-    """Whether the user may upload and run campaigns."""
+def is_site_admin(user: Any) -> bool:
+    """Whether the user may read and run every campaign."""
     return ADMIN in role_names(user)
 
 
+def is_admin(user: Any) -> bool:
+    """Whether the user may upload test sets and create campaigns."""
+    return bool(role_names(user) & CREATORS)
+
+
 def is_researcher(user: Any) -> bool:
-    """Whether the user may read everything; admins are researchers too."""
-    return bool(role_names(user) & {ADMIN, RESEARCHER})
+    """Whether the user has a role that reads; admins are researchers too."""
+    return bool(role_names(user) & READERS)
+
+
+def visible_campaigns(user: Any) -> QuerySet[Campaign]:
+    """Return the campaigns that a user may read."""
+    rows = Campaign.objects.all()
+    if is_site_admin(user):
+        return rows
+    if not is_researcher(user):
+        return rows.none()
+    memberships = Membership.objects.filter(user=user).values("campaign")
+    return rows.filter(Q(is_private=False) | Q(pk__in=memberships) | _created_by(user))
+
+
+def run_campaigns(user: Any) -> QuerySet[Campaign]:
+    """Return the campaigns that a user may run."""
+    rows = Campaign.objects.all()
+    if is_site_admin(user):
+        return rows
+    if not is_researcher(user):
+        return rows.none()
+    memberships = Membership.objects.filter(user=user, role=Membership.Role.ADMIN)
+    return rows.filter(Q(pk__in=memberships.values("campaign")) | _created_by(user))
+
+
+def _created_by(user: Any) -> Q:
+    """Campaigns of one's own; the role has to be there still."""
+    return Q(created_by=user) if CAMPAIGN_ADMIN in role_names(user) else Q(pk__in=[])
+
+
+def runs_campaign(user: Any, campaign: Campaign) -> bool:
+    """Whether a user may run a campaign."""
+    return is_site_admin(user) or run_campaigns(user).filter(pk=campaign.pk).exists()
+
+
+def campaign_for_reader(request: HttpRequest, slug: str) -> Campaign:
+    """Return a campaign, with its test set, to somebody who may read it.
+
+    403 without a reading role, 404 for a campaign that is not there or not the user's to see.
+    Templates of the same request learn by `is_admin` whether the user runs this campaign.
+    """
+    if not is_researcher(request.user):
+        raise PermissionDenied
+    found = visible_campaigns(request.user).select_related("test_set").filter(slug=slug).first()
+    if found is None:
+        raise Http404
+    request.campaign = found  # type: ignore[attr-defined]
+    return found
+
+
+def campaign_for_admin(request: HttpRequest, slug: str) -> Campaign:
+    """Return a campaign to somebody who may run it; 403 for those who may only read it."""
+    campaign = campaign_for_reader(request, slug)
+    if not runs_campaign(request.user, campaign):
+        raise PermissionDenied(NOT_YOURS)
+    return campaign
 
 
 def _required(check: Callable[[Any], bool]) -> Callable[[View], View]:
@@ -64,12 +136,14 @@ def _required(check: Callable[[Any], bool]) -> Callable[[View], View]:
     return decorate
 
 
+# Roles alone. What belongs to a campaign also asks `campaign_for_reader` or `campaign_for_admin`.
 admin_required = _required(is_admin)
+site_admin_required = _required(is_site_admin)
 researcher_required = _required(is_researcher)
 
 
 class IsResearcher(BasePermission):
-    """API: researchers read, admins write."""
+    """API: reading roles read; the querysets leave out what is not theirs to see."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Check the role that the method needs."""
@@ -81,9 +155,18 @@ class IsResearcher(BasePermission):
 
 
 def roles(request: HttpRequest) -> dict[str, object]:
-    """Give templates `is_admin` and `is_researcher`, evaluated only where used."""
+    """Give templates `is_admin` and `is_researcher`, evaluated only where used.
+
+    `is_admin` is about the page: on a campaign's pages whether the user runs that campaign,
+    elsewhere whether they may upload and create.
+    """
     user = getattr(request, "user", None)
     return {
-        "is_admin": lambda: user is not None and is_admin(user),
+        "is_admin": lambda: user is not None and _is_admin_here(request),
         "is_researcher": lambda: user is not None and is_researcher(user),
     }
+
+
+def _is_admin_here(request: HttpRequest) -> bool:
+    campaign = getattr(request, "campaign", None)
+    return runs_campaign(request.user, campaign) if campaign else is_admin(request.user)

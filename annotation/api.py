@@ -12,7 +12,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import Campaign, Judgment, Output, Segment, System, TestSet
+from annotation.access import visible_campaigns
+from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
 
 
 class SystemSerializer(serializers.ModelSerializer[System]):
@@ -96,12 +97,22 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         )
 
 
+class SpanSerializer(serializers.ModelSerializer[ErrorSpan]):
+    class Meta:
+        model = ErrorSpan
+        fields = ("side", "start", "end", "severity", "category")
+
+
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     campaign = serializers.CharField(source="assignment.annotator.campaign.slug")
     annotator = serializers.CharField(source="assignment.annotator.label")
     kind = serializers.CharField(source="assignment.item.kind")
     segment = serializers.CharField(source="assignment.item.segment.key")
-    system = serializers.CharField(source="assignment.item.output.system.name", default=None)
+    document = serializers.CharField(source="assignment.item.segment.document")
+    system = serializers.SerializerMethodField()
+    batch = serializers.CharField(source="assignment.item.batch")
+    is_excluded = serializers.SerializerMethodField()
+    spans = SpanSerializer(many=True, read_only=True)
 
     class Meta:
         model = Judgment
@@ -110,13 +121,35 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "annotator",
             "kind",
             "segment",
+            "document",
             "system",
+            "batch",
             "score",
+            "penalty",
+            "spans",
+            "comment",
+            "is_flagged",
             "revision",
             "is_current",
+            "is_excluded",
             "started_at",
             "submitted_at",
+            "visible_ms",
+            "active_ms",
+            "paid_ms",
+            "time_doubt",
+            "sent_together",
         )
+
+    def get_system(self, judgment: Judgment) -> str | None:
+        """The system of an output, or of a whole document."""
+        item = judgment.assignment.item
+        system = item.output.system if item.output is not None else item.system
+        return system.name if system is not None else None
+
+    def get_is_excluded(self, judgment: Judgment) -> bool:
+        """Whether the annotator counts in no analysis."""
+        return judgment.assignment.annotator.excluded_at is not None
 
 
 @extend_schema(tags=["test sets"])
@@ -134,7 +167,7 @@ class TestSetViewSet(viewsets.ReadOnlyModelViewSet[TestSet]):
 
     @extend_schema(responses=SegmentSerializer(many=True))
     @action(detail=True)
-    def segments(self, request: Request, slug: str) -> Response:
+    def segments(self, request: Request, slug: str, format: str | None = None) -> Response:
         """Segments in order, each with references and all outputs."""
         rows = Segment.objects.filter(test_set=self.get_object()).order_by("position")
         page: Any = self.paginate_queryset(
@@ -145,7 +178,7 @@ class TestSetViewSet(viewsets.ReadOnlyModelViewSet[TestSet]):
 
 @extend_schema(tags=["campaigns"])
 class CampaignViewSet(viewsets.ReadOnlyModelViewSet[Campaign]):
-    """Campaigns with their settings and progress."""
+    """Campaigns that the user may read, with their settings and progress."""
 
     serializer_class = CampaignSerializer
     lookup_field = "slug"
@@ -159,20 +192,30 @@ class CampaignViewSet(viewsets.ReadOnlyModelViewSet[Campaign]):
         .order_by("slug")
     )
 
+    def get_queryset(self) -> QuerySet[Campaign]:
+        """Leave out what the user may not read."""
+        return super().get_queryset().filter(pk__in=visible_campaigns(self.request.user))
+
 
 @extend_schema(tags=["judgments"])
 class JudgmentViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Judgment]):
     """Every judgment with its history, oldest first; `?campaign=slug` for one campaign."""
 
     serializer_class = JudgmentSerializer
-    queryset = Judgment.objects.select_related(
-        "assignment__annotator__campaign",
-        "assignment__item__segment",
-        "assignment__item__output__system",
-    ).order_by("pk")
+    queryset = (
+        Judgment.objects.select_related(
+            "assignment__annotator__campaign",
+            "assignment__item__segment",
+            "assignment__item__output__system",
+            "assignment__item__system",
+        )
+        .prefetch_related("spans")
+        .order_by("pk")
+    )
 
     def get_queryset(self) -> QuerySet[Judgment]:
-        """Filter by campaign."""
-        rows = super().get_queryset()
+        """Filter by campaign; leave out campaigns that the user may not read."""
+        visible = visible_campaigns(self.request.user)
+        rows = super().get_queryset().filter(assignment__annotator__campaign__in=visible)
         slug = self.request.query_params.get("campaign")
         return rows.filter(assignment__annotator__campaign__slug=slug) if slug else rows

@@ -20,3 +20,12 @@ def neutralise(value: object) -> str:
     if text.startswith(DANGEROUS) and not NUMBER.fullmatch(text):
         return f"'{text}"
     return text
+
+
+def restore(cell: str) -> str:
+    """Return the value that `neutralise` made a cell of.
+
+    >>> restore(neutralise("=1+1")), restore("'tis")
+    ('=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(DANGEROUS) else cell

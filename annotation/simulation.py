@@ -14,6 +14,7 @@ from django.db import transaction
 
 from annotation.campaigns import close_campaign, open_campaign
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
+from annotation.timing import paid_milliseconds
 
 FIRST_DAY = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 BATCH = 2_000
@@ -74,6 +75,7 @@ def _rate(campaign: Campaign, rater: Rater, adequacy: Mapping[int, float]) -> No
                 submit_key=uuid.UUID(int=rng.getrandbits(128), version=4),
                 started_at=started,
                 submitted_at=clock,
+                paid_ms=paid_milliseconds(clock - started, cap=campaign.time_cap_seconds),
             )
         )
     Judgment.objects.bulk_create(judgments, batch_size=BATCH)

@@ -2,7 +2,21 @@
 
 from django.urls import path
 
-from annotation.views import assignments, campaigns, home, judgments, quality, uploads
+from annotation.views import (
+    access,
+    assignments,
+    campaigns,
+    exclusions,
+    home,
+    instructions,
+    interchange,
+    judgments,
+    monitor,
+    power,
+    quality,
+    uploads,
+    welcome,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -13,6 +27,7 @@ urlpatterns = [
     # 2 campaigns
     path("campaigns/", campaigns.campaign_list, name="campaigns"),
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
+    path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/open/", campaigns.campaign_open, name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.campaign_close, name="campaign-close"),
@@ -22,15 +37,69 @@ urlpatterns = [
         campaigns.annotator_link,
         name="annotator-link",
     ),
+    path(
+        "campaigns/<slug:slug>/annotators/<int:pk>/<str:verb>/",
+        exclusions.decide,
+        name="annotator-decide",
+    ),
+    path(
+        "campaigns/<slug:slug>/instructions/",
+        instructions.instructions_page,
+        name="campaign-instructions",
+    ),
+    path("campaigns/<slug:slug>/access/", access.access, name="access"),
+    path("campaigns/<slug:slug>/access/privacy/", access.privacy, name="campaign-privacy"),
+    path("campaigns/<slug:slug>/access/members/", access.member_add, name="member-add"),
+    path(
+        "campaigns/<slug:slug>/access/members/<int:pk>/remove/",
+        access.member_remove,
+        name="member-remove",
+    ),
+    path("campaigns/<slug:slug>/access/invite/", access.invite, name="invite"),
+    path(
+        "campaigns/<slug:slug>/access/annotators/<int:pk>/renew/",
+        access.invitation_renew,
+        name="invitation-renew",
+    ),
+    path(
+        "campaigns/<slug:slug>/access/annotators/<int:pk>/revoke/",
+        access.invitation_revoke,
+        name="invitation-revoke",
+    ),
+    path("campaigns/<slug:slug>/access/links/", access.link_add, name="access-link-add"),
+    path(
+        "campaigns/<slug:slug>/access/links/<int:pk>/revoke/",
+        access.link_revoke,
+        name="access-link-revoke",
+    ),
+    path("campaigns/<slug:slug>/access/codes/", access.codes_check, name="codes-check"),
+    path("campaigns/<slug:slug>/items/", interchange.gold_items, name="campaign-items"),
+    path(
+        "campaigns/<slug:slug>/items/delete/",
+        interchange.gold_delete,
+        name="campaign-items-delete",
+    ),
+    path("power/", power.stated_power, name="power"),
+    path("power.<str:fmt>", power.stated_power, name="power-data"),
+    path("campaigns/<slug:slug>/power/", power.campaign_power, name="campaign-power"),
+    path("campaigns/<slug:slug>/power.<str:fmt>", power.campaign_power, name="campaign-power-data"),
     # 3 assignments
+    path("enter/<str:token>/", welcome.access_link, name="access-link"),
     path("a/<str:token>/", assignments.personal_link, name="personal-link"),
     path("annotate/<slug:slug>/", assignments.next_item, name="annotate"),
+    path("annotate/<slug:slug>/consent/", welcome.consent, name="consent"),
+    path("annotate/<slug:slug>/background/", welcome.background, name="background"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
     # 4 judgments
     path("item/<uuid:public_id>/", judgments.item, name="item"),
+    path("campaigns/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
+    path("campaigns/<slug:slug>/monitor.json", monitor.monitor, {"fmt": "json"}, "monitor-data"),
+    path("campaigns/<slug:slug>/remarks/", monitor.monitor_remarks, name="monitor-remarks"),
     # 5 quality
     path("campaigns/<slug:slug>/quality/", quality.quality, name="quality"),
     path("campaigns/<slug:slug>/quality.<str:fmt>", quality.quality, name="quality-data"),
     path("campaigns/<slug:slug>/judgments.<str:fmt>", quality.judgments, name="judgments-data"),
+    path("campaigns/<slug:slug>/export/", interchange.export_page, name="export"),
+    path("campaigns/<slug:slug>/export/<str:fmt>/", interchange.export_file, name="export-file"),
 ]

@@ -7,12 +7,19 @@ from rest_framework.routers import DefaultRouter
 from annotation.api import CampaignViewSet, JudgmentViewSet, TestSetViewSet
 from dashboards.api import ResultViewSet
 from metrics.api import RunViewSet
+from metrics.fleet_api import CheckpointViewSet, MetricViewSet, WorkerViewSet
+from training.api import CorpusViewSet, JobViewSet
 
 router = DefaultRouter()
 router.register("test-sets", TestSetViewSet, basename="api-testset")
 router.register("campaigns", CampaignViewSet, basename="api-campaign")
 router.register("judgments", JudgmentViewSet, basename="api-judgment")
 router.register("runs", RunViewSet, basename="api-run")
+router.register("metrics", MetricViewSet, basename="api-metric")
+router.register("checkpoints", CheckpointViewSet, basename="api-checkpoint")
+router.register("workers", WorkerViewSet, basename="api-worker")
+router.register("corpora", CorpusViewSet, basename="api-corpus")
+router.register("jobs", JobViewSet, basename="api-job")
 router.register("results", ResultViewSet, basename="api-result")
 
 urlpatterns = [

@@ -9,7 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("touchstone")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["metrics"])
+app.autodiscover_tasks(["annotation", "metrics", "training"])
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]

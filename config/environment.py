@@ -2,6 +2,8 @@
 
 import os
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
@@ -29,6 +31,46 @@ def env_int(name: str, default: int) -> int:
 def env_list(name: str, default: str) -> list[str]:
     """Read a comma-separated list; blanks are dropped."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def email_settings(url: str) -> dict[str, Any]:
+    """Return Django's e-mail settings for `smtp://`, `smtp+tls://`, `smtps://` or `console:`.
+
+    User name and password may be percent-encoded. Raises ImproperlyConfigured, without the
+    password, for anything else.
+    """
+    ports = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+    backend = "django.core.mail.backends."
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ImproperlyConfigured("EMAIL_URL is no address of a mail server.") from None
+    if parts.scheme == "console":
+        return {"EMAIL_BACKEND": f"{backend}console.EmailBackend"}
+    if parts.scheme not in ports or not parts.hostname:
+        raise ImproperlyConfigured(
+            "EMAIL_URL must be console: or look like smtp+tls://user:password@host:587."
+        )
+    return {
+        "EMAIL_BACKEND": f"{backend}smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port or ports[parts.scheme],
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_TIMEOUT": 10,
+    }
+
+
+def site_url(value: str) -> str:
+    """Return the address of this site without a slash at its end; refuses anything else."""
+    if not value.startswith(("http://", "https://")) or "?" in value or "#" in value:
+        raise ImproperlyConfigured(
+            f"SITE_URL must look like https://mt.example.org, not {value!r}."
+        )
+    return value.rstrip("/")
 
 
 def secret_key(var_dir: Path, *, debug: bool) -> str:

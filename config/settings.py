@@ -11,7 +11,15 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu.entity import Queue
 
-from config.environment import env_bool, env_int, env_list, secret_key, transport_options
+from config.environment import (
+    email_settings,
+    env_bool,
+    env_int,
+    env_list,
+    secret_key,
+    site_url,
+    transport_options,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything that the app writes when no server is configured: database, broker, secret key.
@@ -41,6 +49,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "annotation",
     "metrics",
+    "training",
     "dashboards",
 ]
 
@@ -49,7 +58,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "annotation.interface.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -75,6 +84,9 @@ TEMPLATES = [
         },
     },
 ]
+
+# Checkpoints and projections that jobs make; on several hosts, a folder that all of them see.
+TRAINED_DIR = Path(os.environ.get("TOUCHSTONE_TRAINED", VAR_DIR / "trained"))
 
 # --- Database -----------------------------------------------------------------------------------
 DATABASES = {
@@ -130,8 +142,26 @@ MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_MB", 100) * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
 
+# Memory of metric workers in MiB, for models without a GPU and for token vectors. Checked here,
+# read in metrics/residents.py and metrics/embeddings.py, which know no Django.
+env_int("RESIDENT_MODELS_MB", 4096)
+env_int("EMBEDDING_CACHE_MB", 1024)
+
 # --- Language and time --------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
+# Each by its own name: what people look for in a list of languages.
+LANGUAGES = [
+    ("en", "English"),
+    ("zh-hans", "简体中文"),
+    ("de", "Deutsch"),
+    ("cs", "Čeština"),
+    ("ar", "العربية"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = HTTPS
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
@@ -149,6 +179,19 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
+
+# --- Notifications ------------------------------------------------------------------------------
+# Workers have no request to take the address of the site from.
+SITE_URL = site_url(os.environ.get("SITE_URL") or "http://localhost:8000")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("EMAIL_FROM") or "touchstone@localhost"
+globals().update(
+    email_settings(os.environ.get("EMAIL_URL") or ("console:" if DEBUG else "smtp://localhost"))
+)
+WEBHOOK_TIMEOUT_SECONDS = env_int("WEBHOOK_TIMEOUT_SECONDS", 10)
+if WEBHOOK_TIMEOUT_SECONDS < 1:
+    raise ImproperlyConfigured("WEBHOOK_TIMEOUT_SECONDS must be at least 1.")
+# Webhooks into the server's own network: only where every admin may reach it anyway.
+WEBHOOK_ALLOW_PRIVATE = env_bool("WEBHOOK_ALLOW_PRIVATE", False)
 
 # --- API ----------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
@@ -174,6 +217,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL, VAR_DIR /
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ALWAYS_EAGER = env_bool("CELERY_EAGER", False)
 CELERY_TASK_EAGER_PROPAGATES = True
+# Documents of the dashboards are then computed in the web process, too.
+ANALYSES_IN_PLACE = CELERY_TASK_ALWAYS_EAGER
 # State lives in our own tables, so that pages and workers read one truth.
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

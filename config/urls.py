@@ -1,16 +1,22 @@
 """Every address of Touchstone, in pipeline order."""
 
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
+from annotation.views.language import choose_language
+from annotation.views.login import SignIn, admin_sign_in
+
 urlpatterns = [
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", SignIn.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("language/", choose_language, name="set_language"),
     path("", include("annotation.urls")),
     path("", include("metrics.urls")),
+    path("", include("training.urls")),
     path("", include("dashboards.urls")),
     path("api/", include("config.api")),
+    path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),
 ]
 

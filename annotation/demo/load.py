@@ -1,13 +1,14 @@
-"""Storing the demo: two test sets, four simulated campaigns, one open campaign, logins."""
+"""Storing the demo: two test sets, four simulated campaigns, one to try per protocol, logins."""
 
 from collections import defaultdict
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 
-from annotation import uploads
+from annotation import protocols, uploads
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.imports.tables import read_table
@@ -21,7 +22,28 @@ DEMO_PASSWORD = "touchstone-demo"  # noqa: S105 - printed at start, for a local 
 NAMES = {"en-zh": "Demo English–Chinese", "zh-en": "Demo Chinese–English"}
 RATIOS = (Decimal("0.80"), Decimal("0.50"))
 TRAPS = 20
-TRY_IT = "try-it"
+# A task in each protocol for whoever tries the demo: the annotators' logins rate it for real.
+TRY_IT: dict[str, dict[str, Any]] = {
+    "try-it": {"name": "Try it: rate translations", "traps_per_annotator": TRAPS},
+    "try-documents": {
+        "name": "Try it: whole documents",
+        "protocol": "document-da",
+        "bad_references_per_annotator": 1,
+    },
+    "try-side-by-side": {
+        "name": "Try it: systems side by side",
+        "protocol": "side-by-side",
+        "systems_per_screen": 3,
+        "bad_references_per_annotator": 4,
+    },
+    "try-esa": {
+        "name": "Try it: error spans (ESA)",
+        "protocol": "esa",
+        "bad_references_per_annotator": 4,
+        "repeats_per_annotator": 2,
+    },
+    "try-mqm": {"name": "Try it: error categories (MQM)", "protocol": "mqm"},
+}
 LOGINS = {
     "admin": ADMIN,
     "researcher": RESEARCHER,
@@ -45,7 +67,9 @@ def load_demo() -> list[TestSet]:
         test_sets.append(test_set)
         for ratio in RATIOS:
             _simulated_campaign(test_set, ratio, adequacy)
-    _open_campaign(test_sets[-1], [user for user in users if user.username[:-1] == ANNOTATOR])
+    annotators = [user for user in users if user.username[:-1] == ANNOTATOR]
+    for slug, settings in TRY_IT.items():
+        _open_campaign(slug, settings, test_sets[-1], annotators)
     return test_sets
 
 
@@ -93,33 +117,38 @@ def _simulated_campaign(test_set: TestSet, ratio: Decimal, adequacy: Adequacy) -
     slug = f"{test_set.slug}-{percent}"
     if Campaign.objects.filter(slug=slug).exists():
         return
-    campaign = _draft(slug, f"{test_set.name}, {percent}%", test_set, ratio)
-    campaign.study, campaign.origin = STUDY, Campaign.Origin.SIMULATED
-    campaign.save(update_fields=["study", "origin"])
+    campaign = _draft(
+        slug,
+        test_set=test_set,
+        ratio=ratio,
+        name=f"{test_set.name}, {percent}%",
+        study=STUDY,
+        origin=Campaign.Origin.SIMULATED,
+        traps_per_annotator=TRAPS,
+    )
     outputs = Output.objects.filter(system__in=campaign.systems.all())
     columns = ("pk", "system__name", "system__length_ratio", "segment__key")
     truth = {pk: adequacy[name, r, key] for pk, name, r, key in outputs.values_list(*columns)}
     simulate_campaign(campaign=campaign, adequacy=truth)
 
 
-def _open_campaign(test_set: TestSet, annotators: list[User]) -> None:
-    """A task for whoever tries the demo: the annotators' logins rate it for real."""
-    if Campaign.objects.filter(slug=TRY_IT).exists():
+def _open_campaign(
+    slug: str, settings: dict[str, Any], test_set: TestSet, annotators: list[User]
+) -> None:
+    if Campaign.objects.filter(slug=slug).exists():
         return
-    campaign = _draft(TRY_IT, "Try it: rate translations", test_set, RATIOS[0])
+    protocol = protocols.get(settings.get("protocol", protocols.DEFAULT))
+    shown = "source" if protocol.spans else "reference"
+    defaults: dict[str, Any] = {"traps_per_annotator": 0, "shown_text": shown}
+    defaults["question"] = protocol.question
+    campaign = _draft(slug, test_set=test_set, ratio=RATIOS[0], **(defaults | settings))
     add_annotators(campaign=campaign, users=annotators)
     open_campaign(campaign=campaign)
 
 
-def _draft(slug: str, name: str, test_set: TestSet, ratio: Decimal) -> Campaign:
+def _draft(slug: str, *, test_set: TestSet, ratio: Decimal, **settings: Any) -> Campaign:
     campaign = Campaign.objects.create(
-        slug=slug,
-        name=name,
-        test_set=test_set,
-        length_ratio=ratio,
-        trap_ratio=ratio,
-        traps_per_annotator=TRAPS,
-        seed=2026,
+        slug=slug, test_set=test_set, length_ratio=ratio, trap_ratio=ratio, seed=2026, **settings
     )
     campaign.systems.set(test_set.systems.filter(length_ratio=ratio))
     return campaign

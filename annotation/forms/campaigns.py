@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from string import Formatter
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
+from django.core.validators import MaxValueValidator
 from django.db import transaction
 from django.utils.text import slugify
 
+from annotation import protocols
 from annotation.access import ANNOTATOR
 from annotation.campaigns import possible_traps
+from annotation.forms.campaign_checks import check_design
+from annotation.forms.campaign_fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.models import Campaign, TestSet
+from annotation.protocols import Layout
 
 MAX_LINKS = 100
+MAX_TRAPS = 60
+CONTROL_SHARE = 10
+SPACING = 3
+REQUIRED = (
+    "name",
+    "length_ratio",
+    "systems",
+    "shown_text",
+    "annotators_per_item",
+    "traps_per_annotator",
+    "trap_ratio",
+    "seed",
+)
 
 
 class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -30,64 +48,82 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one system to judge."},
     )
+    notify_webhook = forms.URLField(
+        label=LABELS["notify_webhook"],
+        max_length=200,
+        assume_scheme="https",
+        help_text="An address that gets a message once every item has its ratings.",
+    )
 
     class Meta:
         model = Campaign
-        fields = (
-            "name",
-            "study",
-            "length_ratio",
-            "systems",
-            "shown_text",
-            "question",
-            "instructions",
-            "annotators_per_item",
-            "traps_per_annotator",
-            "trap_ratio",
-            "seed",
-        )
-        labels = {
-            "shown_text": "Gray text",
-            "trap_ratio": "Length of the traps",
-            "seed": "Random seed",
-        }
-        help_texts = {
-            "study": "Campaigns with the same study name are averaged in its tables. Optional.",
-            "shown_text": "What the output is compared with, above it on the page.",
-            "question": "{percent} stands for the required length, such as 80%.",
-            "traps_per_annotator": "Targets cut short; every annotator gets the same ones.",
-            "trap_ratio": "Share of the complete target that a trap keeps.",
-            "seed": "The same seed gives the same traps and the same orders again.",
-        }
-        widgets = {
-            "question": forms.Textarea(attrs={"rows": 3}),
-            "instructions": forms.Textarea(attrs={"rows": 4}),
-        }
+        fields = FIELDS
+        labels = LABELS
+        help_texts = HELP
+        widgets = WIDGETS
 
     def __init__(self, *args: Any, test_set: TestSet, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **{"label_suffix": ""} | kwargs)
         self.test_set = test_set
         rows = list(test_set.systems.values_list("name", "length_ratio"))
         ratios = sorted({ratio for _, ratio in rows})
         names = sorted({name for name, _ in rows})
         self.fields["length_ratio"].choices = [(str(ratio), ratio_label(ratio)) for ratio in ratios]  # type: ignore[attr-defined]
         self.fields["systems"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+        self.fields["protocol"].choices = [  # type: ignore[attr-defined]
+            (name, f"{protocol.label}. {protocol.description}")
+            for name in protocols.PROTOCOLS
+            for protocol in [protocols.get(name)]
+        ]
+        for name in self._with_default():
+            self.fields[name].required = False
+        for name, limit in LIMITS.items():
+            self.fields[name].validators.append(MaxValueValidator(limit))
+            self.fields[name].widget.attrs["max"] = limit
         if not self.is_bound:
             self._suggest(ratios, names)
+
+    def _with_default(self) -> Iterator[str]:
+        """Fields that may be left empty, because the campaign has a default for them."""
+        return (name for name in FIELDS if name not in REQUIRED)
 
     def _suggest(self, ratios: list[Decimal], names: list[str]) -> None:
         """Start from what most campaigns over this test set would choose."""
         ratio = ratios[-1] if ratios and ratios[0] == 1 else (ratios or [Decimal(1)])[0]
         used = set(self.test_set.campaigns.values_list("length_ratio", flat=True))
         ratio = next((r for r in reversed(ratios) if r not in used), ratio)
-        referenced = self.test_set.segments.filter(references__isnull=False).exists()
+        segments = self.test_set.segments
+        n_segments = segments.count()
+        n_outputs = n_segments * len(names)
         self.initial = {
             **self.initial,
             "length_ratio": str(ratio),
             "systems": names,
             "name": f"{self.test_set.name}, {ratio_label(ratio)}",
+            "question": "",
             "trap_ratio": ratio if ratio < 1 else Decimal("0.5"),
-            "shown_text": Campaign.ShownText.REFERENCE if referenced else Campaign.ShownText.SOURCE,
+            "traps_per_annotator": min(MAX_TRAPS, n_outputs // CONTROL_SHARE, n_segments),
+            "control_spacing": SPACING if n_outputs >= 10 * CONTROL_SHARE else 0,
+            "shown_text": Campaign.ShownText.REFERENCE
+            if segments.filter(references__isnull=False).exists()
+            else Campaign.ShownText.SOURCE,
+        }
+
+    def groups(self) -> Iterator[tuple[Group, list[Any], list[Any], bool]]:
+        """Yield every group with its fields, and whether its folded part must be open."""
+        for group in GROUPS:
+            first, more = [self[n] for n in group.names], [self[n] for n in group.more]
+            yield group, first, more, any(field.errors for field in more)
+
+    @property
+    def questions(self) -> dict[str, dict[str, object]]:
+        """What the page's script needs to know of each protocol."""
+        return {
+            name: {
+                "question": protocols.get(name).question,
+                "together": protocols.get(name).layout == Layout.TOGETHER,
+            }
+            for name in protocols.PROTOCOLS
         }
 
     def clean_question(self) -> str:
@@ -113,18 +149,29 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         return ratio
 
     def clean(self) -> dict[str, Any]:
-        """Find the chosen systems at the chosen length."""
+        """Fill in defaults, find the chosen systems, and check what depends on several fields."""
         data = super().clean() or self.cleaned_data
+        fresh = Campaign()
+        for name in self._with_default():
+            if data.get(name) in (None, "") and name not in self.errors:
+                data[name] = getattr(fresh, name)
+        if not self.cleaned_data.get("question") or not self.data.get("question", "").strip():
+            data["question"] = protocols.get(data.get("protocol", protocols.DEFAULT)).question
+        self._choose_systems(data)
+        for name, sentence in check_design(self.test_set, data):
+            self.add_error(name, sentence)
+        return data
+
+    def _choose_systems(self, data: dict[str, Any]) -> None:
         ratio, names = data.get("length_ratio"), data.get("systems") or []
         if ratio is None or not names:
-            return data
+            return
         self.chosen = list(self.test_set.systems.filter(name__in=names, length_ratio=ratio))
         missing = sorted(set(names) - {system.name for system in self.chosen})
         if missing:
             self.add_error(
                 "systems", f"No outputs at {ratio_label(ratio)} from: {', '.join(missing)}."
             )
-        return data
 
     @transaction.atomic
     def create(self, user: Any) -> Campaign:
@@ -135,7 +182,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         campaign.save()
         campaign.systems.set(self.chosen)
         possible = len(possible_traps(campaign)) if campaign.traps_per_annotator else 0
-        if possible < campaign.traps_per_annotator:
+        if possible < campaign.traps_per_annotator and campaign.judging.layout == Layout.SINGLE:
             raise forms.ValidationError(
                 {
                     "traps_per_annotator": f"Only {possible} segments are long enough to be cut: "

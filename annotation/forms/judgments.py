@@ -1,5 +1,6 @@
-"""The answer form of an item page."""
+"""The answer form of an item."""
 
+import json
 import re
 from datetime import datetime
 from typing import Any
@@ -7,16 +8,21 @@ from uuid import UUID
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
+from annotation.answers import MAX_COMMENT, Answer
 from annotation.judgments import read_start
 from annotation.models.judgment import MAX_SCORE
+from annotation.protocols import Protocol, Span
 
-SCORE_MISSING = f"No score is chosen yet. Choose one from 0 to {MAX_SCORE}; 0 counts too."
-SCORE_WRONG = f"The score must be a whole number from 0 to {MAX_SCORE}."
-FORM_DAMAGED = "A part of this form was missing or damaged. Submit again to save the score."
+SCORE_MISSING = _("No score is chosen yet. Choose one from 0 to 100; 0 counts too.")
+SCORE_WRONG = _("The score must be a whole number from 0 to 100.")
+FORM_DAMAGED = _("A part of this form was missing or damaged. Submit again to save the score.")
+SPANS_DAMAGED = _("The marked errors did not arrive as they should. Reload the page and try again.")
 
 # ASCII only: int() would take digits of any script, blanks and underscores.
 _DIGITS = re.compile(r"[0-9]{1,3}")
+_MILLISECONDS = re.compile(r"[0-9]{1,12}")
 
 
 def parse_score(raw: str) -> int:
@@ -29,22 +35,58 @@ def parse_score(raw: str) -> int:
     return int(text)
 
 
+def parse_spans(raw: str) -> tuple[Span, ...]:
+    """Read a JSON list of spans; raises ValidationError for anything else."""
+    try:
+        return tuple(_span(**fields) for fields in json.loads(raw or "[]"))
+    except (TypeError, ValueError, RecursionError):
+        raise ValidationError(SPANS_DAMAGED) from None
+
+
+def _span(*, side: str, start: int, end: int, severity: str, category: str = "") -> Span:
+    if not all(type(offset) is int for offset in (start, end)):
+        raise TypeError
+    if not all(type(name) is str for name in (side, severity, category)):
+        raise TypeError
+    return Span(side, start, end, severity, category)
+
+
+def _milliseconds(raw: str) -> int | None:
+    """What a browser reports; nonsense is no report, and never a reason to lose an answer."""
+    return int(raw) if _MILLISECONDS.fullmatch(raw) else None
+
+
 class JudgmentForm(forms.Form):
-    """`score`; `submit_key`, new with each page; the `revision` seen; the signed `started`."""
+    """`score`, `spans` (JSON), `comment`, `flag`; `submit_key`, new with each page; the
+    `revision` seen; the signed `started`; `visible_ms` and `active_ms` as the browser counted."""
 
     score = forms.Field(required=False)
+    spans = forms.Field(required=False)
+    comment = forms.CharField(required=False, max_length=MAX_COMMENT)
+    flag = forms.BooleanField(required=False)
     submit_key = forms.UUIDField(error_messages={"required": FORM_DAMAGED, "invalid": FORM_DAMAGED})
     revision = forms.RegexField(
         r"^[0-9]{1,9}\Z", error_messages={"required": FORM_DAMAGED, "invalid": FORM_DAMAGED}
     )
     started = forms.Field(required=False)
+    visible_ms = forms.Field(required=False)
+    active_ms = forms.Field(required=False)
 
-    def __init__(self, data: Any, *, user_id: int, public_id: UUID) -> None:
-        super().__init__(data)
-        self.user_id, self.public_id = user_id, public_id
+    def __init__(
+        self, data: Any, *, user_id: int, public_id: UUID, protocol: Protocol, prefix: str = ""
+    ) -> None:
+        super().__init__(data, prefix=prefix)
+        self.user_id, self.public_id, self.protocol = user_id, public_id, protocol
 
-    def clean_score(self) -> int:
-        return parse_score(self.cleaned_data["score"] or "")
+    def add_prefix(self, field_name: str) -> str:
+        """Name a field as the page does: `0-score` on a screen with several answers."""
+        return f"{self.prefix}{field_name}"
+
+    def clean_score(self) -> int | None:
+        return parse_score(self.cleaned_data["score"] or "") if self.protocol.has_score else None
+
+    def clean_spans(self) -> tuple[Span, ...]:
+        return parse_spans(self.cleaned_data["spans"] or "")
 
     def clean_revision(self) -> int:
         return int(self.cleaned_data["revision"])
@@ -53,11 +95,31 @@ class JudgmentForm(forms.Form):
         stamp = self.cleaned_data["started"] or ""
         return read_start(stamp, user_id=self.user_id, public_id=self.public_id)
 
+    def answer(self) -> Answer:
+        """The answer of a valid form."""
+        given = self.cleaned_data
+        return Answer(
+            public_id=self.public_id,
+            submit_key=given["submit_key"],
+            started_at=given["started"],
+            seen=given["revision"],
+            score=given["score"],
+            spans=given["spans"],
+            comment=given["comment"],
+            is_flagged=given["flag"],
+            visible_ms=_milliseconds(given["visible_ms"] or ""),
+            active_ms=_milliseconds(given["active_ms"] or ""),
+        )
+
     @property
     def problem(self) -> str:
         """The first sentence to tell, in the order of the fields."""
-        return str(next(iter(self.errors.values()))[0])
+        return str(next(iter(self.errors.values()))[0]) if self.errors else ""
+
+    def sent(self, name: str) -> str:
+        """What was sent in a field."""
+        return str(self.data.get(self.add_prefix(name)) or "")
 
     def valid(self, name: str) -> str | None:
         """What was sent in a field, if it may be sent again."""
-        return None if name in self.errors else self.data.get(name)
+        return None if name in self.errors else self.data.get(self.add_prefix(name))

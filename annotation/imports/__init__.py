@@ -26,8 +26,16 @@ DATASETS: dict[str, tuple[str, str]] = {
         "annotation.imports.graham2015.read",
     ),
     "calibration-da": (
-        "WMT22 calibration HITs en-zh and zh-en: the same items rated by a dozen people, timed",
+        "WMT22 calibration HITs en-zh and zh-en: the same documents rated by a dozen people, timed",
         "annotation.imports.calibration_da.read",
+    ),
+    "mqm-ted": (
+        "WMT21 TED talks zh-en: error spans with category and severity on 15 systems",
+        "annotation.imports.mqm_ted.read",
+    ),
+    "appraise-esa-en-de": (
+        "Appraise log of an error span campaign WMT23 en-de with degraded documents, no texts",
+        "annotation.imports.appraise_esa.read",
     ),
 }
 

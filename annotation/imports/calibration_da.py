@@ -1,7 +1,6 @@
-"""WMT22 calibration HITs: the same segments rated by a dozen people, with times.
+"""WMT22 calibration HITs: the same documents rated by a dozen people, with times.
 
-The documents' own ratings, one after the segments of each document, are another task and left
-out.
+Every segment of a document is rated, then the document as a whole.
 """
 
 from collections import defaultdict
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.tables import Row, read_table
-from annotation.models import Campaign
+from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 NAMES = {"en-zh": "WMT22 calibration English–Chinese", "zh-en": "WMT22 calibration Chinese–English"}
@@ -26,13 +25,12 @@ def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
 
 def _read_direction(folder: Path, direction: str) -> tuple[TestSetDraft, CampaignDraft]:
     columns = ("item", "level", "document", "system", "source", "translation")
-    table = read_table(folder / "items.tsv", *columns)
-    items = [row for row in table if row["level"] == "segment"]
-    place = {row["item"]: index for index, row in enumerate(items)}
+    table = list(read_table(folder / "items.tsv", *columns))
+    place = {row["item"]: index for index, row in enumerate(table)}
     judgments = [
         JudgmentDraft(
             row["annotator"],
-            place[row["item"]],
+            row.find("item", place),
             row.whole("score"),
             started_at=_time(row.real("start")),
             submitted_at=_time(row.real("end")),
@@ -40,18 +38,40 @@ def _read_direction(folder: Path, direction: str) -> tuple[TestSetDraft, Campaig
         for row in read_table(
             folder / "judgments.tsv", "annotator", "item", "score", "start", "end"
         )
-        if row["item"] in place
     ]
     campaign = CampaignDraft(
         slug=f"calibration-{direction}",
         name=NAMES[direction],
         study="wmt22-calibration",
         question=QUESTION,
+        protocol="document-da",
         shown_text=Campaign.ShownText.SOURCE,
-        items=[ItemDraft(row["item"], row["system"]) for row in items],
+        items=_items(table),
         judgments=judgments,
     )
-    return _test_set(items, direction), campaign
+    segments = [row for row in table if row["level"] == "segment"]
+    return _test_set(segments, direction), campaign
+
+
+def _items(table: list[Row]) -> list[ItemDraft]:
+    """A screen is a document by one system: its segments in order, then all of it."""
+    screens: dict[tuple[str, str], list[str]] = defaultdict(list)
+    items = []
+    for row in table:
+        key = row["document"], row["system"]
+        shown = screens[key]
+        shown.append(row["item"])
+        is_document = row.find("level", {"segment": False, "document": True})
+        items.append(
+            ItemDraft(
+                segment=shown[0] if is_document else row["item"],
+                system=row["system"],
+                kind=Item.Kind.DOCUMENT if is_document else Item.Kind.TARGET,
+                screen=list(screens).index(key) + 1,
+                place=len(shown) - 1,
+            )
+        )
+    return items
 
 
 def _time(unix_seconds: float) -> datetime:

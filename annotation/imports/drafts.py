@@ -4,15 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from annotation import protocols
 from annotation.models import Campaign, Item
+from annotation.protocols import Span
 
 
 @dataclass(frozen=True)
 class ItemDraft:
-    """One thing that was rated. `partner` is the index of the target a control belongs to.
+    """One thing to rate. `partner` is the index of the target a control belongs to.
 
     Without a system the text that was rated is not among the outputs: control items, and human
-    translations whose text was not published.
+    translations whose text was not published. A whole document has its `system`, or none where
+    it is a degraded copy, and its first segment. Items with the same `screen` number are shown
+    together, in the order of `place`.
     """
 
     segment: str
@@ -21,23 +25,36 @@ class ItemDraft:
     batch: str = ""
     text: str = ""
     partner: int | None = None
+    screen: int | None = None
+    place: int = 0
+    low: int | None = None
+    high: int | None = None
+    feedback: str = ""
 
 
 @dataclass(frozen=True)
 class JudgmentDraft:
-    """One answer: `item` indexes the items of the draft, `score` is 0–100."""
+    """One answer: `item` indexes the items of the draft, `score` is 0–100.
+
+    Where the protocol takes no score it is None, and the penalty follows from the spans. Several
+    answers of one annotator to one item are revisions in their order; the last is current.
+    """
 
     annotator: str
     item: int
-    score: int
+    score: int | None
     started_at: datetime | None = None
     submitted_at: datetime | None = None
+    spans: tuple[Span, ...] = ()
+    comment: str = ""
+    is_flagged: bool = False
 
 
 @dataclass(frozen=True)
 class CampaignDraft:
-    """A finished campaign as published.
+    """A campaign as published: finished, or a draft that is ready to be opened.
 
+    Of a draft, every batch goes to `annotators_per_item` of its `places` annotators.
     `output_scores` (system, segment) and `system_scores` (system) are human scores published
     without the judgments behind them.
     """
@@ -46,6 +63,12 @@ class CampaignDraft:
     name: str
     question: str
     study: str = ""
+    protocol: str = protocols.DEFAULT
+    is_finished: bool = True
+    annotators_per_item: int = 3
+    places: int = 0
+    systems_per_screen: int = 2
+    instructions: str = ""
     shown_text: Campaign.ShownText = Campaign.ShownText.REFERENCE
     z_pool: Campaign.ZPool = Campaign.ZPool.TARGETS
     items: Sequence[ItemDraft] = ()

@@ -1,9 +1,11 @@
 """Writing a draft: all of it or nothing, and nothing a second time."""
 
 import uuid
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -14,6 +16,7 @@ from annotation.models import (
     Annotator,
     Assignment,
     Campaign,
+    ErrorSpan,
     Item,
     Judgment,
     Output,
@@ -37,7 +40,7 @@ class CampaignImport:
 
 
 @transaction.atomic
-def store_campaign(draft: CampaignDraft, test_set: TestSet) -> CampaignImport:
+def store_campaign(draft: CampaignDraft, test_set: TestSet, *, user: Any = None) -> CampaignImport:
     """Store an imported campaign over a stored test set.
 
     Importing the same again changes nothing. Raises ValidationError where the campaign is stored
@@ -47,7 +50,7 @@ def store_campaign(draft: CampaignDraft, test_set: TestSet) -> CampaignImport:
     if stored:
         _require_same(stored, draft)
         return _result(stored, draft, is_new=False)
-    campaign = _create(draft, test_set)
+    campaign = _create(draft, test_set, user)
     outputs = _outputs(test_set)
     segments = dict(test_set.segments.values_list("key", "pk"))
     items = _store_items(campaign, draft, segments, outputs)
@@ -61,16 +64,28 @@ def _result(campaign: Campaign, draft: CampaignDraft, *, is_new: bool) -> Campai
     return CampaignImport(campaign, is_new, len(draft.items), len(draft.judgments), published)
 
 
-def _submit_key(slug: str, judgment: JudgmentDraft) -> uuid.UUID:
+def _submit_key(slug: str, judgment: JudgmentDraft, revision: int) -> uuid.UUID:
     """The same judgment of the same import has the same key for ever."""
     name = f"{slug}\t{judgment.annotator}\t{judgment.item}\t{judgment.score}"
+    if judgment.spans or judgment.comment:
+        name += f"\t{judgment.spans!r}\t{judgment.comment}"
+    if revision > 1:
+        name += f"\t{revision}"
     return uuid.uuid5(_NAMESPACE, name)
+
+
+def _with_revisions(judgments: Sequence[JudgmentDraft]) -> Iterator[tuple[JudgmentDraft, int]]:
+    """Number the answers of one annotator to one item from 1."""
+    seen: Counter[tuple[str, int]] = Counter()
+    for judgment in judgments:
+        seen[judgment.annotator, judgment.item] += 1
+        yield judgment, seen[judgment.annotator, judgment.item]
 
 
 def _require_same(campaign: Campaign, draft: CampaignDraft) -> None:
     of_campaign = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     stored = set(of_campaign.values_list("submit_key", flat=True))
-    wanted = {_submit_key(draft.slug, judgment) for judgment in draft.judgments}
+    wanted = {_submit_key(draft.slug, *answer) for answer in _with_revisions(draft.judgments)}
     if stored != wanted or campaign.items.count() != len(draft.items):
         raise ValidationError(
             f"A campaign {draft.slug!r} with other judgments is stored already "
@@ -78,7 +93,8 @@ def _require_same(campaign: Campaign, draft: CampaignDraft) -> None:
         )
 
 
-def _create(draft: CampaignDraft, test_set: TestSet) -> Campaign:
+def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
+    finished = draft.is_finished
     campaign = Campaign.objects.create(
         slug=draft.slug,
         name=draft.name,
@@ -86,11 +102,16 @@ def _create(draft: CampaignDraft, test_set: TestSet) -> Campaign:
         test_set=test_set,
         shown_text=draft.shown_text,
         question=draft.question,
+        instructions=draft.instructions,
         z_pool=draft.z_pool,
+        protocol=draft.protocol,
+        annotators_per_item=draft.annotators_per_item,
+        systems_per_screen=draft.systems_per_screen,
         traps_per_annotator=0,
-        status=Campaign.Status.CLOSED,
-        origin=Campaign.Origin.IMPORTED,
-        closed_at=timezone.now(),
+        status=Campaign.Status.CLOSED if finished else Campaign.Status.DRAFT,
+        origin=Campaign.Origin.IMPORTED if finished else Campaign.Origin.COLLECTED,
+        closed_at=timezone.now() if finished else None,
+        created_by=user if user is not None and user.is_authenticated else None,
     )
     campaign.systems.set(test_set.systems.all())
     return campaign
@@ -109,9 +130,12 @@ def _store_items(
     outputs: dict[tuple[str, str], int],
 ) -> list[Item]:
     items = []
+    systems = dict(campaign.systems.values_list("name", "pk"))
     for number, item in enumerate(draft.items, start=1):
-        output = outputs.get((item.system, item.segment)) if item.system else None
-        if item.segment not in segments or (item.system and output is None):
+        is_document = item.kind == Item.Kind.DOCUMENT
+        named = item.system if not is_document else None
+        output = outputs.get((named, item.segment)) if named else None
+        if item.segment not in segments or (named and output is None):
             raise ValidationError(
                 f"Item {number} of {draft.slug}: no output of {item.system!r} for segment "
                 f"{item.segment!r} is stored."
@@ -122,8 +146,14 @@ def _store_items(
                 kind=item.kind,
                 segment_id=segments[item.segment],
                 output_id=output,
+                system_id=systems[item.system] if is_document and item.system else None,
                 text=item.text,
                 batch=item.batch,
+                screen=item.screen,
+                place=item.place,
+                low=item.low,
+                high=item.high,
+                feedback=item.feedback,
             )
         )
     items = Item.objects.bulk_create(items, batch_size=BATCH)
@@ -141,39 +171,73 @@ def _link_partners(draft: CampaignDraft, items: Sequence[Item]) -> None:
 
 
 def _store_judgments(campaign: Campaign, draft: CampaignDraft, items: Sequence[Item]) -> None:
-    by_label: dict[str, list[JudgmentDraft]] = defaultdict(list)
-    for judgment in draft.judgments:
-        by_label[judgment.annotator].append(judgment)
+    answers = list(_with_revisions(draft.judgments))
+    last = {(answer.annotator, answer.item): revision for answer, revision in answers}
+    assignments = _store_assignments(campaign, draft.judgments, items)
+    scheme = campaign.judging.spans
+    has_score = campaign.judging.has_score
+    stored = Judgment.objects.bulk_create(
+        [
+            Judgment(
+                assignment=assignments[answer.annotator, answer.item],
+                revision=revision,
+                is_current=revision == last[answer.annotator, answer.item],
+                score=answer.score if has_score else None,
+                penalty=scheme.penalty(answer.spans) if scheme and not has_score else None,
+                comment=answer.comment,
+                is_flagged=answer.is_flagged,
+                submit_key=_submit_key(draft.slug, answer, revision),
+                started_at=answer.started_at,
+                submitted_at=answer.submitted_at,
+            )
+            for answer, revision in answers
+        ],
+        batch_size=BATCH,
+    )
+    ErrorSpan.objects.bulk_create(
+        [
+            ErrorSpan(
+                judgment=judgment,
+                side=span.side,
+                start=span.start,
+                end=span.end,
+                severity=span.severity,
+                category=span.category,
+            )
+            for judgment, (answer, _) in zip(stored, answers, strict=True)
+            for span in answer.spans
+        ],
+        batch_size=BATCH,
+    )
+
+
+def _store_assignments(
+    campaign: Campaign, judgments: Sequence[JudgmentDraft], items: Sequence[Item]
+) -> dict[tuple[str, int], Assignment]:
+    """Assign what was answered, in the order of the first answers."""
+    by_label: dict[str, dict[int, datetime | None]] = defaultdict(dict)
+    for judgment in judgments:
+        times = by_label[judgment.annotator]
+        times[judgment.item] = times.get(judgment.item) or judgment.submitted_at
     annotators = Annotator.objects.bulk_create(
         [Annotator(campaign=campaign, label=label) for label in by_label]
     )
     now = timezone.now()
-    assignments, answers = [], []
-    for annotator in annotators:
-        for position, judgment in enumerate(by_label[annotator.label]):
-            assignments.append(
-                Assignment(
-                    annotator=annotator,
-                    item=items[judgment.item],
-                    position=position,
-                    completed_at=judgment.submitted_at or now,
-                )
-            )
-            answers.append(judgment)
-    stored = Assignment.objects.bulk_create(assignments, batch_size=BATCH)
-    Judgment.objects.bulk_create(
+    stored = Assignment.objects.bulk_create(
         [
-            Judgment(
-                assignment=assignment,
-                score=judgment.score,
-                submit_key=_submit_key(draft.slug, judgment),
-                started_at=judgment.started_at,
-                submitted_at=judgment.submitted_at,
+            Assignment(
+                annotator=annotator,
+                item=items[item],
+                position=position,
+                completed_at=completed_at or now,
             )
-            for assignment, judgment in zip(stored, answers, strict=True)
+            for annotator in annotators
+            for position, (item, completed_at) in enumerate(by_label[annotator.label].items())
         ],
         batch_size=BATCH,
     )
+    keys = [(label, item) for label, answered in by_label.items() for item in answered]
+    return dict(zip(keys, stored, strict=True))
 
 
 def _store_published(

@@ -1,15 +1,28 @@
 """Tables from upload to judgment, in the order in which data flows."""
 
-from annotation.models.campaign import Annotator, Assignment, Campaign, Item
+from annotation.models.assignment import Assignment
+from annotation.models.campaign import Campaign, Item
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet
-from annotation.models.judgment import Judgment, PublishedScore
+from annotation.models.judgment import ErrorSpan, Judgment, PublishedScore
+from annotation.models.people import (
+    AccessLink,
+    Annotator,
+    AuditEntry,
+    Instructions,
+    Membership,
+)
 
 __all__ = [
+    "AccessLink",
     "Annotator",
     "Assignment",
+    "AuditEntry",
     "Campaign",
+    "ErrorSpan",
+    "Instructions",
     "Item",
     "Judgment",
+    "Membership",
     "Output",
     "PublishedScore",
     "Reference",

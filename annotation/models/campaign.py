@@ -1,26 +1,32 @@
-"""Campaigns: which outputs are judged, by whom, in which order, with which control items."""
+"""Campaigns: which outputs are judged, by which protocol, with which control items."""
 
-import uuid
 from decimal import Decimal
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext
 
+from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 
-DEFAULT_QUESTION = (
-    "How much do you agree that the black text expresses {percent} of the main information "
-    "in the gray text?"
-)
+DEFAULT_QUESTION = protocols.get(protocols.DEFAULT).question
 
 
 class Campaign(models.Model):
     """One annotation task: a test set, systems at one length ratio, a question, annotators.
 
     Campaigns that share a `study` are averaged on the dashboards.
+
+    `items_per_annotator` and `max_same_source` (how many items over one source text a person may
+    get) hold in the open pool and in active assignment; 0 means no limit. A claim that is not
+    answered within `claim_minutes` is released. `control_spacing` is the least number of screens
+    between two control items, and between a control item and its partner. Answers may be revised
+    for `edit_minutes` after they are given: None is as long as the campaign is open, 0 never.
+    Paid time counts at most `time_cap_seconds` an answer. A private campaign is seen by its
+    members and by site admins only.
     """
 
     class Status(models.TextChoices):
@@ -37,6 +43,11 @@ class Campaign(models.Model):
         REFERENCE = "reference", "Reference"
         SOURCE = "source", "Source"
 
+    class Mode(models.TextChoices):
+        STATIC = "static", "Fixed shares: every annotator's items are set when the campaign opens"
+        POOL = "pool", "Open pool: the next item goes where ratings are missing most"
+        ACTIVE = "active", "Active: effort goes to the pairs of systems still undecided"
+
     class ZPool(models.TextChoices):
         TARGETS = "targets", "Ratings of outputs only"
         ALL = "all", "All ratings, control items included"
@@ -50,13 +61,41 @@ class Campaign(models.Model):
     shown_text = models.CharField(
         max_length=10, choices=ShownText.choices, default=ShownText.REFERENCE
     )
+    protocol = models.CharField(
+        max_length=30,
+        default=protocols.DEFAULT,
+        choices=[(name, protocols.get(name).label) for name in protocols.PROTOCOLS],
+    )
+    systems_per_screen = models.PositiveSmallIntegerField(
+        default=2, validators=[MinValueValidator(2), MaxValueValidator(8)]
+    )
     question = models.TextField(default=DEFAULT_QUESTION)
     instructions = models.TextField(blank=True)
+    # How outputs reach annotators.
+    assignment_mode = models.CharField(max_length=10, choices=Mode.choices, default=Mode.STATIC)
     annotators_per_item = models.PositiveSmallIntegerField(
         default=3, validators=[MinValueValidator(1), MaxValueValidator(50)]
     )
+    items_per_annotator = models.PositiveIntegerField(default=0)
+    max_same_source = models.PositiveSmallIntegerField(default=0)
+    claim_minutes = models.PositiveIntegerField(default=120, validators=[MinValueValidator(1)])
+    # Control items.
     traps_per_annotator = models.PositiveSmallIntegerField(default=60)
     trap_ratio = models.DecimalField(max_digits=4, decimal_places=2, default=Decimal("0.5"))
+    bad_references_per_annotator = models.PositiveSmallIntegerField(default=0)
+    repeats_per_annotator = models.PositiveSmallIntegerField(default=0)
+    references_per_annotator = models.PositiveSmallIntegerField(default=0)
+    control_spacing = models.PositiveSmallIntegerField(default=0)
+    # What annotators are asked, told and paid for.
+    consent = models.TextField(blank=True)
+    asks_background = models.BooleanField(default=False)
+    edit_minutes = models.PositiveIntegerField(null=True, blank=True)
+    time_cap_seconds = models.PositiveIntegerField(default=600, validators=[MinValueValidator(10)])
+    # Who may see the campaign, and who hears of its end.
+    is_private = models.BooleanField(default=False)
+    notify_email = models.EmailField(blank=True)
+    notify_webhook = models.URLField(blank=True)
+    notified_at = models.DateTimeField(null=True, blank=True)
     z_pool = models.CharField(max_length=10, choices=ZPool.choices, default=ZPool.TARGETS)
     seed = models.PositiveBigIntegerField(default=1)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
@@ -78,52 +117,39 @@ class Campaign(models.Model):
         return reverse("campaign", args=[self.slug])
 
     @property
+    def judging(self) -> protocols.Protocol:
+        """The protocol itself."""
+        return protocols.get(self.protocol)
+
+    @property
     def percent(self) -> str:
         """The required length as annotators read it: `80%`."""
         return f"{(self.length_ratio * 100).normalize():f}%"
 
     @property
     def question_text(self) -> str:
-        """The question with its placeholder filled."""
-        return self.question.replace("{percent}", self.percent)
+        """The question with its placeholder filled, a protocol's own one in the active language."""
+        question = gettext(self.question) if self.question else ""
+        return question.replace("{percent}", self.percent)
 
     @property
     def is_simulated(self) -> bool:
         return self.origin == self.Origin.SIMULATED
 
 
-class Annotator(models.Model):
-    """A person's part in one campaign. Imported annotators have no account.
-
-    A personal link carries a random token; only its SHA-256 is stored.
-    """
-
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="annotators")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="annotators"
-    )
-    label = models.CharField(max_length=80)
-    token_hash = models.CharField(max_length=64, null=True, blank=True, unique=True)
-    is_simulated = models.BooleanField(default=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["campaign", "label"]
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "label"], name="annotator_label"),
-            models.UniqueConstraint(fields=["campaign", "user"], name="annotator_user"),
-        ]
-
-    def __str__(self) -> str:
-        return self.label
-
-
 class Item(models.Model):
     """One thing to rate. Its kind never leaves the server on an annotator's page.
 
-    `text` is set only where the rated text is no stored output: traps (cut references) and
-    imported control items. `partner` is the target item that a control item is compared with.
-    `batch` keeps items of one imported HIT together; it is empty for items planted here.
+    `text` is set only where the rated text is no stored output: traps (cut references), bad
+    references, gold and tutorial items, and imported control items. `partner` is the target item
+    that a control item is compared with. `batch` keeps items of one imported HIT together; it is
+    empty for items planted here. Items with the same `screen` number are shown on one screen, in
+    the order of `place`; None is a screen of its own. A whole document is an item without output,
+    with its `system` and its first segment.
+
+    `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
+    tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
+    needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
     """
 
     class Kind(models.TextChoices):
@@ -132,18 +158,37 @@ class Item(models.Model):
         BAD_REF = "bad_ref", "Bad reference"
         REPEAT = "repeat", "Repeat"
         REF = "ref", "Reference as output"
+        GOLD = "gold", "Gold"
+        TUTORIAL = "tutorial", "Tutorial"
+        DOCUMENT = "document", "Whole document"
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.TARGET)
     segment = models.ForeignKey(Segment, models.PROTECT, related_name="items")
     output = models.ForeignKey(Output, models.PROTECT, null=True, blank=True, related_name="items")
+    system = models.ForeignKey(System, models.PROTECT, null=True, blank=True, related_name="+")
     text = models.TextField(blank=True)
     batch = models.CharField(max_length=80, blank=True, default="")
     partner = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="+")
+    screen = models.PositiveIntegerField(null=True, blank=True)
+    place = models.PositiveSmallIntegerField(default=0)
+    low = models.PositiveSmallIntegerField(null=True, blank=True)
+    high = models.PositiveSmallIntegerField(null=True, blank=True)
+    feedback = models.TextField(blank=True)
+    wanted = models.PositiveSmallIntegerField(default=0)
+    shuffle = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["campaign", "id"]
-        indexes = [models.Index(fields=["campaign", "kind"], name="item_kind")]
+        indexes = [
+            models.Index(fields=["campaign", "kind"], name="item_kind"),
+            models.Index(fields=["campaign", "screen", "place"], name="item_screen"),
+            models.Index(
+                fields=["campaign", "-wanted", "shuffle"],
+                name="item_wanted",
+                condition=Q(wanted__gt=0),
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["campaign", "batch", "output"],
@@ -154,34 +199,3 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
-
-
-class Assignment(models.Model):
-    """An item given to an annotator, at a place in that annotator's own order.
-
-    `public_id` is random, so that addresses tell nothing about the item.
-    """
-
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    annotator = models.ForeignKey(Annotator, models.CASCADE, related_name="assignments")
-    item = models.ForeignKey(Item, models.CASCADE, related_name="assignments")
-    position = models.PositiveIntegerField()
-    completed_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["annotator", "position"]
-        constraints = [
-            models.UniqueConstraint(fields=["annotator", "item"], name="assignment_once"),
-            models.UniqueConstraint(fields=["annotator", "position"], name="assignment_position"),
-        ]
-        indexes = [
-            models.Index(
-                F("annotator"),
-                F("position"),
-                name="assignment_open",
-                condition=Q(completed_at__isnull=True),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return str(self.public_id)

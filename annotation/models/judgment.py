@@ -2,37 +2,70 @@
 
 from django.core.validators import MaxValueValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, FloatField, Q
+from django.db.models.functions import Cast, Coalesce
 
-from annotation.models.campaign import Assignment, Campaign
+from annotation.models.assignment import Assignment
+from annotation.models.campaign import Campaign
 from annotation.models.corpus import Output, System
 
 MAX_SCORE = 100
+# What analyses use of a judgment: the score given, or minus the penalty of its spans.
+VALUE = Coalesce(Cast("score", FloatField()), -F("penalty"))
 
 
 class Judgment(models.Model):
-    """One answer to one assignment: a score from 0 to 100.
+    """One answer to one assignment: a score from 0 to 100, or the penalty of its error spans.
 
     A revised answer is a new row with the next `revision`; the older row stays and loses only
     its `is_current` mark. `submit_key` comes from the browser, so that a repeated submit of the
-    same form finds its first result instead of adding another. `started_at` is issued by the
-    server when the item is shown. Imported judgments may lack times.
+    same form finds its first result instead of adding another. Imported judgments may lack times.
+
+    Three clocks are kept apart. The server's: `started_at` is issued by it when the item is
+    shown, `submitted_at` is when the answer came. The browser's, as reported and never trusted:
+    `visible_ms` that the page was in sight, `active_ms` that somebody was at work on it. And
+    `paid_ms`: the server's time, at most the campaign's cap, shared among the `sent_together`
+    answers of one screen. `time_doubt` names what is impossible about a report.
     """
+
+    class TimeDoubt(models.TextChoices):
+        NONE = "", "None"
+        LONGER = "longer", "More reported than passed on the server"
+        ORDER = "order", "More active than visible"
+        MISSING = "missing", "Nothing reported"
 
     assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="judgments")
     revision = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)
-    score = models.PositiveSmallIntegerField(validators=[MaxValueValidator(MAX_SCORE)])
+    score = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MaxValueValidator(MAX_SCORE)]
+    )
+    penalty = models.FloatField(null=True, blank=True)
+    comment = models.TextField(blank=True)
+    is_flagged = models.BooleanField(default=False)
     submit_key = models.UUIDField(unique=True)
     started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
+    visible_ms = models.PositiveIntegerField(null=True, blank=True)
+    active_ms = models.PositiveIntegerField(null=True, blank=True)
+    paid_ms = models.PositiveIntegerField(null=True, blank=True)
+    time_doubt = models.CharField(
+        max_length=10, choices=TimeDoubt.choices, blank=True, default=TimeDoubt.NONE
+    )
+    sent_together = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["assignment", "revision"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(score__gte=0, score__lte=MAX_SCORE), name="judgment_score_range"
+                condition=Q(score__isnull=True) | Q(score__gte=0, score__lte=MAX_SCORE),
+                name="judgment_score_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(score__isnull=False, penalty__isnull=True)
+                | Q(score__isnull=True, penalty__gte=0),
+                name="judgment_score_or_penalty",
             ),
             models.CheckConstraint(
                 condition=Q(started_at__isnull=True) | Q(submitted_at__gte=F("started_at")),
@@ -49,7 +82,35 @@ class Judgment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.assignment_id} r{self.revision}: {self.score}"
+        return f"{self.assignment_id} r{self.revision}: {self.value}"
+
+    @property
+    def value(self) -> float:
+        """What analyses use: higher is better."""
+        return float(self.score) if self.score is not None else -float(self.penalty or 0)
+
+
+class ErrorSpan(models.Model):
+    """An error marked in a text: [start, end) in Unicode code points, of the source or output."""
+
+    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="spans")
+    side = models.CharField(max_length=6)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    severity = models.CharField(max_length=20)
+    category = models.CharField(max_length=80, blank=True)
+
+    class Meta:
+        ordering = ["judgment", "side", "start", "end", "id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(side__in=("source", "target")), name="error_span_side"
+            ),
+            models.CheckConstraint(condition=Q(end__gt=F("start")), name="error_span_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.side} [{self.start}, {self.end}) {self.severity}"
 
 
 class PublishedScore(models.Model):

@@ -16,9 +16,15 @@ from django.utils import timezone
 import metaeval
 from annotation.models import Campaign, Item
 from annotation.quality.columns import Floats, JudgmentColumns, Mask, read_columns
-
-CUT_SECONDS = 600
-LOW_SCORE = 20
+from annotation.quality.people import (
+    AnnotatorQuality,
+    Clocks,
+    annotator_quality,
+    clocks_of,
+    times_of,
+    trap_levels,
+)
+from annotation.quality.verdict import LOW_SCORE
 
 
 @dataclass(frozen=True)
@@ -36,28 +42,21 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class AnnotatorQuality:
-    """One annotator: `r_with` and `r_without` are one-vs-rest Pearson with and without traps."""
-
-    label: str
-    is_simulated: bool
-    n: int
-    mean: float
-    sd: float
-    times: metaeval.AnnotationTimes | None
-    traps: metaeval.TrapLevels | None
-    r_with: float
-    r_without: float
-    bad_references: metaeval.ControlTest | None
-
-
-@dataclass(frozen=True)
 class KindMean:
     """Mean raw score of one kind of item."""
 
     kind: str
     n: int
     mean: float
+
+
+@dataclass(frozen=True)
+class TrapRate:
+    """How many annotators saw through one trap."""
+
+    segment: str
+    text: str
+    rate: metaeval.PassRate
 
 
 @dataclass(frozen=True)
@@ -68,43 +67,66 @@ class QualityReport:
     n_judgments: int
     annotators: Sequence[AnnotatorQuality]
     times: metaeval.AnnotationTimes | None
+    clocks: Clocks | None
     traps: metaeval.TrapLevels | None
+    trap_rates: Sequence[TrapRate]
     with_traps: Agreement | None
     without_traps: Agreement | None
     kinds: Sequence[KindMean]
     has_bad_references: bool
+    has_repeats: bool
+    has_gold: bool
     warnings: Sequence[str]
 
+    @property
+    def has_controls(self) -> bool:
+        """Whether anything tells those who read from those who do not."""
+        return self.has_bad_references or self.has_repeats or self.has_gold or bool(self.traps)
 
-def quality_report(campaign: Campaign) -> QualityReport:
-    """Compute the report from all current judgments."""
-    columns = read_columns(campaign)
-    people = list(campaign.annotators.order_by("pk").values("pk", "label", "is_simulated"))
+
+def quality_report(campaign: Campaign, judgments: JudgmentColumns | None = None) -> QualityReport:
+    """Compute the report from all current judgments, or from some of them and who gave those.
+
+    Excluded annotators have a line of their own, and enter nothing else.
+    """
+    everybody = read_columns(campaign, with_excluded=True) if judgments is None else judgments
+    chosen = campaign.annotators.order_by("pk")
+    if judgments is not None and len(judgments):
+        chosen = chosen.filter(pk__in=np.unique(judgments.annotator).tolist())
+    people = list(chosen.values("pk", "label", "is_simulated", "excluded_at"))
+    counted = [person for person in people if person["excluded_at"] is None]
+    columns = everybody.select(np.isin(everybody.annotator, [person["pk"] for person in counted]))
+    has_score = campaign.judging.has_score
     traps = columns.is_kind(Item.Kind.TRAP)
     targets = columns.is_kind(Item.Kind.TARGET)
-    without = _agreement(columns, targets, people)
-    with_traps = _agreement(columns, targets | traps, people) if traps.any() else without
+    without = _agreement(columns, targets, counted)
+    with_traps = _agreement(columns, targets | traps, counted) if traps.any() else without
     annotators = [
-        _annotator(columns, person, _r(with_traps, person), _r(without, person))
+        annotator_quality(
+            everybody,
+            person,
+            r_with=_r(with_traps, person),
+            r_without=_r(without, person),
+            has_score=has_score,
+        )
         for person in people
     ]
     return QualityReport(
         as_of=timezone.now(),
         n_judgments=len(columns),
         annotators=annotators,
-        times=_times(columns.seconds),
-        traps=metaeval.trap_levels(columns.score[traps], low=LOW_SCORE) if traps.any() else None,
+        times=times_of(columns.seconds),
+        clocks=clocks_of(columns, np.ones(len(columns), dtype=bool)),
+        traps=trap_levels(columns.score[traps]) if has_score else None,
+        trap_rates=_trap_rates(columns, traps) if has_score else (),
         with_traps=with_traps if traps.any() else None,
         without_traps=without,
         kinds=_kind_means(columns),
         has_bad_references=bool(columns.is_kind(Item.Kind.BAD_REF).any()),
+        has_repeats=bool(columns.is_kind(Item.Kind.REPEAT).any()),
+        has_gold=bool(columns.is_kind(Item.Kind.GOLD).any()),
         warnings=_sentences(columns, annotators, without, with_traps),
     )
-
-
-def _times(seconds: Floats) -> metaeval.AnnotationTimes | None:
-    known = seconds[~np.isnan(seconds)]
-    return metaeval.annotation_times(known, cap=CUT_SECONDS) if len(known) else None
 
 
 def _agreement(
@@ -148,45 +170,28 @@ def _matrix(
 
 
 def _r(agreement: Agreement | None, person: Mapping[str, object]) -> float:
-    if agreement is None:
+    if agreement is None or person["excluded_at"] is not None:
         return float("nan")
     result = agreement.one_vs_rest
     return float(result.r[list(result.annotators).index(str(person["label"]))])
 
 
-def _annotator(
-    columns: JudgmentColumns, person: Mapping[str, object], r_with: float, r_without: float
-) -> AnnotatorQuality:
-    own = columns.annotator == person["pk"]
-    scores = columns.score[own]
-    traps = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
-    return AnnotatorQuality(
-        label=str(person["label"]),
-        is_simulated=bool(person["is_simulated"]),
-        n=len(scores),
-        mean=float(scores.mean()) if len(scores) else float("nan"),
-        sd=float(scores.std(ddof=1)) if len(scores) > 1 else float("nan"),
-        times=_times(columns.seconds[own]),
-        traps=metaeval.trap_levels(traps, low=LOW_SCORE) if len(traps) else None,
-        r_with=r_with,
-        r_without=r_without,
-        bad_references=_bad_references(columns, own),
-    )
-
-
-def _bad_references(columns: JudgmentColumns, own: Mask) -> metaeval.ControlTest | None:
-    """Paired one-sided t-test: bad references lower than the outputs they were made beside."""
-    bad = np.flatnonzero(own & columns.is_kind(Item.Kind.BAD_REF))
-    score_of = dict(zip(columns.item[own].tolist(), columns.score[own].tolist(), strict=True))
-    pairs = [
-        (columns.score[index], score_of[int(columns.partner[index])])
-        for index in bad
-        if int(columns.partner[index]) in score_of
+def _trap_rates(columns: JudgmentColumns, traps: Mask) -> list[TrapRate]:
+    """Every trap with the share of annotators who rated it low, the worst first."""
+    items, row = np.unique(columns.item[traps], return_inverse=True)
+    low = columns.score[traps] <= LOW_SCORE
+    passed, n = np.bincount(row, weights=low), np.bincount(row)
+    texts = {
+        pk: (key, text)
+        for pk, key, text in Item.objects.filter(pk__in=items.tolist()).values_list(
+            "pk", "segment__key", "text"
+        )
+    }
+    rates = [
+        TrapRate(*texts[int(item)], metaeval.pass_rate(int(passed[i]), int(n[i])))
+        for i, item in enumerate(items)
     ]
-    if not pairs:
-        return None
-    controls, partners = zip(*pairs, strict=True)
-    return metaeval.control_test(controls, partners)
+    return sorted(rates, key=lambda each: (each.rate.statistic, each.segment))
 
 
 def _kind_means(columns: JudgmentColumns) -> list[KindMean]:
@@ -208,7 +213,9 @@ def _sentences(
         return ["There are no annotators: this campaign has published scores, or is a draft."]
     if not len(columns):
         return ["Nobody has rated anything yet."]
-    if silent := [person.label for person in annotators if not person.n]:
+    if out := [person.label for person in annotators if person.excluded_at]:
+        notes[f"Excluded, and in no number but their own: {', '.join(out)}."] = None
+    if silent := [each.label for each in annotators if not each.n and not each.excluded_at]:
         notes[f"No judgments yet from {', '.join(silent)}."] = None
     if np.isnan(columns.seconds).any():
         n = int(np.isnan(columns.seconds).sum())

@@ -3,7 +3,8 @@
 from typing import Any
 
 from annotation.models import Campaign
-from annotation.quality.report import Agreement, AnnotatorQuality, QualityReport
+from annotation.quality.people import AnnotatorQuality
+from annotation.quality.report import Agreement, QualityReport
 
 HEADER = (
     "campaign",
@@ -23,12 +24,26 @@ HEADER = (
     "bad_reference_difference",
     "bad_reference_effect",
     "bad_reference_p",
+    "bad_reference_signed_rank_p",
+    "traps_n",
+    "traps_pass_rate",
+    "gold_n",
+    "gold_pass_rate",
+    "repeat_pairs",
+    "repeat_mean_absolute_difference",
+    "verdict",
+    "failed_checks",
+    "excluded_at",
+    "seconds_paid_mean",
+    "seconds_active_mean",
+    "doubted_times",
 )
 
 
 def annotator_row(campaign: Campaign, person: AnnotatorQuality) -> dict[str, Any]:
     """Return one annotator under the columns of HEADER; None where there is no value."""
     times, traps, control = person.times, person.traps, person.bad_references
+    checks, clocks = person.checks, person.clocks
     row: dict[str, Any] = {
         "campaign": campaign.slug,
         "annotator": person.label,
@@ -47,6 +62,19 @@ def annotator_row(campaign: Campaign, person: AnnotatorQuality) -> dict[str, Any
         "bad_reference_difference": control.mean_difference if control else None,
         "bad_reference_effect": control.effect_size if control else None,
         "bad_reference_p": control.pvalue if control else None,
+        "bad_reference_signed_rank_p": checks.signed_rank.pvalue if checks.signed_rank else None,
+        "traps_n": checks.traps.n if checks.traps else None,
+        "traps_pass_rate": checks.traps.statistic if checks.traps else None,
+        "gold_n": checks.gold.n if checks.gold else None,
+        "gold_pass_rate": checks.gold.statistic if checks.gold else None,
+        "repeat_pairs": checks.repeats.n if checks.repeats else None,
+        "repeat_mean_absolute_difference": checks.repeats.mean_absolute if checks.repeats else None,
+        "verdict": checks.verdict.value,
+        "failed_checks": ", ".join(checks.failed),
+        "excluded_at": person.excluded_at.isoformat() if person.excluded_at else None,
+        "seconds_paid_mean": clocks.paid if clocks else None,
+        "seconds_active_mean": clocks.active if clocks else None,
+        "doubted_times": clocks.doubted if clocks else None,
     }
     return {name: finite(value) for name, value in row.items()}
 
@@ -67,6 +95,10 @@ def as_json(campaign: Campaign, report: QualityReport) -> dict[str, Any]:
         "n_judgments": report.n_judgments,
         "seconds": report.times.to_dict() if report.times else None,
         "traps": report.traps.to_dict() if report.traps else None,
+        "trap_rates": [
+            {"segment": each.segment, "text": each.text, **each.rate.to_dict()}
+            for each in report.trap_rates
+        ],
         "with_traps": _agreement(report.with_traps),
         "without_traps": _agreement(report.without_traps),
         "kinds": [{"kind": k.kind, "n": k.n, "mean": k.mean} for k in report.kinds],

@@ -3,21 +3,31 @@
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation import assignments
 from annotation.access import signed_in
+from annotation.entry import codes, throttle, welcome
 from annotation.judgments import NotOpenError, refuse_unless_open
 from annotation.models import Annotator, Campaign
+from annotation.progress import progress
 from annotation.views.errors import refuse
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
-DEAD_LINK = (
+DEAD_LINK_TITLE = _("This link does not work")
+DEAD_LINK = _(
     "It is incomplete, or a newer link has replaced it. Ask the person who sent it for a new one. "
     "What you rated before is saved."
+)
+EXPIRED_LINK_TITLE = _("This link has expired")
+EXPIRED_LINK = _(
+    "Its last day is over. Ask the person who sent it for a new one. What you rated before is "
+    "saved."
 )
 PAGE_SIZE = 100
 
@@ -26,14 +36,24 @@ PAGE_SIZE = 100
 @require_safe
 def personal_link(request: HttpRequest, token: str) -> HttpResponse:
     """Sign the owner of the link in, instead of whoever was signed in before."""
-    annotator = assignments.find_by_token(token)
-    if annotator is None or annotator.user is None:
-        return refuse(request, 404, "This link does not work", DEAD_LINK)
-    login(request, annotator.user, backend=BACKEND)
+    with transaction.atomic():
+        annotator = assignments.find_by_token(token, lock=True)
+        if annotator is None or annotator.user is None:
+            return _dead_link(request, token)
+        login(request, annotator.user, backend=BACKEND)
     response = redirect("annotate", slug=annotator.campaign.slug)
     # The address is a password: no other site may learn it.
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+def _dead_link(request: HttpRequest, token: str) -> HttpResponse:
+    if assignments.is_expired(token):
+        return refuse(request, 410, EXPIRED_LINK_TITLE, EXPIRED_LINK)
+    if throttle.is_blocked(request, "link"):
+        return refuse(request, 429, throttle.TITLE, throttle.SENTENCE)
+    throttle.count_failure(request, "link")
+    return refuse(request, 404, DEAD_LINK_TITLE, DEAD_LINK)
 
 
 @never_cache
@@ -41,11 +61,13 @@ def personal_link(request: HttpRequest, token: str) -> HttpResponse:
 @login_required
 def next_item(request: HttpRequest, slug: str) -> HttpResponse:
     """Go on where one was."""
-    annotator = _annotator_or_404(request, slug)
+    annotator = annotator_or_404(request, slug)
     try:
         refuse_unless_open(annotator.campaign.status)
     except NotOpenError as refusal:
         return not_open_page(request, annotator.campaign.slug, refusal.sentence)
+    if address := welcome.next_step(annotator):
+        return redirect(address)
     public_id = assignments.first_open(annotator)
     if public_id is None:
         return redirect("annotate-done", slug=slug)
@@ -57,13 +79,14 @@ def next_item(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def done(request: HttpRequest, slug: str) -> HttpResponse:
     """Thank the annotator, or send them on if items are left."""
-    annotator = _annotator_or_404(request, slug)
-    progress = assignments.progress(annotator)
+    annotator = annotator_or_404(request, slug)
+    how_far = progress(annotator)
     is_open = annotator.campaign.status == Campaign.Status.OPEN
-    if is_open and progress.done < progress.total:
+    if is_open and (welcome.next_step(annotator) or assignments.first_open(annotator)):
         return redirect("annotate", slug=slug)
-    context = {"campaign": annotator.campaign.name, "slug": slug, "progress": progress}
-    return render(request, "annotation/done.html", context | {"is_open": is_open})
+    context = {"campaign": annotator.campaign.name, "slug": slug, "progress": how_far}
+    context |= {"is_open": is_open, "told": codes.tell(annotator, has_more=not is_open)}
+    return render(request, "annotation/done.html", context)
 
 
 @never_cache
@@ -71,18 +94,17 @@ def done(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def history(request: HttpRequest, slug: str) -> HttpResponse:
     """An annotator's own answers, with ways to revise them while the campaign is open."""
-    annotator = _annotator_or_404(request, slug)
+    annotator = annotator_or_404(request, slug)
     campaign = annotator.campaign
     page = Paginator(assignments.rated_items(annotator), PAGE_SIZE).get_page(
         request.GET.get("page")
     )
-    language = campaign.test_set.target_language
     context = {
         "campaign": campaign.name,
         "slug": slug,
         "is_open": campaign.status == Campaign.Status.OPEN,
         "page": page,
-        "items": [assignments.rated_item(row, language) for row in page],
+        "items": [assignments.rated_item(row, campaign) for row in page],
     }
     return render(request, "annotation/history.html", context)
 
@@ -93,7 +115,7 @@ def not_open_page(request: HttpRequest, slug: str, sentence: str) -> HttpRespons
     return render(request, "annotation/not_open.html", context, status=409)
 
 
-def _annotator_or_404(request: HttpRequest, slug: str) -> Annotator:
+def annotator_or_404(request: HttpRequest, slug: str) -> Annotator:
     annotator = assignments.find_annotator(user=signed_in(request), slug=slug)
     if annotator is None:
         raise Http404

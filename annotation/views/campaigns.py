@@ -9,18 +9,29 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotation import campaigns
-from annotation.access import admin_required, researcher_required
+from annotation.access import (
+    admin_required,
+    campaign_for_admin,
+    campaign_for_reader,
+    researcher_required,
+    visible_campaigns,
+)
+from annotation.campaigns import describe
+from annotation.entry.places import renew
 from annotation.forms.campaigns import AnnotatorsForm, CampaignForm, ratio_label
 from annotation.models import Annotator, Campaign, Item, TestSet
+from annotation.protocols import Layout
 
 LINKS = "new_links"
+MOST_DECISIONS = 100
 
 
 @researcher_required
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """All campaigns by study, with how far each has come."""
     rows = (
-        Campaign.objects.select_related("test_set")
+        visible_campaigns(request.user)
+        .select_related("test_set")
         .annotate(
             assigned=Count("annotators__assignments"),
             completed=Count("annotators__assignments__completed_at"),
@@ -54,7 +65,7 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
 @researcher_required
 def campaign_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Settings, annotators with progress, and what can be done next."""
-    campaign = get_object_or_404(Campaign.objects.select_related("test_set"), slug=slug)
+    campaign = campaign_for_reader(request, slug)
     return _detail(request, campaign, AnnotatorsForm(campaign=campaign))
 
 
@@ -63,7 +74,7 @@ def _detail(request: HttpRequest, campaign: Campaign, form: AnnotatorsForm) -> H
     people = campaigns.progress(campaign)
     counts = campaign.items.aggregate(
         targets=Count("pk", filter=Q(kind=Item.Kind.TARGET)),
-        controls=Count("pk", filter=~Q(kind=Item.Kind.TARGET)),
+        controls=Count("pk", filter=~Q(kind__in=(Item.Kind.TARGET, Item.Kind.DOCUMENT))),
     )
     context = {
         "campaign": campaign,
@@ -75,6 +86,10 @@ def _detail(request: HttpRequest, campaign: Campaign, form: AnnotatorsForm) -> H
         "assigned": sum(int(str(row["assigned"])) for row in people),
         "completed": sum(int(str(row["completed"])) for row in people),
         "counts": counts,
+        "design": describe(campaign),
+        "is_together": campaign.judging.layout == Layout.TOGETHER,
+        "takes_annotators": campaigns.takes_annotators(campaign),
+        "audit": campaign.audit.select_related("actor", "annotator")[:MOST_DECISIONS],
         "form": form,
         "links": [(label, request.build_absolute_uri(path)) for label, path in links],
     }
@@ -82,11 +97,11 @@ def _detail(request: HttpRequest, campaign: Campaign, form: AnnotatorsForm) -> H
     return render(request, "annotation/campaign.html", context, status=status)
 
 
-@admin_required
+@researcher_required
 @require_POST
 def campaign_open(request: HttpRequest, slug: str) -> HttpResponse:
     """Open a draft, or a closed campaign again."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_for_admin(request, slug)
     is_draft = campaign.status == Campaign.Status.DRAFT
     verb = campaigns.open_campaign if is_draft else campaigns.reopen_campaign
     try:
@@ -97,11 +112,11 @@ def campaign_open(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(campaign)
 
 
-@admin_required
+@researcher_required
 @require_POST
 def campaign_close(request: HttpRequest, slug: str) -> HttpResponse:
     """Stop taking judgments."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_for_admin(request, slug)
     try:
         campaigns.close_campaign(campaign=campaign)
         messages.success(request, "The campaign is closed: no more judgments are taken.")
@@ -110,11 +125,11 @@ def campaign_close(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(campaign)
 
 
-@admin_required
+@researcher_required
 @require_POST
 def annotators_add(request: HttpRequest, slug: str) -> HttpResponse:
-    """Add accounts and personal links to a draft."""
-    campaign = get_object_or_404(Campaign.objects.select_related("test_set"), slug=slug)
+    """Add accounts and personal links to a draft, or to an open pool."""
+    campaign = campaign_for_admin(request, slug)
     form = AnnotatorsForm(request.POST, campaign=campaign)
     if not form.is_valid():
         return _detail(request, campaign, form)
@@ -131,15 +146,16 @@ def annotators_add(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(campaign)
 
 
-@admin_required
+@researcher_required
 @require_POST
 def annotator_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Replace an annotator's personal link."""
+    campaign = campaign_for_admin(request, slug)
     annotator = get_object_or_404(
-        Annotator.objects.select_related("campaign", "user"), campaign__slug=slug, pk=pk
+        Annotator.objects.select_related("campaign", "user"), campaign=campaign, pk=pk
     )
     try:
-        invitation = campaigns.renew_link(annotator=annotator)
+        invitation = renew(annotator=annotator)
         _show_once(request, annotator.campaign, [invitation])
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))

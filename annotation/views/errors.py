@@ -2,17 +2,34 @@
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotation.views.unsent import unsent_page
 
-SCORE_OUT_OF_DATE = (
+OUT_OF_DATE_TITLE = _("This form is out of date")
+SCORE_OUT_OF_DATE = _(
     "This page was opened before you last signed in, or cookies are blocked. The score is not "
     "saved yet: submit it again."
 )
+OUT_OF_DATE = _(
+    "This form is out of date: it was opened before you last signed in, or cookies are "
+    "blocked. Nothing was saved. Reload the page and send it again."
+)
 SENTENCES = {
-    403: ("You may not open this page", "Your account lacks the role that this page needs."),
-    404: ("This page does not exist", "The address is wrong, or the page is not yours to see."),
-    500: ("Something broke here", "The error was logged. Nothing that was saved is lost."),
+    403: (
+        _("You may not open this page"),
+        _("Your account lacks the role that this page needs."),
+    ),
+    404: (
+        _("This page does not exist"),
+        _("The address is wrong, or the page is not yours to see."),
+    ),
+    500: (
+        _("Something broke here"),
+        _("The error was logged. Nothing that was saved is lost."),
+    ),
 }
 
 
@@ -21,11 +38,22 @@ def wants_json(request: HttpRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def refuse(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
-    """Answer with `status`, a title and one sentence, as a page or as JSON."""
-    if wants_json(request):
-        return JsonResponse({"error": sentence}, status=status)
-    return render(request, "error.html", {"title": title, "sentence": sentence}, status=status)
+def refuse(
+    request: HttpRequest, status: int, title: str | Promise, sentence: str | Promise
+) -> HttpResponse:
+    """Answer with `status`, a title and one sentence, as a page or as JSON.
+
+    Annotators read it in their language, whatever page they were refused.
+    """
+    language = getattr(request, "chosen_language", None) or translation.get_language()
+    request.is_translated = True  # type: ignore[attr-defined]
+    with translation.override(language):
+        if wants_json(request):
+            return JsonResponse({"error": sentence}, status=status)
+        context = {"title": title, "sentence": sentence}
+        response = render(request, "error.html", context, status=status)
+    response["Content-Language"] = language or "en"
+    return response
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -46,13 +74,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """403 for a form that was open while the person signed out or in again."""
-    title = "This form is out of date"
+    title = OUT_OF_DATE_TITLE
     if "submit_key" in request.POST and not wants_json(request):
         return unsent_page(request, status=403, title=title, sentence=SCORE_OUT_OF_DATE)
     if "submit_key" in request.POST:
         return refuse(request, 403, title, SCORE_OUT_OF_DATE)
-    sentence = (
-        "This form is out of date: it was opened before you last signed in, or cookies are "
-        "blocked. Nothing was saved. Reload the page and send it again."
-    )
-    return refuse(request, 403, title, sentence)
+    return refuse(request, 403, title, OUT_OF_DATE)

@@ -1,7 +1,7 @@
 """The start page: an annotator's tasks, or a researcher's campaigns."""
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
@@ -16,7 +16,14 @@ def home(request: HttpRequest) -> HttpResponse:
         Annotator.objects.filter(user=signed_in(request))
         .exclude(campaign__status=Campaign.Status.DRAFT)
         .select_related("campaign")
-        .annotate(assigned=Count("assignments"), completed=Count("assignments__completed_at"))
+        .annotate(
+            assigned=Count(
+                "assignments",
+                filter=Q(assignments__released_at=None)
+                | Q(assignments__completed_at__isnull=False),
+            ),
+            completed=Count("assignments__completed_at"),
+        )
         .order_by("campaign__name")
     )
     if is_researcher(request.user) and not tasks:

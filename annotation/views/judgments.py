@@ -1,11 +1,12 @@
-"""The item page: one address that shows an item and takes its answer.
+"""The item page: one address that shows a screen and takes its answers.
 
-Scripts ask for JSON and get the next item's card with the answer; browsers without scripts get
+Scripts ask for JSON and get the next screen's card with the answer; browsers without scripts get
 pages and redirects. Both get the same status codes and sentences.
 """
 
-from dataclasses import asdict, dataclass, replace
-from uuid import UUID, uuid4
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ValidationError
@@ -18,26 +19,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from annotation import assignments, judgments
+from annotation import judgments, notifications, screens
 from annotation.access import signed_in
-from annotation.assignments import ShownItem
+from annotation.answerable import Answerable, find_answerable
 from annotation.forms.judgments import JudgmentForm
 from annotation.models import Assignment, Judgment
+from annotation.protocols import Layout
+from annotation.screens import ShownScreen
 from annotation.views.assignments import not_open_page
+from annotation.views.cards import Card, fresh_cards, kept_card, refused_card
 from annotation.views.errors import wants_json
-from annotation.views.unsent import SIGNED_OUT, kept_score, unsent_page
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The form as the page is to show it; `problem` says why an earlier submit was refused."""
-
-    score: str
-    submit_key: str
-    revision: int
-    started: str
-    problem: str = ""
-    is_unsent: bool = False
+from annotation.views.unsent import SIGNED_OUT, SIGNED_OUT_TITLE, kept_score, unsent_page
+from annotation.views.welcome import ask_first
 
 
 @never_cache
@@ -47,10 +40,17 @@ def item(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Show an item to its annotator, or take the answer."""
     if not request.user.is_authenticated:
         return _signed_out(request)
+    is_answer = request.method == "POST"
+    find = find_answerable if is_answer else screens.find_screen
+    found: Any = find(user=signed_in(request), public_id=public_id)
+    if found is None:
+        raise Http404
+    if asked := ask_first(request, found.asked_first):
+        return asked
     try:
-        return _take(request, public_id) if request.method == "POST" else _show(request, public_id)
-    except judgments.NotOpenError as refusal:
-        return _not_open(request, public_id, refusal.sentence)
+        return _take(request, found) if is_answer else _show(request, found)
+    except (judgments.NotOpenError, judgments.TooLateError) as refusal:
+        return _not_open(request, found.campaign_slug, refusal.sentence)
 
 
 def _signed_out(request: HttpRequest) -> HttpResponse:
@@ -60,121 +60,138 @@ def _signed_out(request: HttpRequest) -> HttpResponse:
         get_token(request)
         return JsonResponse({"error": SIGNED_OUT, "sign_in": reverse("login")}, status=401)
     if request.method == "POST":
-        return unsent_page(request, status=401, title="You are signed out", sentence=SIGNED_OUT)
+        return unsent_page(request, status=401, title=SIGNED_OUT_TITLE, sentence=SIGNED_OUT)
     return redirect_to_login(request.get_full_path())
 
 
-def _show(request: HttpRequest, public_id: UUID) -> HttpResponse:
-    shown = _shown_or_404(request, public_id)
-    judgments.refuse_unless_open(shown.campaign_status)
-    answer = _fresh_answer(request, shown)
+def _show(request: HttpRequest, screen: ShownScreen) -> HttpResponse:
+    judgments.refuse_unless_open(screen.campaign_status)
+    cards = fresh_cards(request, screen)
     if unsent := kept_score(request.GET.get("unsent", "")):
-        started = _valid_start(request, public_id) or answer.started
-        answer = replace(answer, score=unsent, started=started, is_unsent=True)
-    return _reply(request, shown, answer)
+        cards = [
+            kept_card(card, unsent, _valid_start(request, card))
+            if card.item.public_id == screen.public_id
+            else card
+            for card in cards
+        ]
+    return _reply(request, screen, cards)
 
 
-def _take(request: HttpRequest, public_id: UUID) -> HttpResponse:
-    form = JudgmentForm(request.POST, user_id=signed_in(request).pk, public_id=public_id)
-    if not form.is_valid():
-        return _ask_again(request, public_id, form)
-    given = form.cleaned_data
+def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
+    forms = _forms(request, asked)
+    if not all(form.is_valid() for form in forms):
+        judgments.refuse_unless_open(asked.campaign_status)
+        return _refuse(request, asked, forms, status=422)
     try:
-        judgment = judgments.submit(
-            user=signed_in(request),
-            public_id=public_id,
-            score=given["score"],
-            submit_key=given["submit_key"],
-            started_at=given["started"],
-            seen=given["revision"],
+        stored = judgments.submit(
+            user=signed_in(request), answers=[form.answer() for form in forms]
         )
+    except ValidationError as error:
+        return _refuse(request, asked, forms, status=422, problem=error.messages[0])
     except Assignment.DoesNotExist:
         raise Http404 from None
     except judgments.ConflictError as conflict:
-        return _ask_to_confirm(request, public_id, form, conflict.sentence)
-    return _go_on(request, judgment)
+        return _refuse(request, asked, forms, status=409, problem=conflict.sentence)
+    return _go_on(request, asked.public_id, stored)
 
 
-def _ask_again(request: HttpRequest, public_id: UUID, form: JudgmentForm) -> HttpResponse:
-    """422: every part of the form that was right stays as it was sent."""
-    shown = _shown_or_404(request, public_id)
-    judgments.refuse_unless_open(shown.campaign_status)
-    fresh = _fresh_answer(request, shown)
-    answer = replace(
-        fresh,
-        score=(form.data.get("score") or "")[:20],
-        submit_key=form.valid("submit_key") or fresh.submit_key,
-        revision=form.cleaned_data.get("revision", fresh.revision),
-        started=form.valid("started") or fresh.started,
-        problem=form.problem,
-    )
-    return _reply(request, shown, answer, status=422)
+def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
+    """One form for each item that is submitted: all of a screen, or the one asked for."""
+    together = asked.protocol.layout == Layout.TOGETHER
+    return [
+        JudgmentForm(
+            request.POST,
+            user_id=signed_in(request).pk,
+            public_id=public_id,
+            protocol=asked.protocol,
+            prefix=f"{number}-" if together else "",
+        )
+        for number, public_id in enumerate(asked.public_ids)
+    ]
 
 
-def _ask_to_confirm(
-    request: HttpRequest, public_id: UUID, form: JudgmentForm, sentence: str
+def _refuse(
+    request: HttpRequest,
+    asked: Answerable,
+    forms: Sequence[JudgmentForm],
+    *,
+    status: int,
+    problem: str = "",
 ) -> HttpResponse:
-    """409: the form now knows what is stored, so that sending it once more changes that."""
-    shown = _shown_or_404(request, public_id)
-    answer = replace(
-        _fresh_answer(request, shown),
-        score=str(form.cleaned_data["score"]),
-        started=form.data["started"],
-        problem=sentence,
-    )
-    return _reply(request, shown, answer, status=409)
+    """422: every part of a form that was right stays as it was sent. 409: the form now knows what
+    is stored, so that sending it once more changes that."""
+    # Read only now: another window may have changed the screen.
+    screen = screens.find_screen(user=signed_in(request), public_id=asked.public_id)
+    if screen is None:
+        raise Http404
+    by_item = {form.public_id: form for form in forms}
+    cards = [
+        refused_card(card, form, problem=problem, is_conflict=status == 409)
+        if (form := by_item.get(card.item.public_id))
+        else card
+        for card in fresh_cards(request, screen)
+    ]
+    return _reply(request, screen, cards, status=status)
 
 
-def _go_on(request: HttpRequest, judgment: Judgment) -> HttpResponse:
-    annotator = judgment.assignment.annotator
+def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> HttpResponse:
+    annotator = stored[0].assignment.annotator
     if not wants_json(request):
         return redirect("annotate", slug=annotator.campaign.slug)
-    shown = assignments.next_item(annotator_id=annotator.pk)
-    if shown is None:
+    following = screens.next_screen(annotator_id=annotator.pk)
+    if following is None:
+        notifications.after_last_answer(annotator.campaign)
         return JsonResponse({"next": reverse("annotate-done", args=[annotator.campaign.slug])})
-    return _reply(request, shown, _fresh_answer(request, shown))
+    if answered in {each.public_id for each in following.items}:
+        return _stay(request, following, answered)
+    return _reply(request, following, fresh_cards(request, following))
+
+
+def _stay(request: HttpRequest, screen: ShownScreen, answered: UUID) -> HttpResponse:
+    """More of the same document is to be rated: tell the page what is saved, and what is next.
+
+    Reading time of the others starts anew.
+    """
+    cards = {card.item.public_id: card for card in fresh_cards(request, screen)}
+    saved = cards[answered]
+    return JsonResponse(
+        {
+            "next": reverse("item", args=[screen.public_id]),
+            "saved": {"item": str(answered), "score": saved.item.score, "form": saved.fields()},
+            "started": {str(each): card.started for each, card in cards.items()},
+            "done": screen.progress.done,
+        }
+    )
 
 
 def _reply(
-    request: HttpRequest, shown: ShownItem, answer: Answer, status: int = 200
+    request: HttpRequest, screen: ShownScreen, cards: Sequence[Card], status: int = 200
 ) -> HttpResponse:
-    context = {"item": shown, "answer": answer}
+    problems = [card for card in cards if card.problem]
+    context: dict[str, Any] = {"screen": screen, "cards": cards}
     if not wants_json(request):
         return render(request, "annotation/item.html", context, status=status)
-    if answer.problem:
-        form = {name: asdict(answer)[name] for name in ("submit_key", "revision", "started")}
-        return JsonResponse({"error": answer.problem, "form": form}, status=status)
-    card = render_to_string("annotation/_item.html", context, request=request)
-    return JsonResponse({"next": reverse("item", args=[shown.public_id]), "html": card})
+    if problems:
+        fields: dict[str, str] = {}
+        for card in cards:
+            if card.is_sent:
+                fields |= card.fields()
+        error = {"error": problems[0].problem, "field": problems[0].problem_field, "form": fields}
+        return JsonResponse(error, status=status)
+    html = render_to_string("annotation/_item.html", context, request=request)
+    return JsonResponse({"next": reverse("item", args=[screen.public_id]), "html": html})
 
 
-def _not_open(request: HttpRequest, public_id: UUID, sentence: str) -> HttpResponse:
+def _not_open(request: HttpRequest, slug: str, sentence: str) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"error": sentence}, status=409)
-    shown = _shown_or_404(request, public_id)
-    return not_open_page(request, shown.campaign_slug, sentence)
+    return not_open_page(request, slug, sentence)
 
 
-def _shown_or_404(request: HttpRequest, public_id: UUID) -> ShownItem:
-    shown = assignments.find_item(user=signed_in(request), public_id=public_id)
-    if shown is None:
-        raise Http404
-    return shown
-
-
-def _fresh_answer(request: HttpRequest, shown: ShownItem) -> Answer:
-    return Answer(
-        score="" if shown.score is None else str(shown.score),
-        submit_key=str(uuid4()),
-        revision=shown.revision,
-        started=judgments.issue_start(user_id=signed_in(request).pk, public_id=shown.public_id),
-    )
-
-
-def _valid_start(request: HttpRequest, public_id: UUID) -> str:
+def _valid_start(request: HttpRequest, card: Card) -> str:
     stamp = request.GET.get("started", "")
     try:
-        judgments.read_start(stamp, user_id=signed_in(request).pk, public_id=public_id)
+        judgments.read_start(stamp, user_id=signed_in(request).pk, public_id=card.item.public_id)
     except ValidationError:
         return ""
     return stamp

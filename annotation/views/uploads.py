@@ -13,7 +13,12 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
 from annotation import languages
-from annotation.access import admin_required, researcher_required, signed_in
+from annotation.access import (
+    admin_required,
+    researcher_required,
+    signed_in,
+    visible_campaigns,
+)
 from annotation.forms.uploads import UploadForm
 from annotation.models import Output, Segment, System, TestSet
 from annotation.uploads import OutdatedError, check_submission, store
@@ -29,13 +34,8 @@ FRAMING_BYTES = 1024 * 1024
 @admin_required
 def upload(request: HttpRequest) -> HttpResponse:
     """Send files; with `?check=token`, look at the result and confirm it."""
-    if _is_too_large(request):
-        limit = filesizeformat(settings.MAX_UPLOAD_BYTES)
-        sentence = (
-            f"This upload is larger than {limit}. Nothing was stored. Split the test set, or add "
-            "the systems in several uploads."
-        )
-        return refuse(request, 413, "This upload is too large", sentence)
+    if is_too_large(request):
+        return refuse(request, 413, "This upload is too large", too_large_sentence())
     if token := request.GET.get("check", ""):
         return _confirm(request, token)
     form = UploadForm(request.POST or None, request.FILES or None)
@@ -48,7 +48,16 @@ def upload(request: HttpRequest) -> HttpResponse:
     return render(request, "annotation/upload.html", context, status=status)
 
 
-def _is_too_large(request: HttpRequest) -> bool:
+def too_large_sentence() -> str:
+    """Say why an upload is refused unread."""
+    limit = filesizeformat(settings.MAX_UPLOAD_BYTES)
+    return (
+        f"This upload is larger than {limit}. Nothing was stored. Split the test set, or add "
+        "the systems in several uploads."
+    )
+
+
+def is_too_large(request: HttpRequest) -> bool:
     """Judge by the announced length: a body that large waits on disk, never in memory."""
     announced = str(request.META.get("CONTENT_LENGTH") or "0")
     return announced.isdigit() and int(announced) > settings.MAX_UPLOAD_BYTES + FRAMING_BYTES
@@ -139,7 +148,7 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "test_set": test_set,
         "page": Paginator(segments, PER_PAGE).get_page(request.GET.get("page")),
         "systems": systems.order_by("-length_ratio", "name"),
-        "campaigns": test_set.campaigns.all(),
+        "campaigns": visible_campaigns(request.user).filter(test_set=test_set),
         "source": _attributes(test_set.source_language),
         "target": _attributes(test_set.target_language),
         "full": Decimal(1),

@@ -1,0 +1,35 @@
+"""Stage 2: make items and controls, and give every annotator an order of their own.
+
+Everything random follows from the campaign's seed, so that opening the same campaign over the
+same test set with the same annotators gives the same items in the same orders.
+"""
+
+from annotation.campaigns.design import describe
+from annotation.campaigns.layouts import Screens
+from annotation.campaigns.opening import close_campaign, open_campaign, reopen_campaign
+from annotation.campaigns.people import (
+    Invitation,
+    add_annotators,
+    progress,
+    renew_link,
+    require_status,
+    takes_annotators,
+)
+from annotation.campaigns.shares import share_out
+from annotation.controls import possible_traps
+
+__all__ = [
+    "Invitation",
+    "Screens",
+    "add_annotators",
+    "close_campaign",
+    "describe",
+    "open_campaign",
+    "possible_traps",
+    "progress",
+    "renew_link",
+    "reopen_campaign",
+    "require_status",
+    "share_out",
+    "takes_annotators",
+]

@@ -1,0 +1,60 @@
+"""A campaign's design in words, as its page tells it."""
+
+from collections.abc import Iterator
+
+from annotation.models import Campaign
+
+
+def describe(campaign: Campaign) -> list[tuple[str, str]]:
+    """Return names and values of what was decided, without what plays no part."""
+    if campaign.origin == Campaign.Origin.IMPORTED:
+        return [("Assignment", "as imported")]
+    return [
+        ("Annotators per item", str(campaign.annotators_per_item)),
+        *_assignment(campaign),
+        ("Controls for each", ", ".join(_controls(campaign)) or "none"),
+        *_people(campaign),
+    ]
+
+
+def _assignment(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    yield "Assignment", campaign.get_assignment_mode_display()
+    if campaign.assignment_mode == Campaign.Mode.STATIC:
+        return
+    if campaign.items_per_annotator:
+        yield "Most items an annotator", f"{campaign.items_per_annotator:,}"
+    if campaign.max_same_source:
+        yield "Most items over one source", str(campaign.max_same_source)
+    yield "Unanswered items go back", f"after {campaign.claim_minutes:,} minutes"
+
+
+def _controls(campaign: Campaign) -> Iterator[str]:
+    percent = f"{(campaign.trap_ratio * 100).normalize():f}%"
+    counts = (
+        (campaign.traps_per_annotator, f"traps cut to {percent}"),
+        (campaign.bad_references_per_annotator, "bad references"),
+        (campaign.repeats_per_annotator, "repeats"),
+        (campaign.references_per_annotator, "references as outputs"),
+    )
+    found = [f"{count:,} {what}" for count, what in counts if count]
+    yield from found
+    if found and campaign.control_spacing:
+        yield f"at least {campaign.control_spacing} screens apart"
+
+
+def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    asked = [
+        *(["consent"] if campaign.consent else []),
+        *(["background"] if campaign.asks_background else []),
+    ]
+    if asked:
+        yield "Asked first", " and ".join(asked)
+    if campaign.edit_minutes is not None:
+        minutes = f"for {campaign.edit_minutes:,} minutes" if campaign.edit_minutes else "never"
+        yield "Answers can be revised", minutes
+    yield "Paid at most", f"{campaign.time_cap_seconds:,} seconds a screen"
+    told = [address for address in (campaign.notify_email, campaign.notify_webhook) if address]
+    if told:
+        yield "Told when complete", ", ".join(told)
+    if campaign.is_private:
+        yield "Seen by", "members only"

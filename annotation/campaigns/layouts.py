@@ -1,0 +1,177 @@
+"""Which targets are shown together: the screens of a campaign by its protocol's layout.
+
+Screens are made and stored in batches. What stays in memory is one number per item.
+"""
+
+import random
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Max
+
+from annotation.batches import batched
+from annotation.models import Campaign, Item, Output
+from annotation.protocols import Layout
+
+BATCH = 2_000
+SCREENS = 500
+MAX_SHUFFLE = 2**31 - 1
+
+
+class Screens:
+    """The primary keys of planted items, screen by screen."""
+
+    def __init__(self) -> None:
+        self._pks = array("q")
+        self._starts = array("q", [0])
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, index: int) -> Sequence[int]:
+        return self._pks[self._starts[index] : self._starts[index + 1]]
+
+    @property
+    def n_items(self) -> int:
+        """The items on all screens."""
+        return len(self._pks)
+
+    def add(self, pks: Sequence[int]) -> None:
+        """Add one screen at the end."""
+        self._pks.extend(pks)
+        self._starts.append(len(self._pks))
+
+
+def plant_targets(campaign: Campaign) -> Screens:
+    """Store the items to be judged, and return their screens.
+
+    Raises ValidationError where the outputs cannot be laid out as the protocol shows them. In an
+    open pool the first item of a screen carries how many ratings are wanted.
+    """
+    layout = campaign.judging.layout
+    CHECKS[layout](campaign)
+    shuffle = random.Random(f"{campaign.seed}:pool")
+    wanted = campaign.annotators_per_item
+    is_static = campaign.assignment_mode == Campaign.Mode.STATIC
+    number = next_screen(campaign)
+    screens = Screens()
+    for batch in batched(MAKERS[layout](campaign), SCREENS):
+        for items in batch:
+            for place, item in enumerate(items):
+                item.place = place
+                item.screen = None if layout == Layout.SINGLE else number
+            number += 1
+            if not is_static:
+                items[0].wanted, items[0].shuffle = wanted, shuffle.randint(0, MAX_SHUFFLE)
+        Item.objects.bulk_create([item for items in batch for item in items], batch_size=BATCH)
+        for items in batch:
+            screens.add([item.pk for item in items])
+    return screens
+
+
+def next_screen(campaign: Campaign) -> int:
+    """Return the first number that no screen of the campaign has."""
+    last = campaign.items.aggregate(last=Max("screen"))["last"]
+    return 0 if last is None else int(last) + 1
+
+
+def _outputs(campaign: Campaign, *order: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield output, segment, system and document in the given order."""
+    rows = Output.objects.filter(system__in=campaign.systems.all()).order_by(*order, "pk")
+    columns = ("pk", "segment_id", "system_id", "segment__document")
+    return rows.values_list(*columns).iterator(chunk_size=BATCH)
+
+
+def _singles(campaign: Campaign) -> Iterator[list[Item]]:
+    for output, segment, _, _ in _outputs(campaign):
+        yield [Item(campaign=campaign, segment_id=segment, output_id=output)]
+
+
+def _documents(campaign: Campaign) -> Iterator[list[Item]]:
+    """Document × system: the segments in order, then the document as a whole."""
+    rows = _outputs(campaign, "system_id", "segment__document", "segment__position")
+    for (system, _), group in groupby(rows, key=itemgetter(2, 3)):
+        items = [
+            Item(campaign=campaign, segment_id=segment, output_id=output)
+            for output, segment, _, _ in group
+        ]
+        whole = Item(
+            campaign=campaign,
+            kind=Item.Kind.DOCUMENT,
+            segment_id=items[0].segment_id,
+            system_id=system,
+        )
+        yield [*items, whole]
+
+
+def _together(campaign: Campaign) -> Iterator[list[Item]]:
+    """The outputs of a segment in random groups, each in random order."""
+    rng = random.Random(f"{campaign.seed}:together")
+    for segment, group in groupby(_outputs(campaign, "segment__position"), key=itemgetter(1)):
+        outputs = [row[0] for row in group]
+        rng.shuffle(outputs)
+        start = 0
+        for size in group_sizes(len(outputs), campaign.systems_per_screen):
+            yield [
+                Item(campaign=campaign, segment_id=segment, output_id=output)
+                for output in outputs[start : start + size]
+            ]
+            start += size
+
+
+def group_sizes(n: int, wanted: int) -> list[int]:
+    """Split `n` systems into groups of about `wanted`, that differ by at most 1, none of one.
+
+    No group is larger than wanted unless one system would be left alone: 5 by twos are 3 and 2.
+    """
+    groups = -(-n // wanted)
+    if groups > 1 and n // groups < 2:
+        groups = n // 2
+    small, more = divmod(n, groups)
+    return [small + 1] * more + [small] * (groups - more)
+
+
+def _check_documents(campaign: Campaign) -> None:
+    judged = campaign.test_set.segments.filter(outputs__system__in=campaign.systems.all())
+    loose = judged.filter(document="").distinct().count()
+    if loose:
+        raise ValidationError(
+            f"{campaign.judging.label} needs documents, and {loose:,} segments of the test set "
+            "belong to none. Choose a protocol for segments, or upload the test set with a "
+            "document column."
+        )
+
+
+def _check_together(campaign: Campaign) -> None:
+    if campaign.systems.count() < 2:
+        raise ValidationError(f"{campaign.judging.label} compares systems: choose at least two.")
+    counted = (
+        Output.objects.filter(system__in=campaign.systems.all())
+        .values("segment")
+        .annotate(n=Count("pk"))
+    )
+    alone = counted.filter(n=1).count()
+    if alone:
+        raise ValidationError(
+            f"{alone:,} segments have the output of one of the chosen systems only: "
+            f"{campaign.judging.label} needs two or more."
+        )
+
+
+def _check_nothing(campaign: Campaign) -> None:
+    pass
+
+
+MAKERS: dict[Layout, Callable[[Campaign], Iterator[list[Item]]]] = {
+    Layout.SINGLE: _singles,
+    Layout.DOCUMENT: _documents,
+    Layout.TOGETHER: _together,
+}
+CHECKS: dict[Layout, Callable[[Campaign], None]] = {
+    Layout.SINGLE: _check_nothing,
+    Layout.DOCUMENT: _check_documents,
+    Layout.TOGETHER: _check_together,
+}

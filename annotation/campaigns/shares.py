@@ -1,0 +1,38 @@
+"""Fixed shares: which annotator gets which screens, and in which order."""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from annotation.batches import batched
+from annotation.models import Annotator, Assignment
+
+BATCH = 2_000
+
+
+def share_out(n_items: int, n_annotators: int, per_item: int, *, seed: int) -> list[list[int]]:
+    """Give every item to `per_item` different annotators, with loads that differ by at most 1.
+
+    Returns one list of item indices per annotator. The items are dealt in random order, so that
+    no annotator gets one system or one document only. An item may be a screen.
+    """
+    order = list(range(n_items))
+    random.Random(f"{seed}:shares").shuffle(order)
+    shares: list[list[int]] = [[] for _ in range(n_annotators)]
+    for turn, item in enumerate(order):
+        for step in range(per_item):
+            shares[(turn * per_item + step) % n_annotators].append(item)
+    return [sorted(share) for share in shares]
+
+
+def assign(annotator: Annotator, screens: Iterable[Sequence[int]], *, start: int = 0) -> None:
+    """Store the items of the screens at neighbouring positions, from `start` on."""
+    for batch in batched(_assignments(annotator, screens, start), BATCH):
+        Assignment.objects.bulk_create(batch)
+
+
+def _assignments(
+    annotator: Annotator, screens: Iterable[Sequence[int]], start: int
+) -> Iterator[Assignment]:
+    for position, item in enumerate(chain.from_iterable(screens), start):
+        yield Assignment(annotator=annotator, item_id=item, position=position)

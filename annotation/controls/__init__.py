@@ -1,0 +1,17 @@
+"""Control items: texts of known quality among the targets, which only a reader recognises."""
+
+from annotation.controls.bad_references import degrade
+from annotation.controls.making import Control, ControlMaker
+from annotation.controls.spacing import CrowdedError, spaced_order
+from annotation.controls.traps import cut_text, plant_traps, possible_traps
+
+__all__ = [
+    "Control",
+    "ControlMaker",
+    "CrowdedError",
+    "cut_text",
+    "degrade",
+    "plant_traps",
+    "possible_traps",
+    "spaced_order",
+]

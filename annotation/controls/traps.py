@@ -1,0 +1,91 @@
+"""Traps: complete targets cut to the required length, which only a reader recognises."""
+
+import math
+import random
+from collections.abc import Iterable
+from decimal import Decimal
+
+from django.core.exceptions import ValidationError
+
+from annotation.languages import is_character_based
+from annotation.models import Campaign, Item
+
+BATCH = 2_000
+
+
+def cut_text(text: str, ratio: Decimal, language: str) -> str | None:
+    """Keep the leading `ratio` of a text: words, or characters in Chinese and Japanese.
+
+    The number kept is `ratio` times the number there are, rounded half up, at least 1 and always
+    fewer than all. Returns None for a text too short to be cut.
+
+    Source: Cheng et al. 2023, section 4 (truncation that keeps only the leading words).
+    """
+    if is_character_based(language):
+        return _cut_characters(text, ratio)
+    words = text.split()
+    keep = _number_kept(len(words), ratio)
+    return " ".join(words[:keep]) if keep else None
+
+
+def _cut_characters(text: str, ratio: Decimal) -> str | None:
+    """Blanks do not count as characters, and none is left at the end."""
+    ends = [index + 1 for index, character in enumerate(text) if not character.isspace()]
+    keep = _number_kept(len(ends), ratio)
+    return text[: ends[keep - 1]].lstrip() if keep else None
+
+
+def _number_kept(total: int, ratio: Decimal) -> int:
+    """0 means that the text cannot be cut."""
+    if total < 2:
+        return 0
+    return min(max(1, math.floor(total * ratio + Decimal("0.5"))), total - 1)
+
+
+def plant_traps(campaign: Campaign) -> list[Item]:
+    """Store the traps of a campaign, the same for every annotator.
+
+    Raises ValidationError if too few targets are long enough to be cut.
+    """
+    if not campaign.traps_per_annotator:
+        return []
+    cuts = possible_traps(campaign)
+    if len(cuts) < campaign.traps_per_annotator:
+        raise ValidationError(
+            f"Only {len(cuts)} segments are long enough to be cut, so there can be at most "
+            f"{len(cuts)} traps, not {campaign.traps_per_annotator}."
+        )
+    chosen = random.Random(f"{campaign.seed}:traps").sample(cuts, campaign.traps_per_annotator)
+    items = [
+        Item(campaign=campaign, kind=Item.Kind.TRAP, segment_id=segment, text=text)
+        for segment, text in chosen
+    ]
+    return Item.objects.bulk_create(items, batch_size=BATCH)
+
+
+def possible_traps(campaign: Campaign) -> list[tuple[int, str]]:
+    """Return (segment id, cut text) for every segment whose target can be cut.
+
+    The target is the reference that annotators see, or without references the output of one
+    system drawn at random.
+    """
+    language = campaign.test_set.target_language
+    cuts = (
+        (segment, cut_text(text, campaign.trap_ratio, language))
+        for segment, text in _complete_targets(campaign)
+    )
+    return [(segment, text) for segment, text in cuts if text]
+
+
+def _complete_targets(campaign: Campaign) -> Iterable[tuple[int, str]]:
+    rows = campaign.test_set.segments.filter(references__isnull=False).order_by(
+        "position", "references__name"
+    )
+    first: dict[int, str] = {}
+    for segment, text in rows.values_list("pk", "references__text"):
+        first.setdefault(segment, text)
+    if first:
+        return first.items()
+    systems = list(campaign.systems.order_by("name"))
+    system = random.Random(f"{campaign.seed}:trap-system").choice(systems)
+    return system.outputs.order_by("segment__position").values_list("segment_id", "text")

@@ -1,0 +1,1 @@
+"""How people get in: members and places, personal and shared links, consent, completion codes."""

@@ -1,0 +1,95 @@
+"""Places of annotators in a campaign: accounts of their own, personal links, shares still free."""
+
+import secrets
+from datetime import datetime
+
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.access import ANNOTATOR
+from annotation.campaigns import Invitation, add_annotators, renew_link
+from annotation.models import Annotator, Campaign
+
+FIXED = (
+    "The shares of this campaign were fixed when it opened, so nobody can be added now. People "
+    "can still come by an access link and take a place that nobody has entered."
+)
+
+
+def is_fixed(campaign: Campaign) -> bool:
+    """Whether every annotator's items are set when the campaign opens."""
+    return campaign.assignment_mode == Campaign.Mode.STATIC
+
+
+def free_places(campaign: Campaign) -> QuerySet[Annotator]:
+    """Return the places made for personal links into which nobody has come yet, in order."""
+    return campaign.annotators.filter(
+        access_link=None,
+        external_id="",
+        excluded_at=None,
+        is_simulated=False,
+        user__is_active=True,
+        user__last_login=None,
+        user__password__startswith=UNUSABLE_PASSWORD_PREFIX,
+    ).order_by("pk")
+
+
+def new_place(campaign: Campaign) -> Annotator:
+    """Add an annotator with an account that can do nothing but rate, and no way to sign in yet.
+
+    The caller holds the lock on the campaign, so that no label is given twice.
+    """
+    taken = set(campaign.annotators.values_list("label", flat=True))
+    label = next(label for number in range(1, 1_000_000) if (label := f"A{number}") not in taken)
+    user = User.objects.create_user(_free_name(f"{campaign.slug}-{label}".lower()))
+    user.groups.add(Group.objects.get(name=ANNOTATOR))
+    return Annotator.objects.create(campaign=campaign, user=user, label=label)
+
+
+def _free_name(name: str) -> str:
+    """Return a user name that nobody has; somebody may have chosen this one."""
+    taken = User.objects.filter(username=name).exists()
+    return f"{name}-{secrets.token_hex(4)}" if taken else name
+
+
+@transaction.atomic
+def invite(
+    *, campaign: Campaign, count: int, expires_at: datetime | None = None
+) -> list[Invitation]:
+    """Make places with a personal link each.
+
+    Raises ValidationError once the shares are fixed, and for a closed campaign.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if campaign.status == Campaign.Status.DRAFT:
+        made = add_annotators(campaign=campaign, links=count)
+        return [_until(invitation, expires_at) for invitation in made]
+    if is_fixed(campaign):
+        raise ValidationError(FIXED)
+    if campaign.status == Campaign.Status.CLOSED:
+        raise ValidationError("This campaign is closed. Open it again to invite people.")
+    return [renew(annotator=new_place(campaign), expires_at=expires_at) for _ in range(count)]
+
+
+@transaction.atomic
+def renew(*, annotator: Annotator, expires_at: datetime | None = None) -> Invitation:
+    """Give an annotator a new personal link, which works until `expires_at`; the old one dies.
+
+    Raises ValidationError for imported annotators and for accounts that can do more than rate.
+    """
+    return _until(renew_link(annotator=annotator), expires_at)
+
+
+def _until(invitation: Invitation, expires_at: datetime | None) -> Invitation:
+    invitation.annotator.token_expires_at = expires_at
+    invitation.annotator.save(update_fields=["token_expires_at"])
+    return invitation
+
+
+def revoke(*, annotator: Annotator) -> None:
+    """Make the personal link of an annotator dead; what was rated stays."""
+    annotator.token_hash = annotator.token_expires_at = None
+    annotator.save(update_fields=["token_hash", "token_expires_at"])

@@ -1,0 +1,19 @@
+"""Judgments out, as streams: tidy tables, Appraise's order, mt-metrics-eval.
+
+`FORMATS` is the list that the export page and `manage.py export_judgments` offer.
+"""
+
+from annotation.exports.formats import FORMATS, Format
+from annotation.exports.judgments import JUDGMENT_HEADER, judgment_rows, judgments_response
+from annotation.exports.tables import csv_lines, csv_response, table_response
+
+__all__ = [
+    "FORMATS",
+    "JUDGMENT_HEADER",
+    "Format",
+    "csv_lines",
+    "csv_response",
+    "judgment_rows",
+    "judgments_response",
+    "table_response",
+]

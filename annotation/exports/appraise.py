@@ -1,0 +1,204 @@
+"""Judgments in Appraise's order of columns, and the campaign as batches and manifest.
+
+Gold and practice items have no counterpart there and are left out. Traps are written as BAD.
+Where a text has no system, its targetID is that of its partner, or the name of its kind.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import langcodes
+
+from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.exports.tables import csv_lines
+from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
+from annotation.imports.appraise.spans import write_spans
+from annotation.models import Campaign, Item
+from annotation.protocols import Layout
+
+TYPES = {
+    Item.Kind.TARGET: "TGT",
+    Item.Kind.DOCUMENT: "TGT",
+    Item.Kind.REPEAT: "CHK",
+    Item.Kind.REF: "REF",
+    Item.Kind.BAD_REF: "BAD",
+    Item.Kind.TRAP: "BAD",
+}
+TASK_TYPES = {
+    "segment-da": ("Direct", ""),
+    "document-da": ("Document", ""),
+    "side-by-side": ("Pairwise", ""),
+    "esa": ("Document", "ESA"),
+    "mqm": ("Document", "MQM"),
+}
+SOURCE_ID = "source"
+MOST = 50
+
+
+def columns_of(campaign: Campaign) -> tuple[str, ...]:
+    """Return Appraise's columns for the protocol of a campaign."""
+    if campaign.judging.spans is not None:
+        return SPANS
+    return DOCUMENT if campaign.judging.layout == Layout.DOCUMENT else PLAIN
+
+
+def score_lines(campaign: Campaign, *, header: bool = False) -> Iterator[str]:
+    """Yield the scores as Appraise exports them: without a header unless asked for."""
+    columns = columns_of(campaign)
+    rows = (tuple(row[name] for name in columns) for row in _scores(campaign))
+    return csv_lines(columns if header else (), rows)
+
+
+def _scores(campaign: Campaign) -> Iterator[dict[str, Any]]:
+    source, target = (
+        _three_letters(code)
+        for code in (campaign.test_set.source_language, campaign.test_set.target_language)
+    )
+    columns = columns_of(campaign)
+    rows = judgments_of(campaign).filter(assignment__item__kind__in=list(TYPES))
+    for judgment, spans in with_spans(rows):
+        item = judgment.assignment.item
+        start, end = judgment.started_at, judgment.submitted_at
+        yield {
+            "username": judgment.assignment.annotator.label,
+            "targetID": target_id(item),
+            "itemID": item_id(item, columns),
+            "itemType": item_type(item),
+            "src": source,
+            "tgt": target,
+            "score": 0 if judgment.score is None else judgment.score,
+            "documentID": document_id(item),
+            "isCompleteDocument": item.kind == Item.Kind.DOCUMENT,
+            "mqm": write_spans(spans, rated_text(item)),
+            "start": f"{start.timestamp():.6f}" if start else "0.0",
+            "end": f"{end.timestamp():.6f}" if end else "0.0",
+        }
+
+
+def _three_letters(code: str) -> str:
+    """Return the ISO 639-3 code, or the code itself where there is none."""
+    try:
+        return langcodes.Language.get(code).to_alpha3()
+    except (LookupError, ValueError):
+        return code
+
+
+def item_type(item: Item) -> str:
+    """Return TGT, BAD, REF or CHK."""
+    if item.kind == Item.Kind.DOCUMENT and item.partner_id is not None:
+        return "BAD" if item.system_id is None else "CHK"
+    return TYPES[Item.Kind(item.kind)]
+
+
+def target_id(item: Item) -> str:
+    """Return the system; of a control item that of its partner."""
+    partner = item.partner.output if item.partner is not None else None
+    name = system_name(item) or (partner.system.name if partner else None)
+    if name is None and item.partner is not None and item.partner.system is not None:
+        name = item.partner.system.name
+    return name or item.kind
+
+
+def item_id(item: Item, columns: tuple[str, ...]) -> str:
+    """Return the segment's key; beside a documentID without the name of the document."""
+    key = item.segment.key
+    if columns == PLAIN or not item.segment.document:
+        return key
+    own = key.removeprefix(f"{item.segment.document}:")
+    return f"{own}-all" if item.kind == Item.Kind.DOCUMENT else own
+
+
+def document_id(item: Item) -> str:
+    """Return the document; of control items with the suffix that tells a copy."""
+    name = item.segment.document or f"segment-{item.segment.key}"
+    suffixes = {"BAD": "#bad", "REF": "#bad", "CHK": "#duplicate"}
+    return name + suffixes.get(item_type(item), "")
+
+
+def batches_json(campaign: Campaign) -> Iterator[str]:
+    """Yield the campaign's items as Appraise's batches, one task after the other."""
+    before = "["
+    for number, (_, items) in enumerate(groupby(_items(campaign), key=_batch), 1):
+        task = {
+            "task": {"batchNo": number, "requiredAnnotations": campaign.annotators_per_item},
+            "items": list(_task(campaign, items)),
+        }
+        yield before + json.dumps(task, ensure_ascii=False, indent=1)
+        before = ",\n"
+    yield "[]" if before == "[" else "]\n"
+
+
+def _batch(item: Item) -> str:
+    return item.batch
+
+
+def _items(campaign: Campaign) -> Iterator[Item]:
+    """The items batch by batch, in the order in which the batches came."""
+    rows = campaign.items.filter(kind__in=list(TYPES)).select_related(
+        "segment", "output__system", "system", "partner__output__system", "partner__system"
+    )
+    batches = dict.fromkeys(rows.order_by("pk").values_list("batch", flat=True))
+    for batch in batches:
+        yield from rows.filter(batch=batch).order_by("pk").iterator(chunk_size=2_000)
+
+
+def _task(campaign: Campaign, items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+    if campaign.judging.layout != Layout.TOGETHER:
+        for item in items:
+            yield _head(campaign, item) | _target(item)
+        return
+    for _, screen in groupby(items, key=lambda item: item.screen or -item.pk):
+        together = list(screen)
+        yield _head(campaign, together[0]) | {"targets": [_target(item) for item in together]}
+
+
+def _head(campaign: Campaign, item: Item) -> dict[str, Any]:
+    columns = columns_of(campaign)
+    head: dict[str, Any] = {
+        "itemID": item_id(item, columns),
+        "itemType": item_type(item),
+        "sourceID": SOURCE_ID,
+        "sourceText": item.segment.source,
+    }
+    if columns != PLAIN:
+        head["documentID"] = document_id(item)
+        head["isCompleteDocument"] = item.kind == Item.Kind.DOCUMENT
+    return head
+
+
+def _target(item: Item) -> dict[str, str]:
+    return {"targetID": target_id(item), "targetText": rated_text(item)}
+
+
+def manifest_json(campaign: Campaign) -> Iterator[str]:
+    """Yield the campaign's manifest."""
+    kind, options = TASK_TYPES[campaign.protocol]
+    tasks = len(set(campaign.items.filter(kind__in=list(TYPES)).values_list("batch", flat=True)))
+    redundancy, annotators = _shares(campaign, tasks)
+    languages = campaign.test_set.source_language, campaign.test_set.target_language
+    codes = [_three_letters(code) for code in languages]
+    manifest = {
+        "CAMPAIGN_NAME": campaign.slug,
+        "CAMPAIGN_NO": campaign.pk,
+        "REDUNDANCY": redundancy,
+        "TASKS_TO_ANNOTATORS": [[*codes, "uniform", annotators, tasks]],
+        "TASK_TYPE": kind,
+    } | ({"TASK_OPTIONS": options} if options else {})
+    yield json.dumps(manifest, indent=2) + "\n"
+
+
+def _shares(campaign: Campaign, tasks: int) -> tuple[int, int]:
+    """Ratings a task and annotators; Appraise wants equal shares, so else everyone rates all."""
+    people, redundancy = max(1, campaign.annotators.count()), campaign.annotators_per_item
+    if redundancy <= people and tasks * redundancy % people == 0:
+        return redundancy, people
+    return (people, people) if people <= MOST else (1, 1)
+
+
+def bundle(campaign: Campaign) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the files that make up the campaign in Appraise."""
+    yield "batches.json", batches_json(campaign)
+    yield "manifest.json", manifest_json(campaign)
+    yield "scores.csv", score_lines(campaign)

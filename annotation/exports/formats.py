@@ -1,0 +1,108 @@
+"""Every format of an export: what it is, its file name, and the stream that makes it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from annotation.exports import appraise, mtme
+from annotation.exports.judgments import (
+    JUDGMENT_HEADER,
+    SPAN_HEADER,
+    json_lines,
+    judgment_dicts,
+    judgment_rows,
+    span_dicts,
+    span_rows,
+)
+from annotation.exports.parquet import parquet_bytes
+from annotation.exports.tables import csv_lines
+from annotation.exports.zips import zip_bytes
+from annotation.models import Campaign
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format; `suffix` follows the campaign's name in the file name."""
+
+    label: str
+    about: str
+    suffix: str
+    content_type: str
+    stream: Callable[[Campaign], Iterator[bytes] | Iterator[str]]
+
+    def file_name(self, campaign: Campaign) -> str:
+        """Return the name of the file."""
+        return f"{campaign.slug}-{self.suffix}"
+
+    def pieces(self, campaign: Campaign) -> Iterator[bytes]:
+        """Yield the file piece by piece."""
+        for piece in self.stream(campaign):
+            yield piece.encode() if isinstance(piece, str) else piece
+
+
+CSV, ZIP = "text/csv; charset=utf-8", "application/zip"
+LINES = "application/x-ndjson"
+FORMATS = {
+    "csv": Format(
+        "CSV",
+        "One row a judgment, earlier revisions included; error spans as JSON in one column.",
+        "judgments.csv",
+        CSV,
+        lambda campaign: csv_lines(JUDGMENT_HEADER, judgment_rows(campaign)),
+    ),
+    "jsonl": Format(
+        "JSON Lines",
+        "The same, one object a line, error spans nested.",
+        "judgments.jsonl",
+        LINES,
+        lambda campaign: json_lines(judgment_dicts(campaign)),
+    ),
+    "parquet": Format(
+        "Parquet",
+        "The same with typed columns.",
+        "judgments.parquet",
+        "application/vnd.apache.parquet",
+        parquet_bytes,
+    ),
+    "spans": Format(
+        "Error spans, CSV",
+        "One row an error span, with the text that it marks and its weight.",
+        "spans.csv",
+        CSV,
+        lambda campaign: csv_lines(SPAN_HEADER, span_rows(campaign)),
+    ),
+    "spans-jsonl": Format(
+        "Error spans, JSON Lines",
+        "The same, one object a line.",
+        "spans.jsonl",
+        LINES,
+        lambda campaign: json_lines(span_dicts(campaign)),
+    ),
+    "appraise": Format(
+        "Appraise scores",
+        "Appraise’s columns in its order, without a header, as Appraise exports them.",
+        "appraise.csv",
+        CSV,
+        lambda campaign: appraise.score_lines(campaign),
+    ),
+    "appraise-header": Format(
+        "Appraise scores with header",
+        "The same with the names of the columns.",
+        "appraise-header.csv",
+        CSV,
+        lambda campaign: appraise.score_lines(campaign, header=True),
+    ),
+    "appraise-zip": Format(
+        "Appraise campaign",
+        "Batches, manifest and scores, which Appraise and the import page read.",
+        "appraise.zip",
+        ZIP,
+        lambda campaign: zip_bytes(appraise.bundle(campaign)),
+    ),
+    "mtme": Format(
+        "mt-metrics-eval",
+        "Sources, references, outputs, documents, human scores and ratings in the V2 layout.",
+        "mt-metrics-eval.zip",
+        ZIP,
+        lambda campaign: zip_bytes(mtme.bundle(campaign)),
+    ),
+}

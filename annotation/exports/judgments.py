@@ -1,0 +1,239 @@
+"""Judgments and their error spans as tidy tables: one row a judgment, one row a span."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from annotation.exports.rows import (
+    Moments,
+    judgments_of,
+    moments,
+    rated_text,
+    system_name,
+    values_with_spans,
+    with_spans,
+)
+from annotation.exports.tables import csv_response
+from annotation.models import Campaign, Item
+from annotation.protocols import Span
+from annotation.protocols.base import TARGET
+
+JUDGMENT_HEADER = (
+    "campaign",
+    "annotator",
+    "is_simulated",
+    "kind",
+    "segment",
+    "document",
+    "system",
+    "length_ratio",
+    "score",
+    "z_targets",
+    "z_all",
+    "revision",
+    "is_current",
+    "started_at",
+    "submitted_at",
+    "seconds",
+    "protocol",
+    "penalty",
+    "comment",
+    "is_flagged",
+    "visible_ms",
+    "active_ms",
+    "paid_ms",
+    "time_doubt",
+    "sent_together",
+    "is_excluded",
+    "batch",
+    "item",
+    "partner",
+    "judgment",
+    "spans",
+)
+SPAN_HEADER = (
+    "campaign",
+    "annotator",
+    "kind",
+    "segment",
+    "document",
+    "system",
+    "revision",
+    "is_current",
+    "judgment",
+    "number",
+    "side",
+    "start",
+    "end",
+    "severity",
+    "category",
+    "weight",
+    "text",
+)
+ANNOTATOR, ITEM = "assignment__annotator", "assignment__item"
+# Columns of the judgment itself that go out under their own names, in the header's order.
+OWN = (
+    "penalty",
+    "comment",
+    "is_flagged",
+    "visible_ms",
+    "active_ms",
+    "paid_ms",
+    "time_doubt",
+    "sent_together",
+)
+COLUMNS = (
+    "pk",
+    "score",
+    "revision",
+    "is_current",
+    "started_at",
+    "submitted_at",
+    *OWN,
+    f"{ANNOTATOR}_id",
+    f"{ANNOTATOR}__label",
+    f"{ANNOTATOR}__is_simulated",
+    f"{ANNOTATOR}__excluded_at",
+    f"{ITEM}_id",
+    f"{ITEM}__kind",
+    f"{ITEM}__batch",
+    f"{ITEM}__partner_id",
+    f"{ITEM}__segment__key",
+    f"{ITEM}__segment__document",
+    f"{ITEM}__output__system__name",
+    f"{ITEM}__system__name",
+)
+Row = dict[str, Any]
+Pools = Mapping[str, Mapping[int, Moments]]
+
+
+def judgment_dicts(campaign: Campaign) -> Iterator[Row]:
+    """Yield every judgment by the names of JUDGMENT_HEADER; z-scores are of current ones only.
+
+    Times are datetimes and spans lists of dictionaries.
+    """
+    pools = moments(campaign)
+    for values, spans in values_with_spans(judgments_of(campaign), COLUMNS):
+        yield _row(campaign, values, spans, pools)
+
+
+def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -> Row:
+    start, end = values["started_at"], values["submitted_at"]
+    return {
+        "campaign": campaign.slug,
+        "annotator": values[f"{ANNOTATOR}__label"],
+        "is_simulated": values[f"{ANNOTATOR}__is_simulated"],
+        "kind": values[f"{ITEM}__kind"],
+        "segment": values[f"{ITEM}__segment__key"],
+        "document": values[f"{ITEM}__segment__document"],
+        "system": values[f"{ITEM}__output__system__name"] or values[f"{ITEM}__system__name"],
+        "length_ratio": str(campaign.length_ratio),
+        "score": values["score"],
+        "z_targets": _z(values, pools["targets"]),
+        "z_all": _z(values, pools["all"]),
+        "revision": values["revision"],
+        "is_current": values["is_current"],
+        "started_at": start,
+        "submitted_at": end,
+        "seconds": round((end - start).total_seconds(), 3) if start and end else None,
+        "protocol": campaign.protocol,
+        **{name: values[name] for name in OWN},
+        "is_excluded": values[f"{ANNOTATOR}__excluded_at"] is not None,
+        "batch": values[f"{ITEM}__batch"],
+        "item": values[f"{ITEM}_id"],
+        "partner": values[f"{ITEM}__partner_id"],
+        "judgment": values["pk"],
+        "spans": [span_dict(span) for span in spans],
+    }
+
+
+def _z(values: Row, pool: Mapping[int, Moments]) -> float | None:
+    """The z-score of a judgment that analyses count."""
+    known = pool.get(values[f"{ANNOTATOR}_id"])
+    is_practice = values[f"{ITEM}__kind"] == Item.Kind.TUTORIAL
+    if known is None or not values["is_current"] or is_practice:
+        return None
+    if values[f"{ANNOTATOR}__excluded_at"] is not None:
+        return None
+    return known.z(values["score"] if values["score"] is not None else -values["penalty"])
+
+
+def span_dict(span: Span) -> Row:
+    """Return a span by the names of its fields."""
+    return {
+        "side": span.side,
+        "start": span.start,
+        "end": span.end,
+        "severity": span.severity,
+        "category": span.category,
+    }
+
+
+def plain(row: Row) -> Row:
+    """Return a row with times as text, as JSON and CSV have them."""
+    stamps = {name: row[name] for name in ("started_at", "submitted_at")}
+    return row | {name: time.isoformat() if time else None for name, time in stamps.items()}
+
+
+def judgment_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of JUDGMENT_HEADER as CSV cells; spans are JSON."""
+    for row in judgment_dicts(campaign):
+        cells = plain(row) | {"spans": json.dumps(row["spans"], ensure_ascii=False)}
+        yield tuple(cells[name] for name in JUDGMENT_HEADER)
+
+
+def span_dicts(campaign: Campaign) -> Iterator[Row]:
+    """Yield every error span by the names of SPAN_HEADER, with the text that it marks."""
+    scheme = campaign.judging.spans
+    for judgment, spans in with_spans(judgments_of(campaign)):
+        item = judgment.assignment.item
+        for number, span in enumerate(spans, 1):
+            text = rated_text(item) if span.side == TARGET else item.segment.source
+            yield {
+                "campaign": campaign.slug,
+                "annotator": judgment.assignment.annotator.label,
+                "kind": item.kind,
+                "segment": item.segment.key,
+                "document": item.segment.document,
+                "system": system_name(item),
+                "revision": judgment.revision,
+                "is_current": judgment.is_current,
+                "judgment": judgment.pk,
+                "number": number,
+                **span_dict(span),
+                "weight": scheme.weight(span) if scheme else None,
+                "text": text[span.start : span.end],
+            }
+
+
+def span_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of SPAN_HEADER as CSV cells."""
+    for row in span_dicts(campaign):
+        yield tuple(row[name] for name in SPAN_HEADER)
+
+
+def json_lines(rows: Iterator[Row]) -> Iterator[str]:
+    """Yield one JSON object a line."""
+    for row in rows:
+        values = plain(row) if "started_at" in row else row
+        yield json.dumps(values, ensure_ascii=False) + "\n"
+
+
+def judgments_response(campaign: Campaign, fmt: str) -> HttpResponseBase:
+    """Answer with every judgment of a campaign, all revisions included."""
+    if fmt == "csv":
+        return csv_response(f"{campaign.slug}-judgments", JUDGMENT_HEADER, judgment_rows(campaign))
+    if fmt == "json":
+        return StreamingHttpResponse(_json_array(campaign), content_type="application/json")
+    raise Http404
+
+
+def _json_array(campaign: Campaign) -> Iterator[str]:
+    before = "["
+    for row in judgment_dicts(campaign):
+        yield before + json.dumps(plain(row), ensure_ascii=False)
+        before = ",\n"
+    yield "[]" if before == "[" else "]"

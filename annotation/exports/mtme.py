@@ -1,0 +1,238 @@
+"""The layout of mt-metrics-eval (V2): texts, human scores and ratings of one test set.
+
+Segments come in the order of the test set, except that a document stays together, which the
+layout asks for. Line breaks inside texts become blanks, one for one, so that positions hold. Names
+get no blanks, and those of references neither `.` nor `-`, because the layout splits at them.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from annotation.exports.rows import CHUNK, counted, moments, spans_of
+from annotation.models import Campaign, Item, Output, Reference, Segment, System
+from annotation.models.judgment import VALUE
+from annotation.protocols import Span
+from annotation.protocols.base import SOURCE
+
+DOMAIN = "general"
+NOTHING = "[No translation supplied]"
+JUDGED = (Item.Kind.TARGET, Item.Kind.REPEAT)
+BREAKS = str.maketrans("\n\r", "  ")
+Files = Iterator[tuple[str, Iterable[str]]]
+Ratings = dict[int, tuple[int, str]]
+Means = Mapping[tuple[int, int], float]
+
+
+def bundle(campaign: Campaign) -> Files:
+    """Yield the files of the test set with the campaign's human scores."""
+    test_set = campaign.test_set
+    pair, top = test_set.direction, safe(test_set.slug)
+    segments = ordered(test_set.segments.order_by("position"))
+    systems = dict(zip(names := list(_systems(campaign)), unique_names(names), strict=True))
+    yield f"{top}/documents/{pair}.docs", _documents(segments)
+    yield f"{top}/sources/{pair}.txt", (line(segment.source) for segment in segments)
+    for name in _references(segments):
+        path = f"{top}/references/{pair}.{reference_name(name)}.txt"
+        yield path, _reference_lines(segments, name)
+    for system, name in systems.items():
+        yield f"{top}/system-outputs/{pair}/{name}.txt", _output_lines(segments, system)
+    for name, means in scores(campaign).items():
+        path = f"{top}/human-scores/{pair}.{name}"
+        yield f"{path}.seg.score", _segment_scores(segments, systems, means)
+        yield f"{path}.sys.score", _system_scores(segments, systems, means)
+    yield from _ratings(campaign, f"{top}/human-scores/{pair}", segments, systems)
+
+
+def safe(name: str) -> str:
+    """Return a name without blanks and slashes, which can stand in a path and in a line."""
+    return re.sub(r"[\s/\\]+", "_", name.strip()) or "_"
+
+
+def reference_name(name: str) -> str:
+    """Return `refA` for `A`, without the signs that the layout splits at."""
+    plain = re.sub(r"[.\-\s/\\]+", "_", name)
+    return plain if plain.startswith("ref") else f"ref{plain}"
+
+
+def line(text: str) -> str:
+    """Return a text as one line."""
+    return text.translate(BREAKS).rstrip() + "\n"
+
+
+def ordered(segments: Iterable[Segment]) -> list[Segment]:
+    """Keep documents together, in the order in which they begin."""
+    documents: dict[str, list[Segment]] = {}
+    for segment in segments:
+        documents.setdefault(segment.document, []).append(segment)
+    return [segment for own in documents.values() for segment in own]
+
+
+def _systems(campaign: Campaign) -> Iterator[System]:
+    yield from campaign.systems.order_by("name", "length_ratio")
+
+
+def unique_names(systems: Sequence[System]) -> list[str]:
+    """The systems' names; where two come out the same, with numbers."""
+    seen: dict[str, int] = {}
+    found = []
+    for system in systems:
+        name = safe(system.name)
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return found
+
+
+def _documents(segments: Sequence[Segment]) -> Iterator[str]:
+    for segment in segments:
+        yield f"{DOMAIN}\t{safe(segment.document or 'document')}\n"
+
+
+def _references(segments: Sequence[Segment]) -> list[str]:
+    if not segments:
+        return []
+    rows = Reference.objects.filter(segment__test_set=segments[0].test_set_id)
+    return sorted(set(rows.order_by().values_list("name", flat=True)))
+
+
+def _reference_lines(segments: Sequence[Segment], name: str) -> Iterator[str]:
+    rows = Reference.objects.filter(segment__test_set=segments[0].test_set_id, name=name)
+    texts = dict(rows.values_list("segment_id", "text"))
+    for segment in segments:
+        yield line(texts.get(segment.pk, NOTHING))
+
+
+def _output_lines(segments: Sequence[Segment], system: System) -> Iterator[str]:
+    rows = Output.objects.filter(system=system)
+    texts = dict(rows.values_list("segment_id", "text"))
+    for segment in segments:
+        yield line(texts.get(segment.pk, NOTHING))
+
+
+def scores(campaign: Campaign) -> dict[str, Means]:
+    """Return mean scores by (system, segment): raw and z, or minus the penalty for spans alone.
+
+    Means are over an output's current judgments and its repeats; z-scores are per annotator over
+    the campaign's pool.
+    """
+    if not campaign.judging.has_score:
+        return {campaign.protocol: _means(campaign, None)}
+    name = campaign.protocol
+    pool = moments(campaign)[campaign.z_pool]
+    return {name: _means(campaign, None), f"{name}-z": _means(campaign, pool)}
+
+
+def _means(campaign: Campaign, pool: Mapping[int, Any] | None) -> Means:
+    sums: dict[tuple[int, int], list[float]] = {}
+    rows = counted(campaign).filter(
+        assignment__item__kind__in=JUDGED, assignment__item__output__isnull=False
+    )
+    columns = (
+        "assignment__annotator_id",
+        "assignment__item__output__system_id",
+        "assignment__item__segment_id",
+        VALUE,
+    )
+    for annotator, system, segment, given in rows.values_list(*columns).iterator(CHUNK):
+        value = given if pool is None else pool[annotator].z(given) if annotator in pool else None
+        if value is not None:
+            total = sums.setdefault((system, segment), [0.0, 0.0])
+            total[0] += value
+            total[1] += 1
+    return {key: total / n for key, (total, n) in sums.items()}
+
+
+def _segment_scores(
+    segments: Sequence[Segment], systems: Mapping[System, str], means: Means
+) -> Iterator[str]:
+    for system, name in systems.items():
+        for segment in segments:
+            yield f"{name}\t{_number(means.get((system.pk, segment.pk)))}\n"
+
+
+def _system_scores(
+    segments: Sequence[Segment], systems: Mapping[System, str], means: Means
+) -> Iterator[str]:
+    """A system's score is the mean of its segments'."""
+    for system, name in systems.items():
+        own = [
+            means[system.pk, segment.pk] for segment in segments if (system.pk, segment.pk) in means
+        ]
+        yield f"{name}\t{_number(sum(own) / len(own) if own else None)}\n"
+
+
+def _number(value: float | None) -> str:
+    """Write a score so that it reads back the same."""
+    return "None" if value is None else repr(float(value))
+
+
+def _ratings(
+    campaign: Campaign, path: str, segments: Sequence[Segment], systems: Mapping[System, str]
+) -> Files:
+    """One file for the first rating of every output, one for the second, and so on."""
+    if campaign.judging.spans is None:
+        return
+    ranked = _ranked(campaign)
+    for number in range(max((place for place, _ in ranked), default=-1) + 1):
+        name = campaign.protocol if not number else f"{campaign.protocol}-{number + 1}"
+        own = {system: ranked.get((number, system.pk), {}) for system in systems}
+        lines = (_rating_lines(campaign, segments, systems[s], own[s]) for s in systems)
+        yield f"{path}.{name}.seg.rating", chain.from_iterable(lines)
+
+
+def _ranked(campaign: Campaign) -> Mapping[tuple[int, int], Ratings]:
+    """Return the ratings by their number among those of the output, in the annotators' order,
+    and by system."""
+    seen: Counter[tuple[int, int]] = Counter()
+    ranked: dict[tuple[int, int], Ratings] = {}
+    rows = (
+        counted(campaign)
+        .filter(assignment__item__kind=Item.Kind.TARGET, assignment__item__output__isnull=False)
+        .order_by("assignment__annotator_id", "assignment__position")
+        .values_list(
+            "pk",
+            "assignment__item__output__system_id",
+            "assignment__item__segment_id",
+            "assignment__annotator__label",
+        )
+    )
+    for judgment, system, segment, label in rows.iterator(CHUNK):
+        place = seen[system, segment]
+        ranked.setdefault((place, system), {})[segment] = judgment, label
+        seen[system, segment] += 1
+    return ranked
+
+
+def _rating_lines(
+    campaign: Campaign, segments: Sequence[Segment], name: str, ratings: Ratings
+) -> Iterator[str]:
+    """Segment by segment, reading the spans in portions."""
+    for start in range(0, len(segments), CHUNK):
+        portion = segments[start : start + CHUNK]
+        rated = [ratings.get(segment.pk) for segment in portion]
+        spans = spans_of([rating[0] for rating in rated if rating])
+        for rating in rated:
+            found = (spans.get(rating[0], ()), rating[1]) if rating else None
+            yield _rating_line(campaign, name, found)
+
+
+def _rating_line(campaign: Campaign, name: str, rating: tuple[Sequence[Span], str] | None) -> str:
+    if rating is None:
+        return f"{name}\tNone\n"
+    spans, rater = rating
+    scheme = campaign.judging.spans
+    errors = [
+        {
+            "start": span.start,
+            "end": span.end,
+            "category": span.category or None,
+            "severity": span.severity,
+            "score": float(scheme.weight(span)) if scheme else None,
+            "is_source_error": span.side == SOURCE,
+        }
+        for span in spans
+    ]
+    return f"{name}\t{json.dumps({'errors': errors})}\t{safe(rater)}\n"

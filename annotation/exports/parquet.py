@@ -1,0 +1,61 @@
+"""The judgments' table as Parquet, written in portions to a temporary file."""
+
+import tempfile
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+from annotation.exports.judgments import JUDGMENT_HEADER, judgment_dicts
+from annotation.models import Campaign
+
+CHUNK = 10_000
+BYTES = 1 << 18
+INSTALL = "Parquet needs pyarrow: pip install -r requirements/web.txt"
+WHOLE = ("score", "revision", "visible_ms", "active_ms", "paid_ms", "sent_together")
+KEYS = ("item", "partner", "judgment")
+TRUTHS = ("is_simulated", "is_current", "is_flagged", "is_excluded")
+REALS = ("z_targets", "z_all", "seconds", "penalty")
+TIMES = ("started_at", "submitted_at")
+
+
+class MissingPackageError(Exception):
+    """A package that is not installed, with the command that installs it."""
+
+
+def parquet_bytes(campaign: Campaign) -> Iterator[bytes]:
+    """Yield a Parquet file with the columns of JUDGMENT_HEADER and typed values."""
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise MissingPackageError(INSTALL) from error
+    schema = _schema(pyarrow)
+    rows = judgment_dicts(campaign)
+    with tempfile.TemporaryFile() as file:
+        with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            while portion := list(islice(rows, CHUNK)):
+                writer.write_table(pyarrow.Table.from_pylist(portion, schema=schema))
+        file.seek(0)
+        while block := file.read(BYTES):
+            yield block
+
+
+def _schema(pa: Any) -> Any:
+    span = pa.struct(
+        [
+            ("side", pa.string()),
+            ("start", pa.int32()),
+            ("end", pa.int32()),
+            ("severity", pa.string()),
+            ("category", pa.string()),
+        ]
+    )
+    types = {
+        **dict.fromkeys(WHOLE, pa.int32()),
+        **dict.fromkeys(KEYS, pa.int64()),
+        **dict.fromkeys(TRUTHS, pa.bool_()),
+        **dict.fromkeys(REALS, pa.float64()),
+        **dict.fromkeys(TIMES, pa.timestamp("us", tz="UTC")),
+        "spans": pa.list_(span),
+    }
+    return pa.schema([(name, types.get(name, pa.string())) for name in JUDGMENT_HEADER])

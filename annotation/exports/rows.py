@@ -1,0 +1,125 @@
+"""The judgments of a campaign one after the other, in memory that does not grow with them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.models import Campaign, ErrorSpan, Item, Judgment
+from annotation.models.judgment import VALUE
+from annotation.protocols import Span
+
+CHUNK = 2_000
+RELATED = (
+    "assignment__annotator",
+    "assignment__item__segment",
+    "assignment__item__output__system",
+    "assignment__item__system",
+    "assignment__item__partner__output__system",
+)
+
+
+def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
+    """Return all judgments with their history, in each annotator's own order."""
+    return (
+        Judgment.objects.filter(assignment__annotator__campaign=campaign)
+        .select_related(*RELATED)
+        .order_by("assignment__annotator_id", "assignment__position", "revision")
+    )
+
+
+def with_spans(rows: QuerySet[Judgment]) -> Iterator[tuple[Judgment, Sequence[Span]]]:
+    """Yield judgments with their error spans, reading both in portions."""
+    judgments = rows.iterator(chunk_size=CHUNK)
+    while portion := list(islice(judgments, CHUNK)):
+        spans = spans_of([judgment.pk for judgment in portion])
+        for judgment in portion:
+            yield judgment, spans.get(judgment.pk, ())
+
+
+def values_with_spans(
+    rows: QuerySet[Judgment], names: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], Sequence[Span]]]:
+    """Yield columns by name, `pk` among them, with error spans; no object is made per row."""
+    values = rows.values_list(*names).iterator(chunk_size=CHUNK)
+    place = list(names).index("pk")
+    while portion := list(islice(values, CHUNK)):
+        spans = spans_of([row[place] for row in portion])
+        for row in portion:
+            yield dict(zip(names, row, strict=True)), spans.get(row[place], ())
+
+
+def spans_of(judgments: Sequence[int]) -> Mapping[int, Sequence[Span]]:
+    """Return the error spans of some judgments, in the order in which they were marked."""
+    spans: dict[int, list[Span]] = {}
+    rows = ErrorSpan.objects.filter(judgment__in=judgments).order_by("id")
+    columns = ("judgment_id", "side", "start", "end", "severity", "category")
+    for judgment, *values in rows.values_list(*columns):
+        spans.setdefault(judgment, []).append(Span(*values))
+    return spans
+
+
+def rated_text(item: Item) -> str:
+    """Return what was shown to be rated; nothing for a whole document."""
+    return item.text if item.text or item.output is None else item.output.text
+
+
+def system_name(item: Item) -> str | None:
+    """Return the system whose text it is: of an output, or of a whole document."""
+    if item.output is not None:
+        return item.output.system.name
+    return item.system.name if item.system is not None else None
+
+
+@dataclass
+class Moments:
+    """Count, mean and spread of numbers as they come (Welford 1962)."""
+
+    n: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    def add(self, value: float) -> None:
+        """Take one more number in."""
+        self.n += 1
+        step = value - self.mean
+        self.mean += step / self.n
+        self.squares += step * (value - self.mean)
+
+    def z(self, value: float) -> float | None:
+        """Return the z-score (ddof 1), or None where there is no spread."""
+        if self.n < 2 or not self.squares:
+            return None
+        return (value - self.mean) / float((self.squares / (self.n - 1)) ** 0.5)
+
+
+def moments(campaign: Campaign) -> Mapping[str, Mapping[int, Moments]]:
+    """Return mean and spread of every annotator, over outputs (`targets`) and over `all`.
+
+    As on the quality page: current judgments, no practice, nobody excluded.
+    """
+    pools: dict[str, dict[int, Moments]] = {"targets": {}, "all": {}}
+    for annotator, kind, value in _values(campaign).iterator(chunk_size=CHUNK):
+        pools["all"].setdefault(annotator, Moments()).add(value)
+        if kind == Item.Kind.TARGET:
+            pools["targets"].setdefault(annotator, Moments()).add(value)
+    return pools
+
+
+def _values(campaign: Campaign) -> QuerySet[Judgment, Any]:
+    return (
+        counted(campaign)
+        .order_by("assignment__annotator_id")
+        .values_list("assignment__annotator_id", "assignment__item__kind", VALUE)
+    )
+
+
+def counted(campaign: Campaign) -> QuerySet[Judgment]:
+    """Return the judgments that analyses count."""
+    return Judgment.objects.filter(
+        is_current=True,
+        assignment__annotator__campaign=campaign,
+        assignment__annotator__excluded_at=None,
+    ).exclude(assignment__item__kind=Item.Kind.TUTORIAL)

@@ -1,0 +1,65 @@
+"""What a campaign's design must fulfil over its test set: each fault beside its field."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from annotation import protocols
+from annotation.models import Campaign, TestSet
+from annotation.protocols import Layout
+from annotation.protocols.base import SOURCE
+
+Fault = tuple[str, str]
+
+
+def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield (field, sentence) for everything that cannot be. Fields may be missing."""
+    name = data.get("protocol")
+    if name:
+        protocol = protocols.get(name)
+        if protocol.layout == Layout.DOCUMENT:
+            yield from _documents(test_set, protocol)
+        if protocol.layout == Layout.TOGETHER and len(data.get("systems") or []) == 1:
+            yield "systems", f"{protocol.label} compares systems: choose at least two."
+    yield from _shown_text(test_set, data)
+    yield from _controls(test_set, data)
+
+
+def _documents(test_set: TestSet, protocol: protocols.Protocol) -> Iterator[Fault]:
+    loose = test_set.segments.filter(document="").count()
+    if loose:
+        yield (
+            "protocol",
+            f"{protocol.label} needs documents, and {loose:,} segments of the test set belong "
+            "to none.",
+        )
+
+
+def _shown_text(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
+    if data.get("shown_text") != Campaign.ShownText.REFERENCE:
+        return
+    name = data.get("protocol")
+    scheme = protocols.get(name).spans if name else None
+    if scheme is not None and SOURCE in scheme.sides:
+        yield (
+            "shown_text",
+            f"{protocols.get(str(name)).label} marks omissions in the source: show the source.",
+        )
+    unreferenced = test_set.segments.filter(references__isnull=True).count()
+    if unreferenced:
+        yield (
+            "shown_text",
+            f"{unreferenced:,} segments of the test set have no reference to show.",
+        )
+
+
+def _controls(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
+    if not data.get("references_per_annotator"):
+        return
+    if data.get("shown_text") == Campaign.ShownText.REFERENCE:
+        yield (
+            "references_per_annotator",
+            "References cannot be rated where the reference is the gray text. Show the source, "
+            "or ask for 0.",
+        )
+    elif not test_set.segments.filter(references__isnull=False).exists():
+        yield "references_per_annotator", "The test set has no references: ask for 0."

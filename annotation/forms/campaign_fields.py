@@ -1,0 +1,123 @@
+"""The words of the campaign form: labels, help, and which fields stand together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+LABELS = {
+    "shown_text": "Gray text",
+    "protocol": "How outputs are judged",
+    "assignment_mode": "Who gets which item",
+    "items_per_annotator": "Most items an annotator",
+    "max_same_source": "Most items an annotator over one source text",
+    "claim_minutes": "Minutes until an unanswered item goes back",
+    "traps_per_annotator": "Traps per annotator",
+    "trap_ratio": "Length of the traps",
+    "bad_references_per_annotator": "Bad references per annotator",
+    "repeats_per_annotator": "Repeats per annotator",
+    "references_per_annotator": "References as outputs per annotator",
+    "control_spacing": "Screens between controls",
+    "consent": "Consent text",
+    "asks_background": "Ask for native language and experience",
+    "edit_minutes": "Minutes to revise an answer",
+    "time_cap_seconds": "Seconds paid at most for one screen",
+    "is_private": "Only members see the campaign",
+    "notify_email": "E-mail when complete",
+    "notify_webhook": "Webhook when complete",
+    "z_pool": "z-scores rest on",
+    "seed": "Random seed",
+}
+HELP = {
+    "study": "Campaigns with the same study name are averaged in its tables. Optional.",
+    "shown_text": "What the output is compared with, above it on the page.",
+    "question": "Left empty, the question of the protocol. {percent} stands for the required "
+    "length, such as 80%.",
+    "instructions": "Shown beside every item. Markdown.",
+    "systems_per_screen": "A remainder is spread evenly, so that no screen has one system.",
+    "annotators_per_item": "So many different people rate every item.",
+    "items_per_annotator": "In an open pool and in active assignment. 0: no limit.",
+    "max_same_source": "In an open pool and in active assignment. 0: no limit.",
+    "claim_minutes": "In an open pool and in active assignment.",
+    "traps_per_annotator": "Targets cut short. On screens of one item every annotator gets the "
+    "same ones.",
+    "trap_ratio": "Share of the complete target that a trap keeps.",
+    "bad_references_per_annotator": "An output that the annotator rates too, with some words "
+    "replaced from another segment. Ten or more make a test possible.",
+    "repeats_per_annotator": "An output that the annotator has rated, once more.",
+    "references_per_annotator": "Only where the gray text is the source.",
+    "control_spacing": "At least so many screens stand between two controls, and between a "
+    "control and the output that it is compared with.",
+    "consent": "Left empty, nobody is asked to consent. Markdown.",
+    "edit_minutes": "Left empty, as long as the campaign is open. 0: never.",
+    "time_cap_seconds": "Longer pauses are stored, and not paid.",
+    "is_private": "Members and site admins. Other researchers do not see that it exists.",
+    "z_pool": "The judgments that an annotator’s mean and standard deviation are taken over.",
+    "seed": "The same seed gives the same controls and the same orders again.",
+}
+WIDGETS: dict[str, Any] = {
+    "protocol": forms.RadioSelect,
+    "assignment_mode": forms.RadioSelect,
+    "question": forms.Textarea(attrs={"rows": 3}),
+    "instructions": forms.Textarea(attrs={"rows": 4}),
+    "consent": forms.Textarea(attrs={"rows": 4}),
+}
+# What every database can hold, whatever the one at hand does.
+LIMITS = {
+    "traps_per_annotator": 10_000,
+    "bad_references_per_annotator": 10_000,
+    "repeats_per_annotator": 10_000,
+    "references_per_annotator": 10_000,
+    "control_spacing": 10_000,
+    "max_same_source": 10_000,
+    "items_per_annotator": 10_000_000,
+    "claim_minutes": 1_000_000,
+    "edit_minutes": 10_000_000,
+    "time_cap_seconds": 1_000_000,
+    "seed": 2**63 - 1,
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Fields under one heading; those in `more` are folded away under the words of `summary`.
+
+    Short fields stand beside each other where there is room (`is_grid`).
+    """
+
+    title: str
+    names: tuple[str, ...]
+    summary: str = ""
+    more: tuple[str, ...] = ()
+    is_grid: bool = False
+
+
+GROUPS = (
+    Group("What is judged", ("name", "study", "length_ratio", "systems")),
+    Group(
+        "How it is judged",
+        ("protocol", "systems_per_screen", "shown_text", "question", "instructions"),
+    ),
+    Group(
+        "Who judges what",
+        ("annotators_per_item", "assignment_mode"),
+        "Limits of an open pool",
+        ("items_per_annotator", "max_same_source", "claim_minutes"),
+        is_grid=True,
+    ),
+    Group(
+        "Control items",
+        ("traps_per_annotator", "bad_references_per_annotator", "repeats_per_annotator"),
+        "More about controls",
+        ("references_per_annotator", "trap_ratio", "control_spacing"),
+        is_grid=True,
+    ),
+    Group(
+        "People",
+        ("consent", "asks_background"),
+        "Revising, pay, privacy and notices",
+        ("edit_minutes", "time_cap_seconds", "is_private", "notify_email", "notify_webhook"),
+    ),
+    Group("Reproducing it", (), "Seed and z-scores", ("seed", "z_pool")),
+)
+FIELDS = tuple(name for group in GROUPS for name in (*group.names, *group.more))

@@ -1,0 +1,93 @@
+"""Forms of the import page, one a tool, and of the page of gold and practice items."""
+
+from typing import Any
+
+from django import forms
+
+from annotation import languages
+from annotation.forms.uploads import OneFileField
+from annotation.imports.sources import APPRAISE, PEARMUT, Sent
+from annotation.uploads import InputFile
+
+
+class ToolForm(forms.Form):
+    """What every tool's form has. `roles` are its files; `tool` its name."""
+
+    tool = ""
+    roles: tuple[str, ...] = ()
+
+    def sent(self) -> Sent:
+        """Return what the person sent; nothing has been read yet."""
+        data = self.cleaned_data
+        files = {role: InputFile.sent(data[role]) for role in self.roles if data.get(role)}
+        words = {name: data[name] for name in self.fields if name not in self.roles}
+        return Sent(self.tool, files, words)
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for the files; an empty one passes, because the reader names it."""
+        data = super().clean() or self.cleaned_data
+        for role in self.roles:
+            if role not in getattr(self, "optional", ()) and not data.get(role):
+                self.add_error(role, "Choose a file.")
+        return data
+
+
+class AppraiseForm(ToolForm):
+    """Batches, manifest and perhaps scores."""
+
+    tool = APPRAISE
+    roles = ("batches", "manifest", "scores")
+    optional = ("scores",)
+    prefix = APPRAISE
+
+    batches = OneFileField(label="Batches", help_text="JSON: a list of tasks with items.")
+    manifest = OneFileField(label="Manifest", help_text="JSON with CAMPAIGN_NAME and the rest.")
+    scores = OneFileField(
+        label="Scores",
+        help_text="CSV exported from Appraise, without header. Optional: the campaign is then "
+        "finished and holds these judgments.",
+    )
+    name = forms.CharField(
+        required=False, max_length=120, help_text="Optional: another name than the manifest’s."
+    )
+
+
+class PearmutForm(ToolForm):
+    """One campaign file; it does not say the languages."""
+
+    tool = PEARMUT
+    roles = ("campaign",)
+    prefix = PEARMUT
+
+    campaign = OneFileField(label="Campaign", help_text="JSON with info, campaign_id and data.")
+    source_language = forms.CharField(max_length=20, help_text="A code such as en or zh.")
+    target_language = forms.CharField(max_length=20)
+    name = forms.CharField(
+        required=False, max_length=120, help_text="Optional: another name than the campaign_id."
+    )
+
+    def _language(self, field: str) -> str:
+        try:
+            return languages.normalise(self.cleaned_data[field].strip())
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def clean_source_language(self) -> str:
+        """Refuse a code that names no language."""
+        return self._language("source_language")
+
+    def clean_target_language(self) -> str:
+        """Refuse a code that names no language."""
+        return self._language("target_language")
+
+
+class GoldForm(forms.Form):
+    """One table of gold and practice items."""
+
+    table = OneFileField(label="Table", help_text="TSV, CSV or JSONL.")
+
+    def clean_table(self) -> Any:
+        """Ask for a file."""
+        if not self.cleaned_data["table"]:
+            raise forms.ValidationError("Choose a file.")
+        return self.cleaned_data["table"]

@@ -1,0 +1,283 @@
+"""Items of Appraise to segments, outputs and items here.
+
+In plain tasks the itemID names the segment. In document tasks it may be a running number, so
+segments are told apart by document, text and occurrence. Texts that contradict each other are
+errors.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from itertools import groupby
+
+from django.utils.html import strip_tags
+
+from annotation import protocols
+from annotation.imports.appraise.batches import RawItem
+from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE, Manifest, Pair
+from annotation.imports.drafts import CampaignDraft, ItemDraft
+from annotation.models import Campaign, Item
+from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.problems import Report
+
+COPY = re.compile(r"#(bad|duplicate)\d*$")
+DUPLICATE = re.compile(r"#duplicate\d*")
+# How far from the tutorial's score Appraise lets an answer be.
+TOLERANCE = 20
+# That of the protocol asks for a share of the information, which Appraise knows nothing of.
+QUESTION = "How accurately does the black text express the meaning of the gray text?"
+Built = tuple[TestSetDraft, CampaignDraft, list[RawItem]]
+
+
+def build(
+    manifest: Manifest, pair: Pair, items: list[RawItem], slug: str, name: str, report: Report
+) -> Built:
+    """Return test set and campaign, with the items of the file in the campaign's order."""
+    items = _without_documents(items, manifest, report)
+    if marked := sum(item.is_marked for item in items):
+        report.warn(f"errors marked beforehand in {marked} items are left out: people mark afresh")
+    protocol = protocols.get(manifest.protocol)
+    builder = Builder(manifest.layout, protocol.layout != protocols.Layout.SINGLE, report)
+    builder.name_segments(items)
+    drafts = builder.items(items)
+    title = (name or manifest.name)[:120]
+    test_set = TestSetDraft(
+        slug=slug,
+        name=title,
+        source_language=pair.source,
+        target_language=pair.target,
+        description="Imported from Appraise.",
+        segments=list(builder.segments.values()),
+        systems=[SystemDraft(name, outputs=texts) for name, texts in builder.outputs.items()],
+    )
+    campaign = CampaignDraft(
+        slug=slug,
+        name=title,
+        question=QUESTION if manifest.protocol == "segment-da" else protocol.question,
+        protocol=manifest.protocol,
+        is_finished=False,
+        annotators_per_item=manifest.redundancy,
+        places=pair.annotators,
+        systems_per_screen=builder.widest,
+        shown_text=Campaign.ShownText.SOURCE,
+        items=drafts,
+    )
+    return test_set, campaign, items
+
+
+def _without_documents(items: list[RawItem], manifest: Manifest, report: Report) -> list[RawItem]:
+    """Only one protocol here rates documents as a whole."""
+    if manifest.protocol == "document-da":
+        return items
+    kept = [item for item in items if not item.is_complete]
+    if left_out := len(items) - len(kept):
+        report.warn(
+            f"{left_out} ratings of whole documents are left out: this protocol rates segments"
+        )
+    return kept
+
+
+def base_document(name: str, target_id: str) -> str:
+    """Return the document that a degraded or repeated copy was made of.
+
+    >>> base_document("news.7#sysA#bad1", "sysA")
+    'news.7'
+    """
+    while COPY.search(name):
+        name = COPY.sub("", name)
+    return name.removesuffix(f"#{target_id}")
+
+
+@dataclass
+class Builder:
+    """What is found while going through the items of a language pair."""
+
+    layout: str
+    has_screens: bool
+    report: Report
+    segments: dict[tuple[str, ...], SegmentDraft] = field(default_factory=dict)
+    outputs: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    widest: int = 2
+    _segment_of: list[SegmentDraft] = field(default_factory=list)
+    _first: dict[tuple[str, ...], RawItem] = field(default_factory=dict)
+
+    def name_segments(self, items: Sequence[RawItem]) -> None:
+        """Find the segment of every item."""
+        several = len({item.source_id for item in items}) > 1
+        taken: Counter[str] = Counter()
+        for run in self._runs(items):
+            first = len(self._segment_of)
+            seen: Counter[str] = Counter()
+            for position, (_, item) in enumerate(run):
+                if item.is_complete:
+                    self._take_whole(item, first)
+                    continue
+                seen[item.source] += 1
+                identity = self._identity(item, seen[item.source], several)
+                self._check_source(item, identity, position)
+                if identity not in self.segments:
+                    key = self._key(item, several, taken)
+                    self.segments[identity] = SegmentDraft(
+                        key,
+                        item.source,
+                        document=base_document(item.document, item.target_id)
+                        if item.document
+                        else "",
+                    )
+                self._segment_of.append(self.segments[identity])
+
+    def _runs(self, items: Sequence[RawItem]) -> Iterator[list[tuple[int, RawItem]]]:
+        """Items shown together: a document by one system, or the targets of one source."""
+
+        def together(pair: tuple[int, RawItem]) -> tuple[object, ...]:
+            index, item = pair
+            if self.layout == DOCUMENT:
+                return item.task, item.document, item.target_id
+            return (item.task, item.number) if self.layout == PAIRWISE else (index,)
+
+        for _, run in groupby(enumerate(items), key=together):
+            yield list(run)
+
+    def _take_whole(self, item: RawItem, first: int) -> None:
+        """A whole document stands for its first segment."""
+        if len(self._segment_of) == first:
+            self.report.error(
+                "the document has no segment before it", item.place("isCompleteDocument")
+            )
+            self._segment_of.append(SegmentDraft("", ""))
+        else:
+            self._segment_of.append(self._segment_of[first])
+
+    def _identity(self, item: RawItem, occurrence: int, several: bool) -> tuple[str, ...]:
+        if self.layout == DOCUMENT:
+            return base_document(item.document, item.target_id), item.source, str(occurrence)
+        return (item.source_id, item.item_id) if several else (item.item_id,)
+
+    def _key(self, item: RawItem, several: bool, taken: Counter[str]) -> str:
+        if self.layout == DOCUMENT:
+            key = f"{base_document(item.document, item.target_id)}:{item.item_id}"[-110:]
+        else:
+            key = f"{item.source_id}:{item.item_id}" if several else item.item_id
+        taken[key] += 1
+        return key if taken[key] == 1 else f"{key}.{taken[key]}"
+
+    def _check_source(self, item: RawItem, identity: tuple[str, ...], position: int) -> None:
+        """The same segment must have the same source everywhere."""
+        if self.layout == DOCUMENT:
+            identity = base_document(item.document, item.target_id), item.item_id, str(position)
+        first = self._first.setdefault(("source", *identity), item)
+        if first.source != item.source:
+            self.report.error(
+                f"the source differs from that of {first.name}, which is the same segment",
+                item.place("sourceText"),
+            )
+
+    def items(self, items: Sequence[RawItem]) -> list[ItemDraft]:
+        """Return one draft per item, with partners and screens."""
+        targets = self._targets(items)
+        drafts: list[ItemDraft] = []
+        for screen, run in enumerate(self._runs(items), 1):
+            self.widest = max(self.widest, len(run) if self.layout == PAIRWISE else 0)
+            for place, (index, item) in enumerate(run):
+                shared = screen if self.has_screens else None
+                drafts.append(self._item(index, item, targets, shared, place))
+        return drafts
+
+    def _targets(self, items: Sequence[RawItem]) -> dict[tuple[str, ...], int]:
+        """The first TGT of every text in every task."""
+        targets: dict[tuple[str, ...], int] = {}
+        for is_copy in (False, True):
+            for index, item in enumerate(items):
+                if item.item_type != "TGT" or item.tutorial is not None:
+                    continue
+                if bool(DUPLICATE.search(item.document)) != is_copy:
+                    continue
+                first = targets.setdefault(self._target_key(index, item), index)
+                if first != index and not is_copy and self.layout != PAIRWISE:
+                    self.report.error(
+                        f"this text is there already ({items[first].name}); a repeat is a CHK",
+                        item.place("targetID"),
+                    )
+        return targets
+
+    def _target_key(self, index: int, item: RawItem) -> tuple[str, ...]:
+        segment = self._segment_of[index].key
+        return str(item.task), segment, item.target_id, str(item.is_complete)
+
+    def _item(
+        self,
+        index: int,
+        item: RawItem,
+        targets: dict[tuple[str, ...], int],
+        screen: int | None,
+        place: int,
+    ) -> ItemDraft:
+        partner = targets.get(self._target_key(index, item))
+        partner = None if partner == index else partner
+        kind = _kind(item, partner)
+        if partner is None and item.item_type in ("CHK", "BAD"):
+            self._report_lonely(item)
+        shows_output = kind in (Item.Kind.TARGET, Item.Kind.REPEAT)
+        if shows_output:
+            self._keep_output(index, item)
+        is_own = shows_output or (kind == Item.Kind.DOCUMENT and item.item_type in ("TGT", "CHK"))
+        low, high, feedback = _practice(item)
+        return ItemDraft(
+            segment=self._segment_of[index].key,
+            system=item.target_id if is_own else None,
+            kind=kind,
+            batch=str(item.task),
+            text="" if shows_output or kind == Item.Kind.DOCUMENT else item.target,
+            partner=partner,
+            screen=screen,
+            place=place if screen else 0,
+            low=low,
+            high=high,
+            feedback=feedback,
+        )
+
+    def _report_lonely(self, item: RawItem) -> None:
+        if item.item_type == "CHK":
+            self.report.error(
+                "a CHK repeats a TGT of its task, and there is none with its itemID and targetID",
+                item.place("itemType"),
+            )
+        else:
+            self.report.warn(
+                "there is no TGT in this task that the BAD item can be compared with",
+                item.place("itemType"),
+            )
+
+    def _keep_output(self, index: int, item: RawItem) -> None:
+        segment = self._segment_of[index].key
+        first = self._first.setdefault(("output", item.target_id, segment), item)
+        if first.target != item.target:
+            self.report.error(
+                f"the text of “{item.target_id}” differs from that of {first.name}, which is the "
+                "same segment",
+                item.place("targetText"),
+            )
+        self.outputs[item.target_id][segment] = item.target
+
+
+def _kind(item: RawItem, partner: int | None) -> Item.Kind:
+    if item.tutorial is not None:
+        return Item.Kind.TUTORIAL
+    if item.is_complete:
+        return Item.Kind.DOCUMENT
+    if item.item_type == "TGT":
+        return Item.Kind.TARGET if partner is None else Item.Kind.REPEAT
+    return {"BAD": Item.Kind.BAD_REF, "REF": Item.Kind.REF, "CHK": Item.Kind.REPEAT}[item.item_type]
+
+
+def _practice(item: RawItem) -> tuple[int | None, int | None, str]:
+    """The range of right scores of a tutorial item, and what it tells."""
+    if item.tutorial is None:
+        return None, None, ""
+    feedback = unescape(strip_tags(str(item.tutorial.get("instruction", ""))))
+    score = item.tutorial.get("score_target")
+    if not isinstance(score, int) or isinstance(score, bool):
+        return None, None, feedback
+    return max(0, score - TOLERANCE), min(100, score + TOLERANCE), feedback

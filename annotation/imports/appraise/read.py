@@ -1,0 +1,72 @@
+"""From the files of an Appraise campaign to a test set and a campaign for each language pair."""
+
+from collections.abc import Sequence
+
+from django.utils.text import slugify
+
+from annotation.imports.appraise.batches import RawItem, read_tasks
+from annotation.imports.appraise.build import build
+from annotation.imports.appraise.manifest import Manifest, Pair, read_manifest
+from annotation.imports.appraise.scores import add_scores
+from annotation.imports.drafts import CampaignDraft
+from annotation.uploads import TestSetDraft
+from annotation.uploads.files import InputFile
+from annotation.uploads.problems import Place, Report
+
+Drafts = list[tuple[TestSetDraft, CampaignDraft]]
+RESERVED = ("new", "import")
+
+
+def read(
+    batches: InputFile,
+    manifest: InputFile,
+    report: Report,
+    *,
+    scores: InputFile | None = None,
+    name: str = "",
+) -> Drafts:
+    """Read a campaign; what is wrong goes to the report, and errors there forbid storing.
+
+    With scores the campaign is finished and holds their judgments; without, it is a draft ready
+    to be opened. `name` replaces the campaign's own.
+    """
+    described = read_manifest(manifest, report)
+    layout = described.layout if described else "direct"
+    tasks = read_tasks(batches, layout, report)
+    if described is None or tasks is None:
+        return []
+    announced = sum(pair.tasks for pair in described.pairs)
+    if announced != len(tasks):
+        report.error(
+            f"the file has {len(tasks)} tasks, but the manifest announces {announced}",
+            Place(batches.name),
+        )
+        return []
+    if report.errors:
+        return []
+    built = [
+        build(described, pair, items, _slug(name or described.name, described, pair), name, report)
+        for pair, items in _shares(described.pairs, tasks)
+    ]
+    if scores is None or report.errors:
+        return [(test_set, campaign) for test_set, campaign, _ in built]
+    return add_scores(scores, built, described.protocol, report)
+
+
+def _shares(
+    pairs: Sequence[Pair], tasks: Sequence[list[RawItem]]
+) -> list[tuple[Pair, list[RawItem]]]:
+    """Tasks belong to the language pairs in the order of the manifest."""
+    shares, start = [], 0
+    for pair in pairs:
+        own = tasks[start : start + pair.tasks]
+        shares.append((pair, [item for task in own for item in task]))
+        start += pair.tasks
+    return shares
+
+
+def _slug(name: str, manifest: Manifest, pair: Pair) -> str:
+    base = slugify(name)[:60] or "appraise"
+    if len(manifest.pairs) > 1:
+        return slugify(f"{base}-{pair.source}-{pair.target}")
+    return f"{base}-appraise" if base in RESERVED else base

@@ -1,0 +1,126 @@
+"""Error spans as Appraise writes them, to spans here and back.
+
+There, positions count UTF-16 code units of the text without outer blanks, the end included, and
+an omission is `missing`. Here they count code points of the text as stored, the end excluded, and
+an omission is marked over the whole source.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from annotation.imports.appraise.batches import RawItem
+from annotation.imports.mqm_names import our_category, their_category
+from annotation.protocols import Protocol, Span, SpanScheme
+from annotation.protocols.base import SOURCE, TARGET
+from annotation.uploads.problems import Place, Report
+
+MISSING = "missing"
+UNDECIDED = "undecided"
+OMISSION = "accuracy/omission"
+FIELD = "mqm"
+
+
+def read_spans(
+    cell: str, item: RawItem, protocol: Protocol, place: Place, report: Report
+) -> tuple[tuple[Span, ...], int]:
+    """Return the spans of a row, and how many had no severity yet."""
+    place = place._replace(field=FIELD)
+    values = _values(cell, place, report)
+    if not values:
+        return (), 0
+    if protocol.spans is None:
+        report.error("this protocol takes no error spans", place)
+        return (), 0
+    undecided = [each for each in values if each.get("severity") == UNDECIDED]
+    spans = []
+    for number, value in enumerate(values, 1):
+        if value.get("severity") != UNDECIDED:
+            named = place._replace(field=f"{FIELD}, span {number}")
+            span = _span(value, item, protocol.spans, named, report)
+            spans += [span] if span else []
+    return tuple(dict.fromkeys(spans)), len(undecided)
+
+
+def _values(cell: str, place: Place, report: Report) -> list[dict[str, Any]]:
+    """The cell may hold JSON in JSON, or an object whose payload is meant."""
+    try:
+        values = json.loads(cell) if cell else []
+        values = json.loads(values) if isinstance(values, str) else values
+    except (ValueError, RecursionError):
+        report.error("this is no JSON", place)
+        return []
+    if isinstance(values, dict):
+        values = values.get("payload", [])
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        report.error("a list of error spans is expected", place)
+        return []
+    return values
+
+
+def _span(
+    value: Mapping[str, Any], item: RawItem, scheme: SpanScheme, place: Place, report: Report
+) -> Span | None:
+    severity = value.get("severity")
+    if not isinstance(severity, str) or severity not in scheme.severity_keys:
+        known = ", ".join(each.key for each in scheme.severities)
+        report.error(f"unknown severity {severity!r}; known are {known}", place)
+        return None
+    category = _category(value.get("error_type"), scheme)
+    start, end = value.get("start_i"), value.get("end_i")
+    if start == MISSING or end == MISSING:
+        omission = OMISSION if scheme.categories and category == "other" else category
+        return Span(SOURCE, 0, len(item.source), severity, omission)
+    if type(start) is not int or type(end) is not int:
+        report.error("start_i and end_i are whole numbers or “missing”", place)
+        return None
+    first, last = code_points(item.target, start, end)
+    if not 0 <= start <= end or not first < last:
+        report.error(f"[{start}, {end}] lies outside the text", place)
+        return None
+    return Span(TARGET, first, last, severity, category)
+
+
+def _category(path: object, scheme: SpanScheme) -> str:
+    if not scheme.categories:
+        return ""
+    parts = path if isinstance(path, list) else [path] if path else []
+    return our_category("/".join(str(part) for part in parts))[:80] or "other"
+
+
+def code_points(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return [start, end) in code points of a text for [start, end] in UTF-16 of it stripped.
+
+    An end just behind the text, as some prefilled spans have it, is the end of the text.
+
+    >>> code_points("  a\\U0001f600b", 1, 2)
+    (3, 4)
+    """
+    stripped = text.strip()
+    lead = len(text) - len(text.lstrip())
+    units = [index for index, sign in enumerate(stripped) for _ in range(1 + (ord(sign) > 0xFFFF))]
+    if not 0 <= start < len(units) or end > len(units):
+        return 0, 0
+    return lead + units[start], lead + units[min(end, len(units) - 1)] + 1
+
+
+def write_spans(spans: Iterable[Span], text: str) -> str:
+    """Return the JSON that Appraise would hold for spans in a text."""
+    lead = len(text) - len(text.lstrip())
+    stripped = text.strip()
+    values = [_value(span, stripped, lead) for span in spans]
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _value(span: Span, stripped: str, lead: int) -> dict[str, Any]:
+    places: dict[str, Any] = {"start_i": MISSING, "end_i": MISSING}
+    if span.side == TARGET:
+        start = max(0, span.start - lead)
+        end = min(len(stripped), span.end - lead)
+        places = {"start_i": _units(stripped[:start]), "end_i": _units(stripped[:end]) - 1}
+    kind = {"error_type": their_category(span.category).split("/")} if span.category else {}
+    return {**places, "severity": span.severity, **kind}
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(ord(sign) > 0xFFFF for sign in text)

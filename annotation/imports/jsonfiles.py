@@ -1,0 +1,95 @@
+"""JSON files of other tools: read with every problem placed, by file, path and key."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.uploads.files import InputFile, read_text
+from annotation.uploads.problems import Place, Report
+
+NAMES = {
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    dict: "an object",
+    list: "a list",
+    type(None): "null",
+}
+
+
+def read_json(file: InputFile, report: Report) -> Any:
+    """Return what a JSON file holds, or None with the reason reported."""
+    text = read_text(file, report)
+    if text is None:
+        return None
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        report.error(
+            f"this is no JSON: {error.msg} at character {error.colno}",
+            Place(file.name, error.lineno),
+        )
+    except (ValueError, RecursionError) as error:
+        report.error(f"this JSON cannot be used: {error}", Place(file.name))
+    return None
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+@dataclass(frozen=True)
+class Keys:
+    """An object of a JSON file, which knows where it stands when a value is wrong."""
+
+    values: Mapping[str, Any]
+    file: str
+    where: str
+    report: Report
+
+    def place(self, key: str = "") -> Place:
+        """Where a value stands: file, and the path to it."""
+        return Place(self.file, None, ", ".join(part for part in (self.where, key) if part))
+
+    def error(self, key: str, message: str) -> None:
+        """Report something about a value."""
+        self.report.error(message, self.place(key))
+
+    def get(self, key: str, *types: type, default: Any = None, required: bool = True) -> Any:
+        """Return a value of one of these types; else the default, with the reason reported.
+
+        True and false are no numbers here.
+        """
+        if key not in self.values:
+            if required:
+                self.error(key, f"the key “{key}” is missing")
+            return default
+        value = self.values[key]
+        if type(value) not in types:
+            wanted = " or ".join(dict.fromkeys(NAMES[each] for each in types))
+            self.error(key, f"“{key}” is {NAMES[type(value)]}, not {wanted}")
+            return default
+        return value
+
+    def name(self, key: str, *, required: bool = True) -> str:
+        """Return an id: text, or a whole number written as text."""
+        value = self.get(key, str, int, default="", required=required)
+        text = str(value).strip()
+        if required and isinstance(self.values.get(key), str) and not text:
+            self.error(key, f"“{key}” is empty")
+        return text
+
+    def text(self, key: str) -> str:
+        """Return a text as it stands."""
+        text: str = self.get(key, str, default="")
+        return text
+
+    def whole(self, key: str, low: int, high: int) -> int:
+        """Return a whole number in a range, `low` where it is none."""
+        value: int = self.get(key, int, default=low)
+        if not low <= value <= high:
+            self.error(key, f"“{key}” is {value}, not from {low} to {high}")
+            return low
+        return value

@@ -1,0 +1,48 @@
+"""Storing what an import read: test sets, campaigns and their annotators, or nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from annotation import uploads
+from annotation.campaigns import Invitation, add_annotators
+from annotation.imports.drafts import CampaignDraft
+from annotation.imports.store import CampaignImport, store_campaign
+from annotation.uploads import TestSetDraft
+from annotation.uploads.problems import Report
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A stored campaign, with the personal links of its new annotators."""
+
+    result: CampaignImport
+    invitations: Sequence[Invitation]
+
+
+@transaction.atomic
+def launch(
+    drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], *, user: Any = None
+) -> list[Launched]:
+    """Store test sets and campaigns, all or nothing.
+
+    A draft gets as many annotators with personal links as it has places. The same import again
+    changes nothing. Raises ValidationError with everything that stands against it.
+    """
+    launched = []
+    for test_set_draft, campaign_draft in drafts:
+        test_set = uploads.store(test_set_draft, user=user).test_set
+        result = store_campaign(campaign_draft, test_set, user=user)
+        invitations: Sequence[Invitation] = ()
+        if result.is_new and not campaign_draft.is_finished and campaign_draft.places:
+            invitations = add_annotators(campaign=result.campaign, links=campaign_draft.places)
+        launched.append(Launched(result, invitations))
+    return launched
+
+
+def examine(drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], report: Report) -> None:
+    """Check test sets by themselves and against what is stored; store nothing."""
+    for test_set_draft, _ in drafts:
+        uploads.examine(test_set_draft, report)

@@ -1,0 +1,72 @@
+"""The tools whose campaigns can be imported, and sent files that wait for a confirmation.
+
+The files wait as they were sent, and are read again when the person confirms.
+"""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annotation.imports import appraise, pearmut
+from annotation.imports.drafts import CampaignDraft
+from annotation.uploads import InputFile, Report, TestSetDraft, waiting
+from annotation.uploads.waiting import ExpiredError
+
+__all__ = ["APPRAISE", "PEARMUT", "ExpiredError", "Sent", "forget", "keep", "read", "recall"]
+PURPOSE = "annotation.imports.waiting"
+APPRAISE, PEARMUT = "appraise", "pearmut"
+Drafts = list[tuple[TestSetDraft, CampaignDraft]]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a person sent: the tool, the files by role, and the words beside them."""
+
+    tool: str
+    files: Mapping[str, InputFile]
+    words: Mapping[str, str]
+
+
+def read(sent: Sent, report: Report) -> Drafts:
+    """Read what was sent; what is wrong goes to the report."""
+    name = sent.words.get("name", "")
+    if sent.tool == PEARMUT:
+        return pearmut.read(
+            sent.files["campaign"],
+            report,
+            source_language=sent.words["source_language"],
+            target_language=sent.words["target_language"],
+            name=name,
+        )
+    return appraise.read(
+        sent.files["batches"],
+        sent.files["manifest"],
+        report,
+        scores=sent.files.get("scores"),
+        name=name,
+    )
+
+
+def keep(sent: Sent, user_id: int) -> str:
+    """Keep the files and return a token for this user alone."""
+    files = {}
+    for role, file in sent.files.items():
+        with file.open() as stream:
+            files[role] = [file.name, base64.b64encode(stream.read()).decode()]
+    values = {"tool": sent.tool, "files": files, "words": dict(sent.words)}
+    return waiting.keep(values, user_id=user_id, purpose=PURPOSE)
+
+
+def recall(token: str, user_id: int) -> Sent:
+    """Read the files back. Raises ExpiredError."""
+    values = waiting.recall(token, user_id=user_id, purpose=PURPOSE)
+    files = {
+        role: InputFile.holding(name, base64.b64decode(data))
+        for role, (name, data) in values["files"].items()
+    }
+    return Sent(values["tool"], files, values["words"])
+
+
+def forget(token: str, user_id: int) -> None:
+    """Delete the files, after they were stored."""
+    waiting.forget(token, user_id=user_id, purpose=PURPOSE)

@@ -1,0 +1,93 @@
+"""The language of the pages: what an annotator chose, kept in a cookie and with the account.
+
+Annotators read their pages in every language of `settings.LANGUAGES`. Pages of researchers are
+written in English only and stay English throughout, numbers and dates included, so that no page
+mixes languages; exports and the API are the same for everybody. `docs/translating.md` tells how
+texts are translated.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponseBase
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
+
+from annotation.models import Annotator
+
+# The first part of every address that annotators open.
+TRANSLATED = frozenset({"", "login", "logout", "language", "enter", "a", "annotate", "item"})
+ENGLISH = "en"
+
+
+def is_translated(path: str) -> bool:
+    """Whether the page at this address comes in every language of the interface."""
+    return path.lstrip("/").split("/")[0] in TRANSLATED
+
+
+def is_known(language: str) -> bool:
+    """Whether the interface has this language."""
+    return language in dict(settings.LANGUAGES)
+
+
+def remember(*, user: User, language: str) -> None:
+    """Keep the language that a person chose with their part in every campaign (one query)."""
+    Annotator.objects.filter(user=user).update(language=language)
+
+
+def remembered(user: User) -> str:
+    """Return the language that a person chose last, or nothing (one query)."""
+    chosen = Annotator.objects.filter(user=user).exclude(language="").order_by("-pk")
+    return chosen.values_list("language", flat=True).first() or ""
+
+
+class LanguageMiddleware(LocaleMiddleware):
+    """Django's middleware, with English for the pages that have no other language.
+
+    `request.chosen_language` is the reader's language on any page, and `request.is_translated`
+    tells whether this page comes in it.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Activate the language of the cookie, or else of the browser."""
+        super().process_request(request)
+        reader: Any = request
+        reader.chosen_language = translation.get_language()
+        reader.is_translated = is_translated(request.path_info)
+        # By their own names; Django's tag would translate them.
+        reader.languages = settings.LANGUAGES
+        if not reader.is_translated:
+            translation.activate(ENGLISH)
+            reader.LANGUAGE_CODE = ENGLISH
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """After signing in, bring this browser to the language of the account."""
+        if language := getattr(request, "account_language", ""):
+            set_cookie(response, language)
+        return super().process_response(request, response)
+
+
+def set_cookie(response: HttpResponseBase, language: str) -> None:
+    """Let a browser keep the language, as Django's own view does."""
+    response.set_cookie(
+        settings.LANGUAGE_COOKIE_NAME,
+        language,
+        max_age=settings.LANGUAGE_COOKIE_AGE,
+        path=settings.LANGUAGE_COOKIE_PATH,
+        domain=settings.LANGUAGE_COOKIE_DOMAIN,
+        secure=settings.LANGUAGE_COOKIE_SECURE,
+        httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+        samesite="Lax",
+    )
+
+
+@receiver(user_logged_in, dispatch_uid="annotation.interface")
+def _recall(request: HttpRequest | None, user: Any, **kwargs: Any) -> None:
+    if request is not None:
+        reader: Any = request
+        reader.account_language = remembered(user)

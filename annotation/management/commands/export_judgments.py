@@ -1,0 +1,43 @@
+"""`manage.py export_judgments SLUG --format csv`: a campaign's judgments as a file."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.exports import FORMATS
+from annotation.exports.parquet import MissingPackageError
+from annotation.models import Campaign
+
+
+class Command(BaseCommand):
+    help = "Write the judgments of a campaign, all revisions included."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", help="the campaign's short name")
+        parser.add_argument("--format", choices=FORMATS, default="csv")
+        parser.add_argument("--output", type=Path, help="file to write; standard output if none")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = (
+            Campaign.objects.select_related("test_set").filter(slug=options["campaign"]).first()
+        )
+        if campaign is None:
+            raise CommandError(f"There is no campaign {options['campaign']!r}.")
+        try:
+            self._write(campaign, options["format"], options["output"])
+        except MissingPackageError as error:
+            raise CommandError(str(error)) from error
+
+    def _write(self, campaign: Campaign, name: str, path: Path | None) -> None:
+        """A file appears under its name when it is complete, never half written."""
+        part = path.with_name(f"{path.name}.part") if path else None
+        with part.open("wb") if part else nullcontext(sys.stdout.buffer) as file:
+            for piece in FORMATS[name].pieces(campaign):
+                file.write(piece)
+        if path and part:
+            os.replace(part, path)

@@ -1,0 +1,80 @@
+"""`manage.py import_appraise batches.json manifest.json`: a campaign of Appraise as it is."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from annotation.imports import appraise
+from annotation.imports.launch import Launched, examine, launch
+from annotation.imports.sources import Drafts
+from annotation.uploads import InputFile, Report
+
+
+class Command(BaseCommand):
+    help = "Import batches and manifest of Appraise as a draft campaign, or with scores finished."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("batches", type=Path, help="JSON list of tasks")
+        parser.add_argument("manifest", type=Path, help="JSON manifest of the campaign")
+        parser.add_argument("--scores", type=Path, help="CSV of exported scores, without header")
+        parser.add_argument("--name", default="", help="name here; the manifest's if not given")
+        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        report = Report()
+        scores = options["scores"]
+        drafts = appraise.read(
+            opened(options["batches"]),
+            opened(options["manifest"]),
+            report,
+            scores=opened(scores) if scores else None,
+            name=options["name"],
+        )
+        finish(self, drafts, report, is_dry_run=options["dry_run"])
+
+
+def opened(path: Path) -> InputFile:
+    """Return a file; raises CommandError if there is none."""
+    try:
+        return InputFile.at(path)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.") from error
+
+
+def finish(command: BaseCommand, drafts: Drafts, report: Report, *, is_dry_run: bool) -> None:
+    """Check what was read and store it; raises CommandError, with nothing stored, for errors."""
+    if not report.errors:
+        examine(drafts, report)
+    _report_problems(command, report)
+    if is_dry_run:
+        command.stdout.write("Dry run: nothing was stored.")
+        return
+    try:
+        for each in launch(drafts):
+            _say(command, each)
+    except ValidationError as error:
+        raise CommandError(" ".join(error.messages)) from error
+
+
+def _report_problems(command: BaseCommand, report: Report) -> None:
+    """Write every problem; raises CommandError where errors forbid storing."""
+    for problem in report.problems:
+        command.stderr.write(f"{problem.severity}: {problem}")
+    if report.errors:
+        raise CommandError(f"{len(report.errors)} errors; nothing was stored.")
+
+
+def _say(command: BaseCommand, launched: Launched) -> None:
+    """Write what was stored, with the personal links, which are known only now."""
+    result = launched.result
+    state = "imported" if result.is_new else "unchanged, it was stored already"
+    command.stdout.write(
+        f"{result.campaign.slug}: {result.n_items} items, {result.n_judgments} judgments: {state}."
+    )
+    for invitation in launched.invitations:
+        path = reverse("personal-link", args=[invitation.token])
+        command.stdout.write(f"  {invitation.annotator.label}: {path}")

@@ -1,0 +1,40 @@
+"""`manage.py import_pearmut campaign.json`: a campaign of Pearmut as a draft."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation import languages
+from annotation.imports import pearmut
+from annotation.management.commands.import_appraise import finish, opened
+from annotation.uploads import Report
+
+
+class Command(BaseCommand):
+    help = "Import a campaign file of Pearmut as a draft campaign."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", type=Path, help="JSON file of the campaign")
+        parser.add_argument("--source-language", required=True, help="such as en")
+        parser.add_argument("--target-language", required=True)
+        parser.add_argument("--name", default="", help="name here; the campaign_id if not given")
+        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        report = Report()
+        try:
+            source, target = (
+                languages.normalise(options[f"{side}_language"]) for side in ("source", "target")
+            )
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        drafts = pearmut.read(
+            opened(options["campaign"]),
+            report,
+            source_language=source,
+            target_language=target,
+            name=options["name"],
+        )
+        finish(self, drafts, report, is_dry_run=options["dry_run"])

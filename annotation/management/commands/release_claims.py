@@ -1,0 +1,21 @@
+"""`manage.py release_claims`: put claims back that nobody answered in time."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotation.pool import releases
+
+
+class Command(BaseCommand):
+    help = (
+        "Put screens of open pools back that were claimed longer ago than their campaign allows. "
+        "Requests for work do the same, a few at a time."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for campaign in releases.campaigns_with_claims():
+            count = 0
+            while found := releases.release_stale(campaign, at_most=500):
+                count += found
+            self.stdout.write(f"{campaign.slug}: {count} released")

@@ -1,0 +1,141 @@
+"""People of a campaign: annotators, members, the links they come by, and what was decided."""
+
+from django.conf import settings
+from django.db import models
+
+from annotation.models.campaign import Campaign
+
+
+class AccessLink(models.Model):
+    """A link that lets many people in, each as an annotator of their own.
+
+    Only the token's SHA-256 is stored. `provider` says whose parameters identify a person:
+    Prolific's PROLIFIC_PID or Mechanical Turk's workerId; an open link takes anybody. At most
+    `quota` people get in (0: no limit). `completion_code` is told to those who are done.
+    """
+
+    class Provider(models.TextChoices):
+        OPEN = "open", "Open link"
+        PROLIFIC = "prolific", "Prolific"
+        MTURK = "mturk", "Mechanical Turk"
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="access_links")
+    token_hash = models.CharField(max_length=64, unique=True)
+    provider = models.CharField(max_length=10, choices=Provider.choices, default=Provider.OPEN)
+    quota = models.PositiveIntegerField(default=0)
+    completion_code = models.CharField(max_length=80, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.campaign_id}: {self.provider}"
+
+
+class Annotator(models.Model):
+    """A person's part in one campaign. Imported annotators have no account.
+
+    A personal link carries a random token; only its SHA-256 is stored. `external_id` is the
+    person's id with the provider of the access link that they came by. An excluded annotator's
+    judgments stay, and count in no analysis. `background` holds the answers of the background
+    form by field name. `language` is the interface language that the person chose.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="annotators")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="annotators"
+    )
+    label = models.CharField(max_length=80)
+    token_hash = models.CharField(max_length=64, null=True, blank=True, unique=True)
+    token_expires_at = models.DateTimeField(null=True, blank=True)
+    access_link = models.ForeignKey(
+        AccessLink, models.SET_NULL, null=True, blank=True, related_name="annotators"
+    )
+    external_id = models.CharField(max_length=120, blank=True, default="")
+    is_simulated = models.BooleanField(default=False)
+    consented_at = models.DateTimeField(null=True, blank=True)
+    background = models.JSONField(null=True, blank=True)
+    language = models.CharField(max_length=20, blank=True, default="")
+    excluded_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "label"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "label"], name="annotator_label"),
+            models.UniqueConstraint(fields=["campaign", "user"], name="annotator_user"),
+            models.UniqueConstraint(
+                fields=["campaign", "external_id"],
+                condition=~models.Q(external_id=""),
+                name="annotator_external_id",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Membership(models.Model):
+    """What an account may do with one campaign: read it, or run it."""
+
+    class Role(models.TextChoices):
+        RESEARCHER = "researcher", "Researcher: reads"
+        ADMIN = "admin", "Campaign admin: runs the campaign"
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="campaign_memberships"
+    )
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.RESEARCHER)
+
+    class Meta:
+        ordering = ["campaign", "user"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "user"], name="membership_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.role} of {self.campaign_id}"
+
+
+class Instructions(models.Model):
+    """A campaign's instructions and consent text in one more language, as Markdown."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="translations")
+    language = models.CharField(max_length=20)
+    instructions = models.TextField(blank=True)
+    consent = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["campaign", "language"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "language"], name="instructions_language"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign_id}: {self.language}"
+
+
+class AuditEntry(models.Model):
+    """A decision about a campaign: who did what to whom, when and why. Only ever added."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="audit")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    action = models.CharField(max_length=40)
+    annotator = models.ForeignKey(
+        Annotator, models.SET_NULL, null=True, blank=True, related_name="audit"
+    )
+    reason = models.TextField(blank=True)
+    details = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.created_at:%Y-%m-%d}"

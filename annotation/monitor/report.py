@@ -1,0 +1,213 @@
+"""Where a campaign stands now: every annotator's progress, pace and control items.
+
+A fixed number of queries however many annotators there are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, F, Max, Q
+from django.db.models.functions import TruncHour
+from django.utils import timezone
+
+from annotation.models import Assignment, Campaign
+from annotation.monitor.agreement import AgreementSoFar, agreement_so_far
+from annotation.monitor.answers import read_answers
+from annotation.monitor.completion import GIVEN, OPEN, count_wanted
+from annotation.monitor.controls import Repeats, Share, read_controls
+
+AT_WORK = timedelta(minutes=10)
+HOURS = 24
+PROGRESS = {
+    "done": Count("completed_at"),
+    "total": Count("pk", filter=OPEN | Q(completed_at__isnull=False)),
+    "last": Max("completed_at"),
+}
+
+
+@dataclass(frozen=True)
+class AnnotatorState:
+    """One annotator; `seconds` is the median paid time of an item, None before the first.
+
+    `seconds_left` is that times the items still open. `paid_ms` sums every answer, revisions
+    included; `n_doubtful` counts answers whose reported times cannot be. `last` is when the last
+    item was answered.
+    """
+
+    pk: int
+    label: str
+    is_simulated: bool
+    state: str
+    done: int
+    total: int
+    seconds: float | None
+    seconds_left: float | None
+    paid_ms: int
+    n_doubtful: int
+    traps: Share
+    gold: Share
+    repeats: Repeats
+    n_remarks: int
+    last: datetime | None
+
+    @property
+    def state_label(self) -> str:
+        """The state in words."""
+        return STATES[self.state]
+
+
+STATES = {
+    "new": "not started",
+    "working": "at work",
+    "idle": "idle",
+    "done": "finished",
+    "excluded": "excluded",
+}
+
+
+@dataclass(frozen=True)
+class Hour:
+    """Judgments given in the hour that begins at `start`."""
+
+    start: datetime
+    n: int
+
+
+@dataclass(frozen=True)
+class MonitorReport:
+    """A campaign now. `per_hour` is the mean of the last 24 hours, or since the first judgment."""
+
+    as_of: datetime
+    annotators: Sequence[AnnotatorState]
+    done: int
+    total: int
+    hours: Sequence[Hour]
+    per_hour: float | None
+    finish_at: datetime | None
+    agreement: AgreementSoFar
+    is_complete: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def n_remarks(self) -> int:
+        """Flags and comments of all."""
+        return sum(one.n_remarks for one in self.annotators)
+
+    @property
+    def busiest(self) -> int:
+        """Judgments in the busiest hour, at least 1, as the scale of the bars."""
+        return max([hour.n for hour in self.hours], default=0) or 1
+
+
+def monitor_report(campaign: Campaign) -> MonitorReport:
+    """Read the state of a campaign."""
+    now = timezone.now()
+    people = _people(campaign)
+    counted = [person for person in people if person["excluded_at"] is None]
+    done, total, is_complete = count_wanted(
+        campaign,
+        sum(person["rated"] for person in counted),
+        sum(person["open"] for person in counted),
+    )
+    annotators = _annotators(campaign, people, now)
+    hours = _hours(campaign, now)
+    last_day = sum(hour.n for hour in hours)
+    rate = _rate(campaign, last_day, now)
+    finish = now + timedelta(hours=(total - done) / rate) if rate and done < total else None
+    return MonitorReport(
+        as_of=now,
+        annotators=annotators,
+        done=done,
+        total=total,
+        hours=hours,
+        per_hour=rate,
+        finish_at=finish if campaign.status == Campaign.Status.OPEN else None,
+        agreement=agreement_so_far(campaign),
+        is_complete=is_complete,
+        counts={state: sum(one.state == state for one in annotators) for state in STATES},
+    )
+
+
+def _people(campaign: Campaign) -> list[dict[str, Any]]:
+    """Every annotator with the counts of their assignments."""
+    fields = ("pk", "label", "is_simulated", "excluded_at")
+    people = list(campaign.annotators.order_by("pk").values(*fields))
+    rows = Assignment.objects.filter(annotator__campaign=campaign).order_by()
+    given = rows.values(who=F("annotator_id")).annotate(**GIVEN, **PROGRESS)
+    counts = {row["who"]: row for row in given}
+    nothing = dict.fromkeys((*GIVEN, *PROGRESS), 0) | {"last": None}
+    return [person | counts.get(person["pk"], nothing) for person in people]
+
+
+def _annotators(
+    campaign: Campaign, people: Sequence[Mapping[str, Any]], now: datetime
+) -> list[AnnotatorState]:
+    answers, controls = read_answers(campaign), read_controls(campaign)
+    return [
+        _annotator(person, answers.get(person["pk"], {}), controls.get(person["pk"], {}), now)
+        for person in people
+    ]
+
+
+def _annotator(
+    person: Mapping[str, Any],
+    answers: Mapping[str, Any],
+    controls: Mapping[str, Any],
+    now: datetime,
+) -> AnnotatorState:
+    done, total, last = person["done"], person["total"], person["last"]
+    seconds = answers.get("seconds")
+    return AnnotatorState(
+        pk=person["pk"],
+        label=person["label"],
+        is_simulated=person["is_simulated"],
+        state=_state(person["excluded_at"], done, total, last, now),
+        done=done,
+        total=total,
+        seconds=seconds,
+        seconds_left=None if seconds is None else seconds * (total - done),
+        paid_ms=answers.get("paid_ms", 0),
+        n_doubtful=answers.get("n_doubtful", 0),
+        traps=controls.get("traps", Share()),
+        gold=controls.get("gold", Share()),
+        repeats=controls.get("repeats", Repeats()),
+        n_remarks=answers.get("n_remarks", 0),
+        last=last,
+    )
+
+
+def _state(
+    excluded_at: datetime | None, done: int, total: int, last: datetime | None, now: datetime
+) -> str:
+    if excluded_at is not None:
+        return "excluded"
+    if not done:
+        return "new"
+    if done >= total:
+        return "done"
+    return "working" if last is not None and now - last <= AT_WORK else "idle"
+
+
+def _hours(campaign: Campaign, now: datetime) -> list[Hour]:
+    """Items answered in each of the last 24 hours, the oldest first; empty hours are there too."""
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
+    first = this_hour - timedelta(hours=HOURS - 1)
+    rows = (
+        Assignment.objects.filter(annotator__campaign=campaign, completed_at__gte=first)
+        .order_by()
+        .values_list(TruncHour("completed_at"))
+        .annotate(n=Count("pk"))
+    )
+    counts = dict(rows)
+    starts = [first + timedelta(hours=step) for step in range(HOURS)]
+    return [Hour(start, counts.get(start, 0)) for start in starts]
+
+
+def _rate(campaign: Campaign, last_day: int, now: datetime) -> float | None:
+    """Judgments an hour over the last 24 hours, nights included, or since the campaign opened."""
+    if not last_day:
+        return None
+    opened = campaign.opened_at or now - timedelta(hours=HOURS)
+    return last_day / min(HOURS, max(1.0, (now - opened).total_seconds() / 3600))

@@ -1,0 +1,117 @@
+"""Active assignment: of the screens in a pool, those whose systems are still undecided.
+
+The rule is `metaeval.allocation`, over the mean score of every judged output. Its shares are
+computed from one aggregate query at most every `PERIOD` seconds, after a commit, by one request;
+all others use what is cached. `docs/assignment.md` states the rule and its bias.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Avg
+
+from annotation.models import Campaign, Item, Judgment
+from annotation.models.judgment import VALUE
+from metaeval.allocation import Allocation, allocate
+
+PERIOD = 30
+KEEP = 24 * 3600
+
+
+class Screen(Protocol):
+    """What is known of a screen that may be given."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def screen(self) -> int | None: ...
+    @property
+    def wanted(self) -> int: ...
+    @property
+    def system(self) -> int | None: ...
+    @property
+    def n_others(self) -> int: ...
+
+
+S = TypeVar("S", bound=Screen)
+
+
+def choose(campaign: Campaign, candidates: Sequence[S]) -> S:
+    """Draw a system by its share, and take its screen that makes the best comparison.
+
+    Among the screens of the system, one that nobody was given yet comes first, and of those one
+    whose source text was given with most other systems, so that differences are paired.
+    """
+    transaction.on_commit(lambda: refresh(campaign))
+    shares = shares_of(campaign)
+    groups: dict[frozenset[int | None], list[S]] = {}
+    systems = _systems(campaign, candidates)
+    for candidate in candidates:
+        groups.setdefault(systems[candidate.pk], []).append(candidate)
+    even = 1 / max(1, len(shares))
+    weights = [sum(shares.get(one, even) for one in group if one) for group in groups]
+    (drawn,) = random.choices(list(groups.values()), weights if sum(weights) else None)
+    best = max((one.wanted, one.n_others) for one in drawn)
+    return random.choice([one for one in drawn if (one.wanted, one.n_others) == best])
+
+
+def _systems(campaign: Campaign, candidates: Sequence[Screen]) -> dict[int, frozenset[int | None]]:
+    """The systems on each screen; one query if there are several on one."""
+    own = {one.pk: frozenset((one.system,)) for one in candidates}
+    numbers = {one.screen: one.pk for one in candidates if one.screen is not None}
+    if not numbers:
+        return own
+    items = Item.objects.filter(campaign=campaign.pk, screen__in=numbers)
+    for screen, system in items.values_list("screen", "output__system"):
+        if system is not None and screen is not None:
+            own[numbers[screen]] |= {system}
+    return own
+
+
+def shares_of(campaign: Campaign) -> Mapping[int, float]:
+    """The share of each system as last computed; none before the first time."""
+    shares: Mapping[int, float] = cache.get(_key(campaign, "shares"), {})
+    return shares
+
+
+def refresh(campaign: Campaign) -> None:
+    """Compute the shares anew, unless somebody did within `PERIOD` seconds."""
+    if not cache.add(_key(campaign, "fresh"), True, PERIOD):
+        return
+    systems, allocation = current_allocation(campaign)
+    shares = dict(zip(systems, allocation.shares.tolist(), strict=True))
+    cache.set(_key(campaign, "shares"), shares, KEEP)
+
+
+def _key(campaign: Campaign, what: str) -> str:
+    return f"active-{what}:{campaign.pk}"
+
+
+def current_allocation(campaign: Campaign) -> tuple[list[int], Allocation]:
+    """Return the campaign's systems, by primary key, and how effort is shared among them now.
+
+    Two queries: the systems, and the mean current judgment of every judged output.
+    """
+    systems = list(campaign.systems.order_by("pk").values_list("pk", flat=True))
+    rows = list(
+        Judgment.objects.filter(
+            is_current=True,
+            assignment__item__campaign=campaign,
+            assignment__item__kind=Item.Kind.TARGET,
+            assignment__annotator__excluded_at=None,
+        )
+        .order_by()
+        .values_list("assignment__item__output__system", "assignment__item__segment")
+        .annotate(mean=Avg(VALUE))
+    )
+    places = {system: place for place, system in enumerate(systems)}
+    columns = {key: place for place, key in enumerate(sorted({row[1] for row in rows}))}
+    scores = np.full((len(systems), len(columns)), np.nan)
+    for system, segment, mean in rows:
+        if system in places:
+            scores[places[system], columns[segment]] = mean
+    return systems, allocate(scores)

@@ -1,0 +1,153 @@
+"""Screens of a pool that an annotator could be given, read by one query however large the pool.
+
+The query has a dozen parts, and putting it together takes longer than running it. So it is put
+together once for each kind of campaign, with stand-ins for the numbers that differ.
+"""
+
+import random
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+
+from annotation.models import Annotator, Assignment, Campaign, Item
+from annotation.pool import mixing, releases
+
+WINDOW = 40
+# Active assignment looks at screens at so many levels of need, from the highest.
+MAX_LEVELS = 5
+MAX_SHUFFLE = 2**31 - 1
+# Stand-ins: numbers that occur nowhere else among the parameters.
+ANNOTATOR, CAMPAIGN, START, PER_ITEM = 1_900_000_001, 1_900_000_002, 1_900_000_003, 32_001
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The first item of a screen that still wants ratings.
+
+    `n_others` counts the other screens over its source text that somebody was given.
+    """
+
+    pk: int
+    screen: int | None
+    wanted: int
+    system: int | None
+    n_others: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is known before a claim. `returned` is an assignment that may be taken up again."""
+
+    state: mixing.State
+    has_open: bool
+    returned: int | None
+    candidates: list[Candidate]
+    is_all: bool
+
+
+def look(annotator: Annotator) -> Look | None:
+    """Return candidates, and what the annotator was given so far; None if nothing is wanted."""
+    campaign = annotator.campaign
+    levels = 1
+    if campaign.assignment_mode == Campaign.Mode.ACTIVE:
+        levels = min(campaign.annotators_per_item, MAX_LEVELS)
+    sql, params = _prepared(campaign.assignment_mode, bool(campaign.max_same_source), levels)
+    real = {
+        ANNOTATOR: annotator.pk,
+        CAMPAIGN: campaign.pk,
+        START: random.randint(0, MAX_SHUFFLE),
+        PER_ITEM: campaign.annotators_per_item,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [real.get(param, param) for param in params])
+        names = [column[0] for column in cursor.description]
+        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    if not rows:
+        return None
+    return Look(
+        state=mixing.State.of(rows[0]),
+        has_open=bool(rows[0]["has_open"]),
+        returned=rows[0]["returned"],
+        candidates=eligible(campaign, rows),
+        is_all=len(rows) < WINDOW,
+    )
+
+
+@cache
+def _prepared(mode: str, is_limited: bool, levels: int) -> tuple[str, tuple[Any, ...]]:
+    campaign = Campaign(
+        pk=CAMPAIGN,
+        assignment_mode=mode,
+        annotators_per_item=PER_ITEM,
+        max_same_source=int(is_limited),
+    )
+    query = _query(Annotator(pk=ANNOTATOR, campaign=campaign), levels).query
+    sql, params = query.sql_with_params()
+    return sql, tuple(params)
+
+
+def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
+    """Candidates from a few stretches of the index, with the annotator's state on every row."""
+    heads = Item.objects.filter(campaign=annotator.campaign_id, wanted__gt=0)
+    top = Subquery(heads.order_by("-wanted").values("wanted")[:1])
+    # The equation first: SQLite reads a whole level where it comes after `wanted > 0`.
+    stretches = [heads.order_by("-wanted", "shuffle")] + [
+        Item.objects.filter(campaign=annotator.campaign_id)
+        .filter(wanted=top - below if below else top)
+        .filter(shuffle__gte=START)
+        .filter(wanted__gt=0)
+        .order_by("shuffle")
+        for below in range(levels)
+    ]
+    # Not by OR: PostgreSQL would read the whole table for that.
+    plain = Item.objects.order_by().values("pk")
+    first, *others = (plain.filter(pk__in=rows.values("pk")[:WINDOW]) for rows in stretches)
+    found = Item.objects.filter(pk__in=first.union(*others)).order_by()
+    own = Assignment.objects.filter(annotator=annotator.pk)
+    rows: QuerySet[Any, Any] = described(found, annotator).annotate(
+        has_open=Exists(own.filter(completed_at=None, released_at=None)),
+        returned=Subquery(releases.returned(annotator).values("pk")[:1]),
+        **mixing.state_columns(annotator),
+    )
+    return rows
+
+
+def described(items: QuerySet[Item], annotator: Annotator) -> QuerySet[Any, Any]:
+    """Add whether the annotator was given the screen, and how often its source text."""
+    campaign = annotator.campaign
+    own = Assignment.objects.filter(annotator=annotator.pk, item=OuterRef("pk"))
+    same = Item.objects.filter(campaign=campaign.pk, segment=OuterRef("segment"))
+    given = same.filter(kind=Item.Kind.TARGET, wanted__lt=campaign.annotators_per_item, place=0)
+    is_active = campaign.assignment_mode == Campaign.Mode.ACTIVE
+    rows: QuerySet[Any, Any] = items.annotate(
+        is_given=Exists(own),
+        n_seen=_count(same.filter(Exists(own))) if campaign.max_same_source else Value(0),
+        n_others=_count(given.exclude(pk=OuterRef("pk"))) if is_active else Value(0),
+    ).values("pk", "screen", "wanted", "is_given", "n_seen", "n_others", of=F("output__system"))
+    return rows
+
+
+def _count(items: QuerySet[Item]) -> Subquery:
+    return Subquery(items.order_by().values("segment").annotate(n=Count("pk")).values("n"))
+
+
+def eligible(campaign: Campaign, rows: list[dict[str, Any]]) -> list[Candidate]:
+    """Rows that the annotator was not given, with a source text that they may see once more."""
+    most = campaign.max_same_source
+    return [
+        Candidate(row["pk"], row["screen"], row["wanted"], row["of"], row["n_others"] or 0)
+        for row in rows
+        if not row["is_given"] and not (most and (row["n_seen"] or 0) >= most)
+    ]
+
+
+def search(annotator: Annotator) -> list[Candidate]:
+    """Go through all of the pool in order of need, for who may have nothing of those stretches."""
+    campaign = annotator.campaign
+    rows = described(campaign.items.filter(wanted__gt=0), annotator).filter(is_given=False)
+    if campaign.max_same_source:
+        rows = rows.filter(Q(n_seen=None) | Q(n_seen__lt=campaign.max_same_source))
+    return eligible(campaign, list(rows.order_by("-wanted", "shuffle")[:WINDOW]))

@@ -1,0 +1,145 @@
+"""Stage 3, open pool: an annotator who has nothing open is given the screen that needs it most.
+
+A screen is claimed by a conditional UPDATE of `Item.wanted` on its first item; whoever's UPDATE
+changes a row has the screen. Everything that decides is read by one query before that, from
+short stretches of the index on (campaign, wanted, shuffle): one at a random place among the
+screens with the most missing ratings, so that annotators at work at once rarely want the same
+row, and one from the beginning, so that none is overlooked. `docs/assignment.md` states the rules.
+"""
+
+import random
+from collections.abc import Sequence
+
+from django.core.cache import cache
+from django.db import IntegrityError, transaction
+from django.db.models import Count, F
+from django.utils import timezone
+
+from annotation.models import Annotator, Assignment, Campaign, Item
+from annotation.pool import active, candidates, mixing, releases
+from annotation.pool.candidates import Candidate, Look
+
+TRIES = 5
+COUNT_SECONDS = 30
+
+
+def has_pool(campaign: Campaign) -> bool:
+    """Whether annotators draw their items instead of having fixed shares."""
+    return campaign.assignment_mode != Campaign.Mode.STATIC
+
+
+def give_next(*, annotator: Annotator) -> None:
+    """Claim the next screen for an annotator, unless they have something open or nothing is left.
+
+    Claims that went stale are put back first. Two windows of one person that ask at once want
+    the same position; the one that comes second finds the screen of the first.
+    """
+    campaign = annotator.campaign
+    if not has_pool(campaign):
+        return
+    releases.release_stale(campaign)
+    for _ in range(TRIES):
+        try:
+            with transaction.atomic():
+                claim(annotator)
+                return
+        except IntegrityError:
+            continue
+
+
+def claim(annotator: Annotator) -> None:
+    """As `give_next`, inside the caller's transaction; raises IntegrityError for a second window.
+
+    `annotator` comes with its campaign loaded.
+    """
+    campaign = annotator.campaign
+    if not has_pool(campaign) or annotator.excluded_at is not None:
+        return
+    if campaign.status != Campaign.Status.OPEN:
+        return
+    found = candidates.look(annotator)
+    if found is None or found.has_open:
+        return
+    state = found.state
+    if state.last_position is None and _give_tutorial(annotator):
+        return
+    if campaign.items_per_annotator and state.n_items >= campaign.items_per_annotator:
+        return
+    if found.returned is not None and releases.take_again(found.returned):
+        return
+    control = mixing.next_control(annotator, state)
+    if control is not None:
+        _assign(annotator, control, state.next_position)
+    else:
+        _claim_target(annotator, found, state.next_position)
+
+
+def _claim_target(annotator: Annotator, found: Look, position: int) -> None:
+    left = found.candidates
+    if not left and not found.is_all:
+        left = candidates.search(annotator)
+    for _ in range(TRIES):
+        if not left:
+            return
+        chosen = _choose(annotator.campaign, left)
+        # Somebody else may have taken the last rating since we looked.
+        if Item.objects.filter(pk=chosen.pk, wanted__gt=0).update(wanted=F("wanted") - 1):
+            _assign(annotator, _screen_items(annotator.campaign_id, chosen), position)
+            return
+        left.remove(chosen)
+
+
+def _choose(campaign: Campaign, left: Sequence[Candidate]) -> Candidate:
+    """One of those with the most missing ratings, at random; or as the systems need it."""
+    if campaign.assignment_mode == Campaign.Mode.ACTIVE:
+        return active.choose(campaign, left)
+    most = max(one.wanted for one in left)
+    return random.choice([one for one in left if one.wanted == most])
+
+
+def _screen_items(campaign_id: int, chosen: Candidate) -> list[int]:
+    if chosen.screen is None:
+        return [chosen.pk]
+    items = Item.objects.filter(campaign=campaign_id, screen=chosen.screen).order_by("place")
+    return list(items.values_list("pk", flat=True))
+
+
+def _give_tutorial(annotator: Annotator) -> bool:
+    """Everybody begins with all tutorial items, in the order in which they were made."""
+    items = annotator.campaign.items.filter(kind=Item.Kind.TUTORIAL).order_by("pk")
+    keys = list(items.values_list("pk", flat=True))
+    _assign(annotator, keys, 0)
+    return bool(keys)
+
+
+def _assign(annotator: Annotator, items: Sequence[int], position: int) -> None:
+    now = timezone.now()
+    Assignment.objects.bulk_create(
+        Assignment(annotator=annotator, item_id=item, position=place, claimed_at=now)
+        for place, item in enumerate(items, position)
+    )
+
+
+def expected_total(annotator: Annotator, *, given: int, wanted_of_given: int) -> int:
+    """How many items an annotator of a pool is likely to have in the end, as far as is known now.
+
+    `given` are theirs already, and `wanted_of_given` of these screens still want other people.
+    What others will take is not known, so this is an upper estimate.
+    """
+    campaign = annotator.campaign
+    n_screens, size = _available(campaign)
+    total = given + round(max(0, n_screens - wanted_of_given) * size)
+    return max(given, min(total, campaign.items_per_annotator or total))
+
+
+def _available(campaign: Campaign) -> tuple[int, float]:
+    """Screens that want ratings, and items a screen; counted every half minute."""
+    key = f"pool-available:{campaign.pk}"
+    found: tuple[int, float] | None = cache.get(key)
+    if found is None:
+        n_screens = campaign.items.filter(wanted__gt=0).count()
+        targets = campaign.items.filter(kind=Item.Kind.TARGET).exclude(screen=None)
+        sizes = targets.aggregate(n=Count("pk"), screens=Count("screen", distinct=True))
+        found = n_screens, sizes["n"] / sizes["screens"] if sizes["screens"] else 1.0
+        cache.set(key, found, COUNT_SECONDS)
+    return found

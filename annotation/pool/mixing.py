@@ -1,0 +1,176 @@
+"""Control items among the targets of a pool: when one is due, and which.
+
+The rule is seeded per annotator and looks at nothing but what the annotator was given so far;
+`docs/assignment.md` states it.
+"""
+
+import random
+from dataclasses import dataclass
+from typing import Any, Self
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Mod
+
+from annotation.models import Annotator, Assignment, Campaign, Item
+
+Kind = Item.Kind
+PARTNERED = (Kind.BAD_REF, Kind.REPEAT, Kind.REF, Kind.TRAP)
+CONTROLS = (Kind.TRAP, Kind.BAD_REF, Kind.REPEAT, Kind.REF, Kind.GOLD)
+# Without a limit of items per annotator, one screen in so many is a control.
+SCREENS_PER_CONTROL = 10
+MOST = 200
+PRIME = 2_147_483_647
+
+
+@dataclass(frozen=True)
+class State:
+    """What an annotator of a pool was given so far.
+
+    `n_since` counts the screens after the last control; `n_gold` the gold screens there are.
+    """
+
+    last_position: int | None
+    n_items: int
+    n_screens: int
+    n_controls: int
+    n_since: int
+    n_gold: int
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Self:
+        """Read the columns that `state_columns` added to a row."""
+        return cls(
+            last_position=row["last_position"],
+            **{name: row[name] or 0 for name in cls.__annotations__ if name != "last_position"},
+        )
+
+    @property
+    def next_position(self) -> int:
+        """Where the next item goes."""
+        return 0 if self.last_position is None else self.last_position + 1
+
+
+def state_columns(annotator: Annotator) -> dict[str, Any]:
+    """The state of one annotator as columns for a query of anything."""
+    own = Assignment.objects.filter(annotator=annotator.pk)
+    live = own.filter(Q(released_at=None) | Q(completed_at__isnull=False))
+    heads = live.filter(item__place=0).exclude(item__kind=Kind.TUTORIAL)
+    controls = own.filter(is_control("item__")).order_by("-position")
+    last_control = Subquery(controls.values("position")[:1])
+    gold = Item.objects.filter(campaign=annotator.campaign_id, kind=Kind.GOLD, place=0)
+    return {
+        "last_position": Subquery(own.order_by("-position").values("position")[:1]),
+        "n_items": _count(live, "annotator"),
+        "n_screens": _count(heads, "annotator"),
+        "n_controls": _count(controls.filter(item__place=0), "annotator"),
+        "n_since": _count(heads.filter(position__gt=Coalesce(last_control, -1)), "annotator"),
+        "n_gold": _count(gold, "campaign"),
+    }
+
+
+def is_control(prefix: str = "") -> Q:
+    """Items of control screens: the parts that are repeated there have partners too."""
+    return Q(**{f"{prefix}kind__in": CONTROLS}) | Q(**{f"{prefix}partner__isnull": False})
+
+
+def _count(rows: QuerySet[Any], group: str) -> Subquery:
+    return Subquery(rows.order_by().values(group).annotate(n=Count("pk")).values("n"))
+
+
+def next_control(annotator: Annotator, state: State) -> list[int] | None:
+    """Return the items of the control screen that is to come now, or None."""
+    quotas = quotas_of(annotator.campaign, n_gold=state.n_gold)
+    if not is_due(annotator, state, sum(quotas.values())):
+        return None
+    rows = list(_ready(annotator, quotas))
+    if not rows:
+        return None
+    chosen = _choose(annotator, state, quotas, rows)
+    return None if chosen is None else _items(annotator.campaign_id, chosen)
+
+
+def quotas_of(campaign: Campaign, *, n_gold: int) -> dict[str, int]:
+    """How many controls of each kind an annotator is to get."""
+    return {
+        Kind.TRAP: campaign.traps_per_annotator,
+        Kind.BAD_REF: campaign.bad_references_per_annotator,
+        Kind.REPEAT: campaign.repeats_per_annotator,
+        Kind.REF: campaign.references_per_annotator,
+        Kind.GOLD: n_gold,
+    }
+
+
+def is_due(annotator: Annotator, state: State, planned: int) -> bool:
+    """Whether the next control is due: one at a random place in each of `planned` equal parts.
+
+    The parts are of `items_per_annotator`, or of ten screens each if there is no such limit.
+    """
+    campaign = annotator.campaign
+    if state.n_controls >= planned:
+        return False
+    if state.n_controls and state.n_since < campaign.control_spacing:
+        return False
+    limit = campaign.items_per_annotator
+    parts = state.n_items * planned / limit if limit else state.n_screens / SCREENS_PER_CONTROL
+    rng = random.Random(f"{campaign.seed}:{annotator.label}:{state.n_controls}")
+    return parts >= state.n_controls + 0.9 * rng.random()
+
+
+def _ready(annotator: Annotator, quotas: dict[str, int]) -> QuerySet[Any, Any]:
+    """Controls that the annotator may get now, in an order of their own, with those given.
+
+    Those with a partner wait until the annotator has rated it, and for the spacing after that.
+    """
+    campaign, own = annotator.campaign, Assignment.objects.filter(annotator=annotator.pk)
+    spacing = max(1, campaign.control_spacing)
+    heads = own.filter(item__place=0).order_by("-position").values("position")
+    rated = own.filter(completed_at__isnull=False)
+    rated = rated.filter(position__lt=Subquery(heads[spacing - 1 : spacing]))
+    kinds = [kind for kind, quota in quotas.items() if quota]
+    other = Item.objects.filter(campaign=campaign.pk, screen=OuterRef("screen"))
+    factor = random.Random(f"{campaign.seed}:{annotator.label}:order").randrange(1, PRIME // 2**10)
+    ready: QuerySet[Any, Any] = (
+        Item.objects.filter(campaign=campaign.pk, kind__in=kinds)
+        .filter(Q(partner=None) | Q(partner__in=rated.values("item")))
+        .exclude(Exists(own.filter(item=OuterRef("pk"))))
+        # On a screen of several items the replaced text says what the control is.
+        .exclude(Exists(other.filter(kind__in=CONTROLS).exclude(kind=Kind.REPEAT)), kind="repeat")
+        .annotate(**{f"n_{kind}": _n_given(own, kind) for kind in kinds})
+        .annotate(order=Mod(F("pk") * factor, PRIME))
+        .order_by("order")
+        .values("pk", "kind", "screen", *(f"n_{kind}" for kind in kinds))[:MOST]
+    )
+    return ready
+
+
+def _n_given(own: QuerySet[Assignment], kind: str) -> Subquery:
+    """How many screens of a kind the annotator was given; screens have one kind beside repeats."""
+    rows = own.filter(item__kind=kind)
+    if kind == Kind.REPEAT:
+        other = Item.objects.filter(
+            campaign=OuterRef("item__campaign"), screen=OuterRef("item__screen")
+        )
+        rows = rows.exclude(Exists(other.filter(kind__in=CONTROLS).exclude(kind=Kind.REPEAT)))
+    screens = Count(Coalesce("item__screen", -F("item")), distinct=True)
+    return Subquery(rows.order_by().values("annotator").annotate(n=screens).values("n"))
+
+
+def _choose(
+    annotator: Annotator, state: State, quotas: dict[str, int], rows: list[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """The first control of the kind that is drawn among what is left of the quotas."""
+    left = {kind: quotas[kind] - (rows[0].get(f"n_{kind}") or 0) for kind in quotas}
+    kinds = [row["kind"] for row in rows if left[row["kind"]] > 0]
+    if not kinds:
+        return None
+    there = [kind for kind in CONTROLS if kind in kinds]
+    rng = random.Random(f"{annotator.campaign.seed}:{annotator.label}:kind:{state.n_controls}")
+    (kind,) = rng.choices(there, [left[kind] for kind in there])
+    return next(row for row in rows if row["kind"] == kind)
+
+
+def _items(campaign_id: int, chosen: dict[str, Any]) -> list[int]:
+    if chosen["screen"] is None:
+        return [chosen["pk"]]
+    items = Item.objects.filter(campaign=campaign_id, screen=chosen["screen"]).order_by("place")
+    return list(items.values_list("pk", flat=True))

@@ -1,0 +1,108 @@
+"""Stage 3, open pool: claims that nobody answers go back, and answers that come late count."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.models import Annotator, Assignment, Campaign, Item
+
+# What one request may put back while it looks for work.
+AT_ONCE = 20
+TARGETS = Q(item__kind__in=(Item.Kind.TARGET, Item.Kind.DOCUMENT), item__partner=None)
+
+
+def release_stale(campaign: Campaign, *, at_most: int = AT_ONCE) -> int:
+    """Put screens back that were claimed too long ago; returns how many.
+
+    Control and tutorial items stay with their annotator: nobody else waits for them.
+    """
+    if campaign.assignment_mode == Campaign.Mode.STATIC:
+        return 0
+    cutoff = timezone.now() - timedelta(minutes=campaign.claim_minutes)
+    rows = (
+        _waiting()
+        .filter(TARGETS, annotator__campaign=campaign, claimed_at__lt=cutoff)
+        .order_by("claimed_at")
+        .values_list("annotator_id", "item_id", "item__screen")
+    )
+    screens = {
+        (annotator, screen if screen is not None else -item): (annotator, item, screen)
+        for annotator, item, screen in rows[:at_most]
+    }
+    return sum(_release(*where, cutoff=cutoff) for where in screens.values())
+
+
+def _waiting() -> QuerySet[Assignment]:
+    return Assignment.objects.filter(completed_at=None, released_at=None)
+
+
+def _of_screen(annotator_id: int, item_id: int, screen: int | None) -> QuerySet[Assignment]:
+    own = Assignment.objects.filter(annotator=annotator_id)
+    return own.filter(item=item_id) if screen is None else own.filter(item__screen=screen)
+
+
+@transaction.atomic
+def _release(annotator_id: int, item_id: int, screen: int | None, *, cutoff: datetime) -> bool:
+    """Release one screen, unless somebody is at work on it."""
+    rows = _of_screen(annotator_id, item_id, screen)
+    if rows.filter(completed_at__gte=cutoff).exists():
+        return False
+    keys = list(rows.values_list("pk", flat=True))
+    # By their own columns, so that an answer that is just being stored is seen after the wait.
+    found = _waiting().filter(pk__in=keys).update(released_at=timezone.now())
+    if not found:
+        return False
+    _head(item_id).update(wanted=F("wanted") + 1)
+    return True
+
+
+def _head(item_id: int) -> QuerySet[Item]:
+    """The item of a screen that carries `wanted`."""
+    item = Item.objects.filter(pk=item_id)
+    first = Item.objects.filter(
+        campaign=OuterRef("campaign"), screen=OuterRef("screen"), place=0
+    ).values("pk")[:1]
+    head = item.annotate(head=Coalesce(Subquery(first), F("pk"))).values_list("head", flat=True)
+    return Item.objects.filter(pk__in=list(head))
+
+
+def returned(annotator: Annotator) -> QuerySet[Assignment]:
+    """What an annotator left unanswered, went back to the pool, and is still wanted."""
+    first = Item.objects.filter(
+        campaign=OuterRef("item__campaign"), screen=OuterRef("item__screen"), place=0
+    ).values("wanted")[:1]
+    return (
+        Assignment.objects.filter(annotator=annotator.pk, completed_at=None)
+        .exclude(released_at=None)
+        .annotate(missing=Coalesce(Subquery(first), F("item__wanted")))
+        .filter(missing__gt=0)
+        .order_by("position")
+    )
+
+
+def take_again(assignment_id: int) -> bool:
+    """Claim a screen anew for the annotator who had it; False if somebody else was faster."""
+    row = Assignment.objects.select_related("item").get(pk=assignment_id)
+    if not _head(row.item_id).filter(wanted__gt=0).update(wanted=F("wanted") - 1):
+        return False
+    rows = _of_screen(row.annotator_id, row.item_id, row.item.screen)
+    rows.filter(completed_at=None).update(released_at=None, claimed_at=timezone.now())
+    return True
+
+
+def keep_late(assignment: Assignment) -> None:
+    """An answer came after its screen went back: the screen is theirs, and needs one less."""
+    rows = _of_screen(assignment.annotator_id, assignment.item_id, assignment.item.screen)
+    if rows.exclude(released_at=None).filter(completed_at=None).update(released_at=None):
+        _head(assignment.item_id).filter(wanted__gt=0).update(wanted=F("wanted") - 1)
+
+
+def campaigns_with_claims() -> Iterable[Campaign]:
+    """Open campaigns whose items are claimed."""
+    return Campaign.objects.filter(status=Campaign.Status.OPEN).exclude(
+        assignment_mode=Campaign.Mode.STATIC
+    )

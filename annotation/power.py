@@ -1,0 +1,37 @@
+"""How many judgments a campaign needs, from the judgments of a pilot."""
+
+import numpy as np
+
+import metaeval
+from annotation.models import Campaign, Item, Judgment
+from annotation.models.judgment import VALUE
+
+RAW, Z = "raw", "z"
+
+
+def pilot_components(campaign: Campaign, scores: str) -> metaeval.VarianceComponents:
+    """Estimate variance components from the outputs that a campaign has judged so far.
+
+    Control items, repeats and excluded annotators are left out.
+    """
+    rows = list(
+        Judgment.objects.filter(
+            is_current=True,
+            assignment__annotator__campaign=campaign,
+            assignment__annotator__excluded_at=None,
+            assignment__item__kind=Item.Kind.TARGET,
+        )
+        .order_by()
+        .values_list(
+            "assignment__item__output__system_id",
+            "assignment__item__segment_id",
+            "assignment__annotator_id",
+            VALUE,
+        )
+    )
+    table = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    system, segment, annotator = table[:, :3].astype(np.int64).T
+    values = table[:, 3]
+    if scores == Z:
+        values = metaeval.z_scores(values, annotator).z
+    return metaeval.variance_components(values, system, segment, annotator)

@@ -1,0 +1,130 @@
+"""What a protocol is: data about a way of judging, from which pages, forms and scores follow."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from django.utils.functional import Promise
+
+TARGET, SOURCE = "target", "source"
+
+
+class Layout(StrEnum):
+    """What one screen shows.
+
+    SINGLE: one item. DOCUMENT: the segments of one document by one system, in order, then the
+    document as a whole; each is submitted on its own. TOGETHER: outputs of several systems for
+    one segment, submitted as one.
+    """
+
+    SINGLE = "single"
+    DOCUMENT = "document"
+    TOGETHER = "together"
+
+
+@dataclass(frozen=True)
+class Category:
+    """A kind of error. `key` joins the path with slashes: `accuracy/omission`."""
+
+    key: str
+    label: str | Promise
+    children: Sequence["Category"] = ()
+
+
+@dataclass(frozen=True)
+class Severity:
+    """How bad an error is; `weight` is the penalty of a span where no category says otherwise."""
+
+    key: str
+    label: str | Promise
+    weight: float
+
+
+@dataclass(frozen=True)
+class Span:
+    """A marked stretch of a text: [start, end) in Unicode code points of the text as stored.
+
+    `side` is TARGET or SOURCE. A span of length 0 is not allowed; an error that has no place in
+    a text, such as an omission, is marked in the source. `category` is empty where the protocol
+    has none.
+    """
+
+    side: str
+    start: int
+    end: int
+    severity: str
+    category: str = ""
+
+
+@dataclass(frozen=True)
+class SpanScheme:
+    """Which spans a protocol takes.
+
+    `weights` gives penalties by (category, severity) that differ from the severity's own; a
+    category's weight holds for its children too.
+    """
+
+    severities: Sequence[Severity]
+    categories: Sequence[Category] = ()
+    sides: Sequence[str] = (TARGET,)
+    weights: Mapping[tuple[str, str], float] | None = None
+
+    @cached_property
+    def severity_keys(self) -> frozenset[str]:
+        """All severities by key."""
+        return frozenset(severity.key for severity in self.severities)
+
+    @cached_property
+    def category_keys(self) -> frozenset[str]:
+        """The categories that may be chosen: those without children."""
+        return frozenset(_leaves(self.categories))
+
+    def weight(self, span: Span) -> float:
+        """Return the penalty of one span, at least 0."""
+        path = span.category.split("/")
+        for depth in range(len(path), 0, -1):
+            found = (self.weights or {}).get(("/".join(path[:depth]), span.severity))
+            if found is not None:
+                return found
+        return next(each.weight for each in self.severities if each.key == span.severity)
+
+    def penalty(self, spans: Sequence[Span]) -> float:
+        """Return the sum of the weights, 0 for a translation without errors."""
+        return sum(self.weight(span) for span in spans)
+
+
+def _leaves(categories: Sequence[Category]) -> Sequence[str]:
+    return [
+        key
+        for category in categories
+        for key in (_leaves(category.children) if category.children else [category.key])
+    ]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A way of judging.
+
+    `has_score`: the annotator gives 0–100; otherwise the score is minus the penalty of the
+    spans. `question` is stored in English and translated where it is shown. `template` draws
+    the answer part of an item and `script` is the JavaScript module that makes it work.
+    """
+
+    name: str
+    label: str | Promise
+    description: str | Promise
+    question: str
+    layout: Layout = Layout.SINGLE
+    has_score: bool = True
+    spans: SpanScheme | None = None
+
+    @property
+    def template(self) -> str:
+        """The template of the answer part."""
+        return f"annotation/protocols/{self.name.replace('-', '_')}.html"
+
+    @property
+    def script(self) -> str:
+        """The JavaScript module, below `static/`."""
+        return f"js/protocols/{self.name}.js"

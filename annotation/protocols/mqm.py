@@ -1,0 +1,81 @@
+"""Multidimensional quality metrics: spans with a category and a severity, and no score by hand.
+
+The score is minus the sum of the weights. Source: Freitag et al. 2021, "Experts, errors, and
+context", tables 1 (severities), 10 (categories) and 4 (weights: major 5, minor 1, minor
+punctuation 0.1, non-translation 25, neutral 0); a source error weighs what its severity does.
+"""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
+
+from annotation.protocols.base import SOURCE, TARGET, Category, Protocol, Severity, SpanScheme
+
+
+def _group(key: str, label: str | Promise, *children: tuple[str, str | Promise]) -> Category:
+    return Category(key, label, [Category(f"{key}/{child}", name) for child, name in children])
+
+
+CATEGORIES = (
+    _group(
+        "accuracy",
+        _("Accuracy"),
+        ("addition", _("Addition")),
+        ("omission", _("Omission")),
+        ("mistranslation", _("Mistranslation")),
+        ("untranslated", _("Untranslated text")),
+    ),
+    _group(
+        "fluency",
+        _("Fluency"),
+        ("punctuation", _("Punctuation")),
+        ("spelling", _("Spelling")),
+        ("grammar", _("Grammar")),
+        ("register", _("Register")),
+        ("inconsistency", _("Inconsistency")),
+        ("encoding", _("Character encoding")),
+    ),
+    _group(
+        "terminology",
+        _("Terminology"),
+        ("inappropriate", _("Inappropriate for context")),
+        ("inconsistent", _("Inconsistent use")),
+    ),
+    _group("style", _("Style"), ("awkward", _("Awkward"))),
+    _group(
+        "locale",
+        _("Locale convention"),
+        ("address", _("Address format")),
+        ("currency", _("Currency format")),
+        ("date", _("Date format")),
+        ("name", _("Name format")),
+        ("telephone", _("Telephone format")),
+        ("time", _("Time format")),
+    ),
+    Category("other", _("Other")),
+    Category("source", _("Source error")),
+    Category("non-translation", _("Non-translation")),
+)
+
+PROTOCOL = Protocol(
+    name="mqm",
+    label=_("Multidimensional quality metrics (MQM)"),
+    description=_("Errors are marked with category and severity; the score follows from them."),
+    question=gettext_noop(
+        "Mark every error in the black text; choose its category and its severity."
+    ),
+    has_score=False,
+    spans=SpanScheme(
+        severities=(
+            Severity("neutral", _("Neutral"), 0),
+            Severity("minor", _("Minor"), 1),
+            Severity("major", _("Major"), 5),
+        ),
+        categories=CATEGORIES,
+        sides=(TARGET, SOURCE),
+        weights={
+            ("fluency/punctuation", "minor"): 0.1,
+            **{("non-translation", severity): 25 for severity in ("neutral", "minor", "major")},
+        },
+    ),
+)

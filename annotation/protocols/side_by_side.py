@@ -1,0 +1,18 @@
+"""Side-by-side direct assessment: outputs of two or more systems for one segment, with a slider
+each; the sliders' order is a relative ranking.
+
+Source: Novikova et al. 2018, "RankME: reliable human ratings for natural language generation".
+"""
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
+
+from annotation.protocols.base import Layout, Protocol
+
+PROTOCOL = Protocol(
+    name="side-by-side",
+    label=_("Side-by-side direct assessment"),
+    description=_("Outputs of several systems for one segment are rated 0–100 next to each other."),
+    question=gettext_noop("How accurately does each text express the meaning of the gray text?"),
+    layout=Layout.TOGETHER,
+)

@@ -1,0 +1,107 @@
+"""One annotator on the quality page: habits, clocks, agreement, control items."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+import metaeval
+from annotation.models import Item
+from annotation.quality.columns import Floats, JudgmentColumns, Mask
+from annotation.quality.verdict import LOW_SCORE, Checks, check
+
+CUT_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """Mean seconds an item: paid (the server's time, capped), active as the browser reports.
+
+    `doubted` counts reports that cannot be, or are missing; they enter neither mean.
+    """
+
+    paid: float
+    active: float
+    doubted: int
+
+
+@dataclass(frozen=True)
+class AnnotatorQuality:
+    """One annotator: `r_with` and `r_without` are one-vs-rest Pearson with and without traps.
+
+    An excluded annotator has everything but agreement, which is that of the others.
+    """
+
+    pk: int
+    label: str
+    is_simulated: bool
+    excluded_at: datetime | None
+    n: int
+    mean: float
+    sd: float
+    times: metaeval.AnnotationTimes | None
+    clocks: Clocks | None
+    traps: metaeval.TrapLevels | None
+    r_with: float
+    r_without: float
+    checks: Checks
+
+    @property
+    def bad_references(self) -> metaeval.ControlTest | None:
+        """The paired test on bad references."""
+        return self.checks.bad_references
+
+
+def annotator_quality(
+    columns: JudgmentColumns,
+    person: Mapping[str, object],
+    *,
+    r_with: float,
+    r_without: float,
+    has_score: bool,
+) -> AnnotatorQuality:
+    """Describe one annotator from the columns, excluded ones included."""
+    own = columns.annotator == person["pk"]
+    scores = columns.score[own]
+    traps = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
+    excluded = person["excluded_at"]
+    return AnnotatorQuality(
+        pk=int(str(person["pk"])),
+        label=str(person["label"]),
+        is_simulated=bool(person["is_simulated"]),
+        excluded_at=excluded if isinstance(excluded, datetime) else None,
+        n=len(scores),
+        mean=float(scores.mean()) if len(scores) else float("nan"),
+        sd=float(scores.std(ddof=1)) if len(scores) > 1 else float("nan"),
+        times=times_of(columns.seconds[own]),
+        clocks=clocks_of(columns, own),
+        traps=trap_levels(traps) if has_score else None,
+        r_with=r_with,
+        r_without=r_without,
+        checks=check(columns, own, has_score=has_score),
+    )
+
+
+def trap_levels(scores: Floats) -> metaeval.TrapLevels | None:
+    """Count traps by score, or None without any."""
+    return metaeval.trap_levels(scores, low=LOW_SCORE) if len(scores) else None
+
+
+def times_of(seconds: Floats) -> metaeval.AnnotationTimes | None:
+    """Times on the server, or None where none is known."""
+    known = seconds[~np.isnan(seconds)]
+    return metaeval.annotation_times(known, cap=CUT_SECONDS) if len(known) else None
+
+
+def clocks_of(columns: JudgmentColumns, own: Mask) -> Clocks | None:
+    """The other clocks, or None where nothing was measured here."""
+    paid, active = columns.paid[own], columns.active[own & ~columns.doubted]
+    if np.isnan(paid).all():
+        return None
+    return Clocks(_mean(paid), _mean(active), int(columns.doubted[own].sum()))
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")

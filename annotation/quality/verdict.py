@@ -1,0 +1,142 @@
+"""Whether an annotator reads: what the control items say, and when they say too little.
+
+Bad references are compared with the same annotator's rating of the output they were made from:
+a paired one-sided t-test (Graham et al. 2017), or where all differences are equal and t is
+undefined, the signed-rank test. Five pairs are the fewest for which a signed-rank test can reach
+p ≤ .05 (1/32), so from five on a clear result counts as passing; ten pairs are what published
+practice uses, so only from ten on an unclear result counts as failing.
+
+Traps and gold items are passed or not, one by one; from five items on at least 70 % must be.
+Repeats are shown and decide nothing: whoever gives one score to everything repeats perfectly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+import metaeval
+from annotation.models import Item
+from annotation.quality.columns import Floats, JudgmentColumns, Mask
+
+ALPHA = 0.05
+PAIRS_TO_PASS, PAIRS_TO_FAIL = 5, 10
+ITEMS, RATE = 5, 0.7
+LOW_SCORE = 20
+
+
+class Verdict(StrEnum):
+    """What all the checks of an annotator come to."""
+
+    PASSES = "passes"
+    FAILS = "fails"
+    UNKNOWN = "not enough data"
+
+
+@dataclass(frozen=True)
+class Checks:
+    """The control items of one annotator; None where there is none of a kind.
+
+    `parts` holds the verdict of every check that has items: bad references, traps, gold.
+    """
+
+    bad_references: metaeval.ControlTest | None
+    signed_rank: metaeval.ControlTest | None
+    traps: metaeval.PassRate | None
+    gold: metaeval.PassRate | None
+    repeats: metaeval.RepeatConsistency | None
+    parts: dict[str, Verdict]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Fails if any check fails, passes if one passes and none fails."""
+        return overall(list(self.parts.values()))
+
+    @property
+    def failed(self) -> list[str]:
+        """The checks that failed."""
+        return [name for name, verdict in self.parts.items() if verdict == Verdict.FAILS]
+
+
+def overall(parts: Sequence[Verdict]) -> Verdict:
+    """Fails if any part fails, passes if one passes and none fails."""
+    if Verdict.FAILS in parts:
+        return Verdict.FAILS
+    return Verdict.PASSES if Verdict.PASSES in parts else Verdict.UNKNOWN
+
+
+def check(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> Checks:
+    """Judge one annotator, whose judgments are marked in `own`.
+
+    Without scores from 0 to 100 (`has_score`) there is no telling a low one, so that traps and
+    gold items are not counted.
+    """
+    bad = pairs(columns, own, Item.Kind.BAD_REF)
+    again = pairs(columns, own, Item.Kind.REPEAT, but=columns.beside_control)
+    test = metaeval.control_test(*bad) if len(bad[0]) else None
+    ranks = metaeval.control_test(*bad, method="wilcoxon") if len(bad[0]) else None
+    traps = _traps(columns, own) if has_score else None
+    gold = _gold(columns, own) if has_score else None
+    parts = {}
+    if test is not None and ranks is not None:
+        parts["bad references"] = of_test(test, ranks)
+    parts |= {name: of_rate(rate) for name, rate in (("traps", traps), ("gold", gold)) if rate}
+    return Checks(
+        bad_references=test,
+        signed_rank=ranks,
+        traps=traps,
+        gold=gold,
+        repeats=metaeval.repeat_consistency(again[1], again[0]) if len(again[0]) else None,
+        parts=parts,
+    )
+
+
+def of_test(test: metaeval.ControlTest, ranks: metaeval.ControlTest) -> Verdict:
+    """The verdict of the test on bad references."""
+    p = next((p for p in (test.pvalue, ranks.pvalue) if p is not None and p == p), 1.0)
+    if test.n >= PAIRS_TO_PASS and p <= ALPHA:
+        return Verdict.PASSES
+    return Verdict.FAILS if test.n >= PAIRS_TO_FAIL else Verdict.UNKNOWN
+
+
+def of_rate(rate: metaeval.PassRate) -> Verdict:
+    """The verdict of traps or of gold items."""
+    if rate.n < ITEMS:
+        return Verdict.UNKNOWN
+    return Verdict.PASSES if rate.statistic >= RATE else Verdict.FAILS
+
+
+def pairs(
+    columns: JudgmentColumns, own: Mask, kind: Item.Kind, *, but: Mask | None = None
+) -> tuple[Floats, Floats]:
+    """Return an annotator's scores of the controls of a kind, and of their partners."""
+    score_of = dict(zip(columns.item[own].tolist(), columns.score[own].tolist(), strict=True))
+    chosen = own & columns.is_kind(kind)
+    rows = np.flatnonzero(chosen if but is None else chosen & ~but)
+    both = [
+        (columns.score[row], score_of[int(columns.partner[row])])
+        for row in rows
+        if int(columns.partner[row]) in score_of
+    ]
+    controls, partners = zip(*both, strict=True) if both else ((), ())
+    return np.array(controls, dtype=np.float64), np.array(partners, dtype=np.float64)
+
+
+def _traps(columns: JudgmentColumns, own: Mask) -> metaeval.PassRate | None:
+    scores = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
+    if not len(scores):
+        return None
+    return metaeval.pass_rate(int((scores <= LOW_SCORE).sum()), len(scores))
+
+
+def _gold(columns: JudgmentColumns, own: Mask) -> metaeval.PassRate | None:
+    """Gold items within their range; one without a range has nothing to pass."""
+    chosen = own & columns.is_kind(Item.Kind.GOLD)
+    chosen &= ~(np.isnan(columns.low) & np.isnan(columns.high))
+    if not chosen.any():
+        return None
+    low = np.nan_to_num(columns.low[chosen], nan=0.0)
+    high = np.nan_to_num(columns.high[chosen], nan=100.0)
+    score = columns.score[chosen]
+    return metaeval.pass_rate(int(((low <= score) & (score <= high)).sum()), len(score))

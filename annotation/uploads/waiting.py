@@ -1,0 +1,79 @@
+"""What waits for a person's confirmation: JSON files in VAR_DIR/uploads.
+
+Names are random; the browser gets a signed token with the name, the user and the SHA-256 of the
+file, valid for `MAX_AGE`. Several web processes need no more than the shared folder.
+"""
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+
+MAX_AGE = 2 * 60 * 60  # seconds
+
+
+class ExpiredError(Exception):
+    """The token is not valid: altered, somebody else's, too old, or used already."""
+
+
+def keep(values: Mapping[str, Any], *, user_id: int, purpose: str) -> str:
+    """Write values and return their token, for this user and this purpose alone."""
+    _remove_old()
+    content = json.dumps(values, ensure_ascii=True).encode()
+    name = secrets.token_hex(16)
+    path = _folder() / f"{name}.json"
+    path.touch(mode=0o600)
+    path.write_bytes(content)
+    token = {"name": name, "user": user_id, "sha256": hashlib.sha256(content).hexdigest()}
+    return signing.dumps(token, salt=purpose)
+
+
+def recall(token: str, *, user_id: int, purpose: str) -> dict[str, Any]:
+    """Read values back. Raises ExpiredError."""
+    path, sha256 = _open(token, user_id, purpose)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise ExpiredError from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise ExpiredError
+    values: dict[str, Any] = json.loads(content)
+    return values
+
+
+def forget(token: str, *, user_id: int, purpose: str) -> None:
+    """Delete what was kept, after it was stored or given up."""
+    _open(token, user_id, purpose)[0].unlink(missing_ok=True)
+
+
+def _remove_old() -> None:
+    """Delete what nobody confirmed in time."""
+    limit = time.time() - MAX_AGE
+    for path in _folder().glob("*.json"):
+        try:
+            if path.stat().st_mtime < limit:
+                path.unlink()
+        except FileNotFoundError:  # another process was faster
+            continue
+
+
+def _open(token: str, user_id: int, purpose: str) -> tuple[Path, str]:
+    try:
+        values = signing.loads(token, salt=purpose, max_age=MAX_AGE)
+    except signing.BadSignature as error:
+        raise ExpiredError from error
+    if values["user"] != user_id:
+        raise ExpiredError
+    return _folder() / f"{values['name']}.json", values["sha256"]
+
+
+def _folder() -> Path:
+    folder: Path = settings.VAR_DIR / "uploads"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,245 @@
+"""The access tab of a campaign: its members, the links that let annotators in, their codes."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.access import (
+    campaign_for_admin,
+    campaign_for_reader,
+    researcher_required,
+    signed_in,
+)
+from annotation.campaigns import Invitation
+from annotation.entry import codes, links, members, places
+from annotation.exports import csv_lines
+from annotation.forms.access import AccessLinkForm, CodesForm, InviteForm, MemberForm
+from annotation.forms.welcome import in_words
+from annotation.models import AccessLink, Annotator, Campaign, Membership
+from annotation.views.errors import wants_json
+
+FRESH = "fresh_links"
+PAGE_SIZE = 100
+# What the providers are to put in place of each parameter.
+PARAMETERS = {
+    AccessLink.Provider.PROLIFIC: "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}"
+    "&SESSION_ID={{%SESSION_ID%}}",
+}
+Fresh = list[tuple[str, str]]
+
+
+@researcher_required
+@never_cache
+@require_safe
+def access(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who takes part and by which way; admins also change it here."""
+    return _page(request, campaign_for_reader(request, slug))
+
+
+def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpResponse:
+    """The tab, with the forms and results that `changed` brings from a refused or done step."""
+    page = Paginator(_people(campaign), PAGE_SIZE).get_page(request.GET.get("page"))
+    fresh: Fresh = request.session.pop(f"{FRESH}:{campaign.pk}", [])
+    context: dict[str, object] = {
+        "campaign": campaign,
+        "section": "campaigns",
+        "tab": "access",
+        "members": campaign.memberships.select_related("user").order_by("user__username"),
+        "links": _links(campaign),
+        "page": page,
+        "people": _rows(campaign, page),
+        "is_fixed": places.is_fixed(campaign),
+        "n_free": places.free_places(campaign).count(),
+        "fresh": fresh,
+        "fresh_csv": "".join(csv_lines(("annotator", "link"), fresh)),
+        "member_form": MemberForm(),
+        "invite_form": InviteForm(),
+        "link_form": AccessLinkForm(),
+        "codes_form": CodesForm(),
+    }
+    forms = [value for name, value in changed.items() if name.endswith("_form")]
+    status = 422 if any(getattr(form, "errors", None) for form in forms) else 200
+    return render(request, "annotation/access.html", context | changed, status=status)
+
+
+def _people(campaign: Campaign) -> QuerySet[Any]:
+    counted = campaign.annotators.select_related("user", "access_link").annotate(
+        assigned=Count("assignments"), completed=Count("assignments__completed_at")
+    )
+    return counted.order_by("pk")
+
+
+def _rows(campaign: Campaign, page: Page[Annotator]) -> list[dict[str, object]]:
+    people = list(page)
+    shown = Annotator.objects.filter(pk__in=[person.pk for person in people])
+    done = codes.finished(campaign, shown)
+    return [
+        {
+            "annotator": person,
+            "is_finished": person.pk in done,
+            "background": in_words(person.background),
+            "is_expired": _is_over(person.token_expires_at),
+            "person_id": person.external_id.partition(":")[2],
+        }
+        for person in people
+    ]
+
+
+def _links(campaign: Campaign) -> list[dict[str, object]]:
+    rows = campaign.access_links.annotate(entered=Count("annotators")).order_by("pk")
+    return [{"link": link, "is_expired": _is_over(link.expires_at)} for link in rows]
+
+
+def _is_over(moment: datetime | None) -> bool:
+    return moment is not None and moment <= timezone.now()
+
+
+@researcher_required
+@require_POST
+def privacy(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the campaign to its members only, or to all researchers."""
+    campaign = campaign_for_admin(request, slug)
+    is_private = request.POST.get("private") == "yes"
+    members.set_private(campaign=campaign, is_private=is_private, actor=signed_in(request))
+    return redirect("access", slug=slug)
+
+
+@researcher_required
+@require_POST
+def member_add(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give an account a role in the campaign."""
+    campaign = campaign_for_admin(request, slug)
+    form = MemberForm(request.POST)
+    if form.is_valid():
+        try:
+            members.set_member(campaign=campaign, actor=signed_in(request), **form.cleaned_data)
+            return redirect("access", slug=slug)
+        except ValidationError as error:
+            form.add_error(None, error)
+    return _page(request, campaign, member_form=form)
+
+
+@researcher_required
+@require_POST
+def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Take an account's role in the campaign away."""
+    campaign = campaign_for_admin(request, slug)
+    member = get_object_or_404(
+        Membership.objects.select_related("user", "campaign"), campaign=campaign, pk=pk
+    )
+    members.remove_member(member=member, actor=signed_in(request))
+    # Whoever took their own role away may not see the campaign any more.
+    return redirect("campaigns") if member.user == request.user else redirect("access", slug=slug)
+
+
+@researcher_required
+@require_POST
+def invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make personal links for new people."""
+    campaign = campaign_for_admin(request, slug)
+    form = InviteForm(request.POST)
+    if form.is_valid():
+        try:
+            made = places.invite(campaign=campaign, **form.cleaned_data)
+            return _show_once(request, campaign, [_personal(request, each) for each in made])
+        except ValidationError as error:
+            form.add_error(None, error)
+    return _page(request, campaign, invite_form=form)
+
+
+@researcher_required
+@require_POST
+def invitation_renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Replace a personal link, until the last day that the form names."""
+    campaign = campaign_for_admin(request, slug)
+    annotator = _annotator(campaign, pk)
+    form = InviteForm({"count": 1, "expires_at": request.POST.get("expires_at", "")})
+    try:
+        if not form.is_valid():
+            raise ValidationError(form.errors.as_data()["expires_at"])
+        expires_at = form.cleaned_data["expires_at"]
+        made = places.renew(annotator=annotator, expires_at=expires_at)
+    except ValidationError as error:
+        messages.error(request, f"{annotator.label}: {' '.join(error.messages)}")
+        return redirect("access", slug=slug)
+    return _show_once(request, campaign, [_personal(request, made)])
+
+
+@researcher_required
+@require_POST
+def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make a personal link dead."""
+    campaign = campaign_for_admin(request, slug)
+    annotator = _annotator(campaign, pk)
+    places.revoke(annotator=annotator)
+    messages.success(request, f"The personal link of {annotator.label} works no more.")
+    return redirect("access", slug=slug)
+
+
+def _annotator(campaign: Campaign, pk: int) -> Annotator:
+    return get_object_or_404(Annotator.objects.select_related("user"), campaign=campaign, pk=pk)
+
+
+@researcher_required
+@require_POST
+def link_add(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make an access link."""
+    campaign = campaign_for_admin(request, slug)
+    form = AccessLinkForm(request.POST)
+    if not form.is_valid():
+        return _page(request, campaign, link_form=form)
+    link, token = links.create_link(
+        campaign=campaign, actor=signed_in(request), **form.cleaned_data
+    )
+    address = request.build_absolute_uri(reverse("access-link", args=[token]))
+    provider = AccessLink.Provider(link.provider)
+    return _show_once(request, campaign, [(provider.label, address + PARAMETERS.get(provider, ""))])
+
+
+@researcher_required
+@require_POST
+def link_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Let nobody in by an access link any more."""
+    campaign = campaign_for_admin(request, slug)
+    rows = AccessLink.objects.select_related("campaign")
+    link = get_object_or_404(rows, campaign=campaign, pk=pk)
+    links.revoke_link(link=link, actor=signed_in(request))
+    messages.success(request, "The link lets nobody in any more.")
+    return redirect("access", slug=slug)
+
+
+@researcher_required
+@require_POST
+def codes_check(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say of each pasted completion code whose it is, and whether the person is done."""
+    campaign = campaign_for_admin(request, slug)
+    form = CodesForm(request.POST)
+    if not form.is_valid():
+        if wants_json(request):
+            return JsonResponse({"error": str(form.errors["codes"][0])}, status=422)
+        return _page(request, campaign, codes_form=form)
+    verdicts = codes.check_codes(campaign, form.cleaned_data["codes"])
+    if wants_json(request):
+        return JsonResponse({"codes": [vars(verdict) for verdict in verdicts]})
+    return _page(request, campaign, codes_form=form, verdicts=verdicts)
+
+
+def _personal(request: HttpRequest, invitation: Invitation) -> tuple[str, str]:
+    path = reverse("personal-link", args=[invitation.token])
+    return invitation.annotator.label, request.build_absolute_uri(path)
+
+
+def _show_once(request: HttpRequest, campaign: Campaign, fresh: Fresh) -> HttpResponse:
+    """Keep fresh links for the next page only; the database holds nothing but their hashes."""
+    request.session[f"{FRESH}:{campaign.pk}"] = fresh
+    return redirect("access", slug=campaign.slug)

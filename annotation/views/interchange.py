@@ -1,0 +1,217 @@
+"""Campaigns in from other tools, gold items in, judgments out."""
+
+from collections import Counter
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from annotation import protocols
+from annotation.access import (
+    admin_required,
+    campaign_for_admin,
+    campaign_for_reader,
+    researcher_required,
+    signed_in,
+)
+from annotation.exports import FORMATS
+from annotation.exports.parquet import MissingPackageError
+from annotation.exports.rows import judgments_of
+from annotation.forms.imports import AppraiseForm, GoldForm, PearmutForm, ToolForm
+from annotation.imports import sources
+from annotation.imports.drafts import CampaignDraft
+from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
+from annotation.imports.launch import Launched, examine, launch
+from annotation.models import Campaign, Item
+from annotation.uploads import InputFile, Report, TestSetDraft
+from annotation.uploads.waiting import ExpiredError
+from annotation.views.errors import refuse
+from annotation.views.uploads import is_too_large, too_large_sentence
+
+SHOWN = 200
+EXPIRED = "This import has expired or was finished already. Send the files again."
+
+
+@admin_required
+def import_campaign(request: HttpRequest) -> HttpResponse:
+    """Send a campaign of another tool; with `?check=token`, look at it and confirm it."""
+    if is_too_large(request):
+        return refuse(request, 413, "This import is too large", too_large_sentence())
+    if token := request.GET.get("check", ""):
+        return _confirm(request, token)
+    tool = request.POST.get("tool", "")
+    forms: dict[str, ToolForm] = {
+        form.tool: form(request.POST or None, request.FILES or None)
+        if form.tool == tool
+        else form()
+        for form in (AppraiseForm, PearmutForm)
+    }
+    if tool in forms and forms[tool].is_valid():
+        kept = sources.keep(forms[tool].sent(), signed_in(request).pk)
+        return redirect(f"{reverse('campaign-import')}?check={kept}")
+    context = {"forms": forms, "section": "campaigns"}
+    status = 422 if tool in forms else 200
+    return render(request, "annotation/import.html", context, status=status)
+
+
+def _confirm(request: HttpRequest, token: str) -> HttpResponse:
+    try:
+        sent = sources.recall(token, signed_in(request).pk)
+    except ExpiredError:
+        messages.error(request, EXPIRED)
+        return redirect("campaign-import")
+    report = Report()
+    drafts = sources.read(sent, report)
+    if not report.errors:
+        examine(drafts, report)
+    if request.method == "POST" and not report.errors:
+        return _store(request, drafts, token)
+    if "problems" in request.GET:
+        return _problems(report)
+    context = {
+        "drafts": [_summary(*each) for each in drafts] if not report.errors else [],
+        "report": report,
+        "shown": report.errors[:SHOWN],
+        "doubts": report.warnings[:SHOWN],
+        "token": token,
+        "section": "campaigns",
+    }
+    status = 422 if report.errors else 200
+    return render(request, "annotation/import_preview.html", context, status=status)
+
+
+def _problems(report: Report) -> HttpResponse:
+    lines = "".join(f"{problem.severity}\t{problem}\n" for problem in report.problems)
+    headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
+    return HttpResponse(lines, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
+    """What a campaign to be imported consists of."""
+    kinds = Counter(item.kind for item in campaign.items)
+    people = {judgment.annotator for judgment in campaign.judgments}
+    return {
+        "campaign": campaign,
+        "test_set": test_set,
+        "protocol": protocols.get(campaign.protocol).label,
+        "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
+        "batches": len({item.batch for item in campaign.items if item.batch}),
+        "annotators": len(people) if campaign.is_finished else campaign.places,
+        "systems": [system.name for system in test_set.systems],
+    }
+
+
+def _store(
+    request: HttpRequest, drafts: list[tuple[TestSetDraft, CampaignDraft]], token: str
+) -> HttpResponse:
+    try:
+        launched = launch(drafts, user=request.user)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages[:5]))
+        return redirect("campaign-import")
+    sources.forget(token, signed_in(request).pk)
+    links = [_links(request, each) for each in launched]
+    context = {"launched": list(zip(launched, links, strict=True)), "section": "campaigns"}
+    return render(request, "annotation/import_done.html", context)
+
+
+def _links(request: HttpRequest, launched: Launched) -> list[tuple[str, str]]:
+    return [
+        (
+            invitation.annotator.label,
+            request.build_absolute_uri(reverse("personal-link", args=[invitation.token])),
+        )
+        for invitation in launched.invitations
+    ]
+
+
+@researcher_required
+def export_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every format in which the judgments can be had."""
+    campaign = campaign_for_reader(request, slug)
+    context = {
+        "campaign": campaign,
+        "section": "campaigns",
+        "tab": "export",
+        "formats": FORMATS.items(),
+        "n_judgments": judgments_of(campaign).count(),
+    }
+    return render(request, "annotation/export.html", context)
+
+
+@researcher_required
+def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
+    """The judgments in one format, sent while the file is made."""
+    campaign = campaign_for_reader(request, slug)
+    if fmt not in FORMATS:
+        raise Http404
+    chosen = FORMATS[fmt]
+    pieces = chosen.pieces(campaign)
+    try:
+        first = next(pieces, b"")
+    except MissingPackageError as error:
+        return refuse(request, 501, "This format is not available here", str(error))
+    name = chosen.file_name(campaign)
+    return StreamingHttpResponse(
+        _chained(first, pieces),
+        content_type=chosen.content_type,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _chained(first: bytes, rest: Any) -> Any:
+    yield first
+    yield from rest
+
+
+@researcher_required
+def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
+    """Gold and practice items of a campaign; a draft takes more."""
+    campaign = campaign_for_admin(request, slug)
+    if is_too_large(request):
+        return refuse(request, 413, "This table is too large", too_large_sentence())
+    is_sent = request.method == "POST"
+    form = GoldForm(request.POST, request.FILES) if is_sent else GoldForm()
+    report = Report()
+    if is_sent and form.is_valid():
+        try:
+            require_draft(campaign)
+            items = read_gold(campaign, InputFile.sent(form.cleaned_data["table"]), report)
+            if not report.errors:
+                number = add_gold(campaign=campaign, items=items)
+                messages.success(request, f"{number} items were added.")
+                return redirect("campaign-items", slug=campaign.slug)
+        except ValidationError as error:
+            form.add_error(None, error)
+    context = {
+        "campaign": campaign,
+        "form": form,
+        "report": report,
+        "shown": report.errors[:SHOWN],
+        "items": uploaded(campaign),
+        "is_draft": campaign.status == Campaign.Status.DRAFT,
+        "section": "campaigns",
+        "tab": "items",
+    }
+    status = 422 if form.errors or report.errors else 200
+    return render(request, "annotation/gold_items.html", context, status=status)
+
+
+@researcher_required
+@require_POST
+def gold_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete the chosen items of a draft, or all of them."""
+    campaign = campaign_for_admin(request, slug)
+    chosen = [int(pk) for pk in request.POST.getlist("item") if pk.isdigit() and len(pk) < 19]
+    pks = None if "all" in request.POST else chosen
+    try:
+        number = delete_gold(campaign=campaign, pks=pks)
+        messages.success(request, f"{number} items were deleted.")
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    return redirect("campaign-items", slug=campaign.slug)

@@ -1,0 +1,112 @@
+"""The live monitor of a campaign: a page that keeps itself fresh, the same as JSON, remarks."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from annotation.access import campaign_for_reader, researcher_required, runs_campaign
+from annotation.delivery import SIGNATURE, secret_of
+from annotation.models import Campaign, Item
+from annotation.monitor import AgreementSoFar, Figure, MonitorReport, monitor_report, remarks
+from annotation.quality.tables import finite
+
+PER_PAGE = 50
+
+
+@researcher_required
+@require_safe
+@never_cache
+@vary_on_headers("HX-Request")
+def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
+    """Where the campaign stands; htmx asks for what changes alone."""
+    campaign = campaign_for_reader(request, slug)
+    report = monitor_report(campaign)
+    if fmt:
+        return JsonResponse(as_json(campaign, report), json_dumps_params={"ensure_ascii": False})
+    context = {
+        "campaign": campaign,
+        "report": report,
+        "is_live": campaign.status == Campaign.Status.OPEN,
+        "section": "campaigns",
+        "tab": "monitor",
+    }
+    if runs_campaign(request.user, campaign) and not request.headers.get("HX-Request"):
+        context |= _notifications(campaign)
+    name = "_monitor" if request.headers.get("HX-Request") else "monitor"
+    return render(request, f"annotation/{name}.html", context)
+
+
+def _notifications(campaign: Campaign) -> dict[str, Any]:
+    """Who is told, how that went, and the secret of the webhook: for admins only."""
+    sent = campaign.audit.filter(action__in=("notified", "notification failed"))
+    return {
+        "shows_notifications": True,
+        "notices": sent.order_by("-pk")[:5],
+        "secret": secret_of(campaign.slug),
+        "signature_header": SIGNATURE,
+    }
+
+
+@researcher_required
+@require_safe
+def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
+    """What annotators flagged or commented on."""
+    campaign = campaign_for_reader(request, slug)
+    annotator = request.GET.get("annotator", "")
+    found = remarks(campaign, annotator=annotator)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    kinds = dict(Item.Kind.choices)
+    rows = [row | {"kind": kinds[row["kind"]]} for row in page]
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "rows": rows,
+        "annotator": annotator,
+        "section": "campaigns",
+        "tab": "monitor",
+    }
+    return render(request, "annotation/monitor_remarks.html", context)
+
+
+def as_json(campaign: Campaign, report: MonitorReport) -> dict[str, Any]:
+    """Return the whole report as plain values."""
+    return {
+        "campaign": campaign.slug,
+        "status": campaign.status,
+        "as_of": report.as_of,
+        "done": report.done,
+        "total": report.total,
+        "is_complete": report.is_complete,
+        "per_hour": report.per_hour,
+        "finish_at": report.finish_at,
+        "hours": [asdict(hour) for hour in report.hours],
+        "agreement": _agreement(report.agreement),
+        "annotators": [
+            {name: value for name, value in asdict(one).items() if name != "pk"}
+            for one in report.annotators
+        ],
+    }
+
+
+def _agreement(agreement: AgreementSoFar) -> dict[str, Any]:
+    return {
+        "as_of": agreement.as_of,
+        "n_units": agreement.n_units,
+        "one_vs_rest": _figure(agreement.one_vs_rest),
+        "alpha_z": _figure(agreement.alpha_z),
+        "alpha_raw": _figure(agreement.alpha_raw),
+    }
+
+
+def _figure(figure: Figure | None) -> dict[str, Any] | None:
+    if figure is None:
+        return None
+    interval = figure.interval and figure.interval._asdict()
+    return {"value": finite(figure.value), "interval": interval}
