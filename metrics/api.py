@@ -12,9 +12,8 @@ from rest_framework.response import Response
 
 from annotation.access import is_researcher
 from annotation.models import System, TestSet
-from metrics import runs
-from metrics.models import MetricRun
-from metrics.registry import METRICS
+from metrics import catalogue, runs
+from metrics.models import MetricRun, RunWorker
 
 
 class MayRun(BasePermission):
@@ -25,11 +24,38 @@ class MayRun(BasePermission):
         return is_researcher(request.user)
 
 
+class WorkerLogSerializer(serializers.ModelSerializer[RunWorker]):
+    """What one worker did: bytes are peaks, `seconds` those it was busy."""
+
+    rate = serializers.FloatField(source="average_rate", allow_null=True)
+    state = serializers.CharField()
+
+    class Meta:
+        model = RunWorker
+        fields = (
+            "name",
+            "host",
+            "device",
+            "precision",
+            "batch",
+            "segments",
+            "seconds",
+            "rate",
+            "peak_bytes",
+            "device_peak_bytes",
+            "joined_at",
+            "seen_at",
+            "state",
+        )
+
+
 class RunSerializer(serializers.ModelSerializer[MetricRun]):
     test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True
     )
     signature = serializers.CharField(source="signature.signature", default=None)
+    seconds_left = serializers.FloatField(allow_null=True)
+    workers = WorkerLogSerializer(many=True)
 
     class Meta:
         model = MetricRun
@@ -42,7 +68,10 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
             "total",
             "done",
             "reused",
+            "rate",
+            "seconds_left",
             "worker",
+            "workers",
             "message",
             "created_at",
             "started_at",
@@ -57,7 +86,7 @@ class StartSerializer(serializers.Serializer[object]):
         slug_field="slug", queryset=TestSet.objects.all(), write_only=True
     )
     metrics = serializers.ListField(
-        child=serializers.ChoiceField(choices=sorted(METRICS)), allow_empty=False, write_only=True
+        child=serializers.CharField(), allow_empty=False, write_only=True
     )
     systems = serializers.ListField(
         child=serializers.CharField(), required=False, allow_empty=False, write_only=True
@@ -65,6 +94,13 @@ class StartSerializer(serializers.Serializer[object]):
     length_ratio = serializers.DecimalField(
         max_digits=4, decimal_places=2, required=False, write_only=True
     )
+
+    def validate_metrics(self, names: list[str]) -> list[str]:
+        """Refuse names that no metric has."""
+        unknown = sorted(set(names) - set(catalogue.infos()))
+        if unknown:
+            raise serializers.ValidationError(f"There is no metric named {', '.join(unknown)}.")
+        return names
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
         """Find the systems; name those that the test set lacks."""
@@ -100,7 +136,11 @@ class RunViewSet(
 
     permission_classes = (MayRun,)
     serializer_class = RunSerializer
-    queryset = MetricRun.objects.select_related("test_set", "signature").order_by("-pk")
+    queryset = (
+        MetricRun.objects.select_related("test_set", "signature")
+        .prefetch_related("workers")
+        .order_by("-pk")
+    )
 
     def get_queryset(self) -> QuerySet[MetricRun]:
         """Filter by test set."""
@@ -109,7 +149,7 @@ class RunViewSet(
         return rows.filter(test_set__slug=slug) if slug else rows
 
     @extend_schema(request=StartSerializer, responses={201: StartedSerializer})
-    def create(self, request: Request) -> Response:
+    def create(self, request: Request, format: str | None = None) -> Response:
         """Start one run per metric."""
         form = StartSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -125,7 +165,7 @@ class RunViewSet(
 
     @extend_schema(request=None, responses={200: RunSerializer, 409: None})
     @action(detail=True, methods=["post"])
-    def cancel(self, request: Request, pk: str) -> Response:
+    def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
         """Cancel a run; 409 if it had ended."""
         run = self.get_object()
         if not runs.cancel(run):

@@ -7,4 +7,4 @@ class MetricsConfig(AppConfig):
     name = "metrics"
 
     def ready(self) -> None:
-        from metrics import caretaker  # noqa: F401  connects to the signals of workers
+        from metrics import caretaker, reporter  # noqa: F401  connect to the signals of workers

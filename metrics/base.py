@@ -11,6 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 Scores = NDArray[np.float64]
+FAMILY_LABELS = {
+    "": "Lexical metrics",
+    "bertscore": "BERTScore",
+    "comet": "COMET",
+    "bleurt": "BLEURT",
+    "moverscore": "MoverScore",
+    "xmoverscore": "XMoverScore",
+    "xbertscore": "XBERTScore",
+    "refreeeval": "ReFreeEval",
+    "refreeeval-head": "ReFreeEval",
+    "sentsim": "SentSim",
+    "yisi": "YiSi",
+    "yisi-static": "YiSi",
+    "yisi-0": "YiSi",
+    "cosine": "Cosine",
+    "wmd": "Word mover's distance",
+    "sentbleu-wmt": "Lexical metrics",
+}
+OptionValue = str | int | float | bool
 
 
 class MetricError(Exception):
@@ -39,7 +58,9 @@ class MetricInfo:
     ``measures`` are the keys of the segment-level values in column order, unique over all metrics,
     and ``measure_labels`` their names for people. ``statistics`` name the sufficient statistics
     that are added over segments before :meth:`Metric.corpus`; where empty, a system's score is the
-    mean of its segments.
+    mean of its segments. ``shown`` are the measures that tables show, where there are many more.
+    ``checkpoint`` is the hub's name, or the directory, of the model that scores. ``family`` and
+    ``options`` are those of a metric that an admin configured (:mod:`metrics.options`).
     """
 
     name: str
@@ -53,10 +74,30 @@ class MetricInfo:
     queue: str = "cpu"
     description: str = ""
     citation: str = ""
+    shown: tuple[str, ...] = ()
+    checkpoint: str = ""
+    family: str = ""
+    options: tuple[tuple[str, OptionValue], ...] = ()
 
     def __post_init__(self) -> None:
+        if not set(self.shown) <= set(self.measures):
+            raise ValueError(f"shown of {self.name!r} names an unknown measure")
         if len(self.measures) != len(self.measure_labels):
             raise ValueError(f"measure_labels of {self.name!r}: one label per measure is needed")
+
+    def option(self, name: str) -> OptionValue:
+        """Return an option of a configured metric; KeyError where it has none of that name."""
+        return dict(self.options)[name]
+
+    @property
+    def family_label(self) -> str:
+        """The heading under which lists show it."""
+        return FAMILY_LABELS.get(self.family, self.family.capitalize())
+
+    @property
+    def table_measures(self) -> tuple[str, ...]:
+        """The measures that tables show: all, unless some are chosen."""
+        return self.shown or self.measures
 
     @property
     def width(self) -> int:
@@ -88,6 +129,25 @@ class Metric(Protocol):
 
     def corpus(self, summed: Scores) -> Scores:
         """Turn (h, statistics) sums into (h, measures) scores of h (hybrid) systems."""
+        ...
+
+
+class Telemetry(Protocol):
+    """What a metric may tell of its work, for the log of a run. Every part is optional.
+
+    Where ``device`` is missing the log says ``cpu``. ``budget`` is the padded tokens of one
+    forward pass, as it stands after the last one; ``batch_size`` the same in texts.
+    ``peak_bytes`` is the most memory of the device since the metric was made; where it is missing
+    and the device is a CUDA one, torch is asked.
+    """
+
+    device: str
+    precision: str
+    budget: int
+    batch_size: int
+
+    def peak_bytes(self) -> int:
+        """Return bytes."""
         ...
 
 

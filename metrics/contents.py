@@ -5,11 +5,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Output, Reference
 from metrics.base import SegmentInput
-from metrics.models import MetricRun, MetricSignature, SegmentScore
+from metrics.models import Lease, MetricRun, MetricSignature, RunPlan, SegmentScore
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,28 @@ def load_chunk(signature: MetricSignature, output_ids: Sequence[int]) -> Chunk:
             for _, _, segment, source, text in outputs
         ],
     )
+
+
+def pack_ids(output_ids: Sequence[int]) -> bytes:
+    """Pack ids as little-endian int64."""
+    return np.asarray(output_ids, dtype="<i8").tobytes()
+
+
+def load_plan(run_id: int) -> Sequence[int] | None:
+    """Read the output ids of a run's plan; None once the run has ended."""
+    packed = RunPlan.objects.filter(run=run_id).values_list("output_ids", flat=True).first()
+    return None if packed is None else array("q", np.frombuffer(packed, dtype="<i8").tolist())
+
+
+def describe_slice(lease: Lease) -> str:
+    """Name what a lease is about for people: one text, or the first and the last of several."""
+    if not lease.size:
+        return "the start, while the metric was loaded or the texts were counted"
+    output_ids = load_plan(lease.run_id) or []
+    texts = output_ids[lease.first : lease.first + lease.size]
+    if len(texts) == 1:
+        return describe(texts[0])
+    return f"{len(texts)} texts, from {describe(texts[0])} to {describe(texts[-1])}"
 
 
 def describe(output_id: int) -> str:

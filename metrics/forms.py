@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import System, TestSet
-from metrics import registry
+from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.models import MetricRun
 from metrics.runs import refusals_for
@@ -48,9 +48,10 @@ class StartForm(forms.Form):
     ) -> None:
         super().__init__(data, initial={"metrics": list(ticked)})
         self.refusals = refusals_for(test_set)
+        self.infos = list(catalogue.infos().values())
         self.all_systems = list(test_set.systems.all())
         self.fields["metrics"].choices = [  # type: ignore[attr-defined]
-            (info.name, info.label) for info, _ in registry.METRICS.values()
+            (info.name, info.label) for info in self.infos
         ]
         self.fields["systems"].queryset = test_set.systems.all()  # type: ignore[attr-defined]
 
@@ -58,10 +59,9 @@ class StartForm(forms.Form):
         """Metrics to choose, by family."""
         ticked = self["metrics"].value() or []
         groups: dict[str, list[Choice]] = {}
-        for info, path in registry.METRICS.values():
-            family = path.removeprefix("metrics.families.").split(".")[0].split(":")[0]
+        for info in self.infos:
             choice = Choice(info, info.name in ticked, self.refusals.get(info.name))
-            groups.setdefault(f"{family.capitalize()} metrics", []).append(choice)
+            groups.setdefault(info.family_label, []).append(choice)
         return groups
 
     def system_choices(self) -> list[tuple[System, bool]]:

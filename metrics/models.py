@@ -1,12 +1,53 @@
 """Metric runs, and scores stored once per signature and content."""
 
 from django.conf import settings
+from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from annotation.models import System, TestSet
+from metrics.base import MetricInfo
 from metrics.registry import METRICS
+
+
+class ConfiguredMetric(models.Model):
+    """A metric that an admin or a training run added: a family of the registry with its options.
+
+    `description` holds the fields of its :class:`MetricInfo` as they were made, so that scores
+    stay readable where the checkpoint is not. Rows are never changed, only retired.
+    """
+
+    name = models.CharField(
+        max_length=60,
+        unique=True,
+        validators=[RegexValidator(r"^[a-z0-9][a-z0-9+.-]*$", "Use a–z, 0–9, + . - for the name.")],
+    )
+    label = models.CharField(max_length=80)
+    family = models.CharField(max_length=40)
+    description = models.JSONField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["family", "label", "name"]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def info(self) -> MetricInfo:
+        """The description as every metric has one."""
+        fields = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in self.description.items()
+        }
+        return MetricInfo(**fields | {"options": tuple(self.description["options"].items())})
 
 
 class MetricSignature(models.Model):
@@ -51,14 +92,15 @@ class SegmentScore(models.Model):
 
 
 class MetricRun(models.Model):
-    """One metric over the outputs of some systems, worked off by whichever worker claims it.
+    """One metric over the outputs of some systems, shared by all workers that take part.
 
-    The row is the only truth about the run: pages and workers read and change nothing else.
-    A claim is a random token; every write of a worker carries it and fails once it is lost.
+    Rows are the only truth about a run: this one, its plan, its leases and its workers.
+    `cursor` is how far the plan of `planned` outputs is handed out, -1 before anybody makes it.
 
     `total`, `done` and `reused` count contents, not outputs: a text that two systems share is one.
-    `reused` of them had a score before the run began. `rate` is contents a second, lately.
-    `requeue_at` is when a queued run that nobody took is handed to the broker again.
+    `reused` of them had a score before the run began, or got it from another run meanwhile.
+    `rate` is contents a second, lately, of all workers together; `worker` took work last.
+    A queued run is for workers from `requeue_at` on.
     """
 
     class Status(models.TextChoices):
@@ -81,8 +123,8 @@ class MetricRun(models.Model):
     done = models.PositiveIntegerField(default=0)
     reused = models.PositiveIntegerField(default=0)
     rate = models.FloatField(null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    claim = models.CharField(max_length=32, blank=True, default="")
+    planned = models.PositiveIntegerField(default=0)
+    cursor = models.IntegerField(default=-1)
     worker = models.CharField(max_length=200, blank=True, default="")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     requeue_at = models.DateTimeField(default=timezone.now)
@@ -107,14 +149,20 @@ class MetricRun(models.Model):
     @property
     def label(self) -> str:
         """The metric as people know it."""
-        info, _ = METRICS.get(self.metric, (None, ""))
-        return info.label if info else self.metric
+        return self.info.label if self.info else self.metric
 
     @property
     def queue(self) -> str:
         """The queue whose workers can run it."""
-        info, _ = METRICS.get(self.metric, (None, ""))
-        return info.queue if info else "cpu"
+        return self.info.queue if self.info else "cpu"
+
+    @cached_property
+    def info(self) -> MetricInfo | None:
+        """The description of the metric; None where nobody knows it any more."""
+        if self.metric in METRICS:
+            return METRICS[self.metric][0]
+        row = ConfiguredMetric.objects.filter(name=self.metric).first()
+        return row.info if row else None
 
     @property
     def is_active(self) -> bool:
@@ -138,3 +186,90 @@ class MetricRun(models.Model):
         """Contents a second over a run that has ended, those reused not counted."""
         scored = self.done - self.reused
         return scored / self.seconds_taken if self.seconds_taken and scored > 0 else None
+
+
+class RunPlan(models.Model):
+    """What a run has to score, as its first worker found it.
+
+    `output_ids` packs one output for each content without a score, as little-endian int64.
+    """
+
+    run = models.OneToOneField(MetricRun, models.CASCADE, primary_key=True, related_name="plan")
+    output_ids = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"plan of run {self.run_id}"
+
+
+class RunWorker(models.Model):
+    """A worker's part in a run: what it did, on what, and whether it is still there.
+
+    `process` tells two processes of one name apart. `seconds` are those it was busy, `rate` is
+    contents a second, lately. `peak_bytes` is of its process, `device_peak_bytes` of its GPU.
+    `is_lost` marks one that fell silent; it has then left as well.
+    """
+
+    run = models.ForeignKey(MetricRun, models.CASCADE, related_name="workers")
+    name = models.CharField(max_length=200)
+    process = models.CharField(max_length=32)
+    host = models.CharField(max_length=200)
+    device = models.CharField(max_length=120, blank=True)
+    precision = models.CharField(max_length=40, blank=True)
+    batch = models.CharField(max_length=40, blank=True)
+    segments = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    rate = models.FloatField(null=True, blank=True)
+    peak_bytes = models.PositiveBigIntegerField(null=True, blank=True)
+    device_peak_bytes = models.PositiveBigIntegerField(null=True, blank=True)
+    joined_at = models.DateTimeField(db_default=Now())
+    seen_at = models.DateTimeField(db_default=Now())
+    left_at = models.DateTimeField(null=True, blank=True)
+    is_lost = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["run", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "name", "process"], name="run_worker_once"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["seen_at"], condition=models.Q(left_at=None), name="run_worker_there"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} on run {self.run_id}"
+
+    @property
+    def average_rate(self) -> float | None:
+        """Contents a second over the time it was busy."""
+        return self.segments / self.seconds if self.segments and self.seconds else None
+
+    @property
+    def state(self) -> str:
+        """What it is doing, in a word or two."""
+        if self.is_lost:
+            return "stopped answering"
+        return "left" if self.left_at or not self.run.is_active else "at work"
+
+
+class Lease(models.Model):
+    """A slice of a plan that a worker has in hand, or that waits to be done again from `due_at`.
+
+    Size 0 is the making of the plan itself. A slice that is done has no row any more.
+    """
+
+    run = models.ForeignKey(MetricRun, models.CASCADE, related_name="leases")
+    worker = models.ForeignKey(
+        RunWorker, models.CASCADE, null=True, blank=True, related_name="leases"
+    )
+    first = models.PositiveIntegerField()
+    size = models.PositiveIntegerField()
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["run", "first"]
+
+    def __str__(self) -> str:
+        return f"{self.first}+{self.size} of run {self.run_id}"

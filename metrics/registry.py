@@ -1,165 +1,176 @@
 """The metrics by name. Importing this module imports no metric: the web process stays light."""
 
+from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
+from metrics import options
 from metrics.base import Metric, MetricError, MetricInfo
+from metrics.families import reference_free
+from metrics.families.bertscore import options as bertscore
+from metrics.families.bleurt import options as bleurt
+from metrics.families.comet import options as comet
+from metrics.families.lexical import infos as lexical
+from metrics.families.moverscore import options as moverscore
+from metrics.families.xmoverscore import options as xmoverscore
 
-_BLEU_STATISTICS = (
-    *("hypothesis-length", "reference-length"),
-    *("correct-1", "correct-2", "correct-3", "correct-4"),
-    *("total-1", "total-2", "total-3", "total-4"),
-)
-_CHARACTER_STATISTICS = tuple(
-    f"character-{order}-{side}"
-    for order in range(1, 7)
-    for side in ("hypothesis", "reference", "match")
-)
-_WORD_STATISTICS = tuple(
-    f"word-{order}-{side}" for order in (1, 2) for side in ("hypothesis", "reference", "match")
-)
-_PAPINENI = "Papineni et al. 2002, BLEU: a method for automatic evaluation of machine translation"
+_REI_2020 = "Rei et al. 2020, COMET: a neural framework for MT evaluation"
+_REI_2021 = "Rei et al. 2021, Are references really needed?"
+_BERTSCORE = "metrics.families.bertscore.scorer:BertScore"
+_COMET = "metrics.families.comet.scorer:Comet"
+
+
+def _bertscore(name: str, label: str, layers: int, shown: str, checkpoint: str) -> MetricInfo:
+    return bertscore.make_info(
+        f"bertscore-{name}", f"BERTScore {label}", checkpoint, layers=layers, shown=(shown,)
+    )
+
+
+def _comet(
+    name: str, label: str, checkpoint: str, description: str, citation: str, *, reference: bool
+) -> MetricInfo:
+    return comet.make_info(
+        name,
+        label,
+        checkpoint,
+        description=description,
+        citation=citation,
+        needs_reference=reference,
+    )
+
+
+def _xmoverscore(definition: str, label: str) -> tuple[MetricInfo, str]:
+    given = {"checkpoint": "bert-base-multilingual-cased", "definition": definition}
+    chosen = options.clean(xmoverscore.FAMILY, given)
+    chosen["layer"] = xmoverscore.resolve_layer(chosen, layers=13)
+    info = xmoverscore.make_info(f"xmoverscore-{definition}", f"XMoverScore {label}", chosen)
+    return info, xmoverscore.FAMILY.scorer
+
+
+def _moverscore() -> tuple[MetricInfo, str]:
+    chosen = options.clean(moverscore.FAMILY, {"checkpoint": "distilbert-base-uncased"})
+    return moverscore.make_info("moverscore", "MoverScore", chosen), moverscore.FAMILY.scorer
+
 
 METRICS: dict[str, tuple[MetricInfo, str]] = {
-    "bleu-star": (
-        MetricInfo(
-            name="bleu-star",
-            label="BLEU*",
-            measures=("bleu-star",),
-            measure_labels=("BLEU*",),
-            statistics=_BLEU_STATISTICS,
-            higher_is_better=True,
-            needs_source=False,
-            needs_reference=True,
-            description="BLEU without the brevity penalty: shorter outputs are not punished.",
-            citation="Cheng et al. 2023, Evaluating the efficacy of length-controllable machine "
-            "translation",
-        ),
-        "metrics.families.lexical.bleu:BleuStar",
+    **lexical.METRICS,
+    # Layers and measures recommended in Cheng et al. 2023, section 5: 8-R, 11-F1, 13-F1, 41-F1.
+    "bertscore-mbert": (
+        _bertscore("mbert", "mBERT", 13, "8-r", "bert-base-multilingual-cased"),
+        _BERTSCORE,
     ),
-    "bleu": (
-        MetricInfo(
-            name="bleu",
-            label="BLEU",
-            measures=("bleu",),
-            measure_labels=("BLEU",),
-            statistics=_BLEU_STATISTICS,
-            higher_is_better=True,
-            needs_source=False,
-            needs_reference=True,
-            description="Corpus BLEU from summed n-gram counts; by segment, sentence BLEU.",
-            citation=_PAPINENI,
-        ),
-        "metrics.families.lexical.bleu:Bleu",
+    "bertscore-bart": (
+        _bertscore("bart", "BART", 13, "11-f", "facebook/bart-large-mnli"),
+        _BERTSCORE,
     ),
-    "sentbleu": (
-        MetricInfo(
-            name="sentbleu",
-            label="sentBLEU",
-            measures=("sentbleu",),
-            measure_labels=("sentBLEU",),
-            statistics=(),
-            higher_is_better=True,
-            needs_source=False,
-            needs_reference=True,
-            description="Sentence BLEU with effective order, averaged over segments.",
-            citation=_PAPINENI,
-        ),
-        "metrics.families.lexical.bleu:SentBleu",
+    "bertscore-roberta": (
+        _bertscore("roberta", "RoBERTa", 25, "13-f", "roberta-large-mnli"),
+        _BERTSCORE,
     ),
-    "chrf": (
-        MetricInfo(
-            name="chrf",
-            label="chrF",
-            measures=("chrf",),
-            measure_labels=("chrF",),
-            statistics=_CHARACTER_STATISTICS,
-            higher_is_better=True,
-            needs_source=False,
-            needs_reference=True,
-            description="F-score of character n-grams, recall weighing twice.",
-            citation="Popović 2015, chrF: character n-gram F-score for automatic MT evaluation",
-        ),
-        "metrics.families.lexical.chrf:Chrf",
+    "bertscore-deberta": (
+        _bertscore("deberta", "DeBERTa", 49, "41-f", "microsoft/deberta-xlarge-mnli"),
+        _BERTSCORE,
     ),
-    "chrf++": (
-        MetricInfo(
-            name="chrf++",
-            label="chrF++",
-            measures=("chrf++",),
-            measure_labels=("chrF++",),
-            statistics=_CHARACTER_STATISTICS + _WORD_STATISTICS,
-            higher_is_better=True,
-            needs_source=False,
-            needs_reference=True,
-            description="chrF with word unigrams and bigrams; prefer chrF for Chinese, Japanese.",
-            citation="Popović 2017, chrF++: words helping character n-grams",
+    "wmt20-comet-da": (
+        _comet(
+            *("wmt20-comet-da", "COMET-20", "Unbabel/wmt20-comet-da"),
+            *("Trained on direct assessments until WMT19.", _REI_2020),
+            reference=True,
         ),
-        "metrics.families.lexical.chrf:ChrfPlusPlus",
+        _COMET,
     ),
-    "ter": (
-        MetricInfo(
-            name="ter",
-            label="TER",
-            measures=("ter",),
-            measure_labels=("TER",),
-            statistics=("edits", "reference-length"),
-            higher_is_better=False,
-            needs_source=False,
-            needs_reference=True,
-            description="Edits, block shifts included, per reference word; lower is better.",
-            citation="Snover et al. 2006, A study of translation edit rate with targeted human "
-            "annotation",
+    "wmt21-comet-mqm": (
+        _comet(
+            *("wmt21-comet-mqm", "COMET-MQM-21", "Unbabel/wmt21-comet-mqm"),
+            *("Trained on direct assessments, then on MQM scores.", _REI_2021),
+            reference=True,
         ),
-        "metrics.families.lexical.ter:Ter",
+        _COMET,
     ),
-    "rouge": (
-        MetricInfo(
-            name="rouge",
-            label="ROUGE",
-            measures=(
-                *("rouge1-p", "rouge1-r", "rouge1-f"),
-                *("rouge2-p", "rouge2-r", "rouge2-f"),
-                *("rougel-p", "rougel-r", "rougel-f"),
-            ),
-            measure_labels=(
-                *("ROUGE1-P", "ROUGE1-R", "ROUGE1-F1"),
-                *("ROUGE2-P", "ROUGE2-R", "ROUGE2-F1"),
-                *("ROUGEL-P", "ROUGEL-R", "ROUGEL-F1"),
-            ),
-            statistics=(),
-            higher_is_better=True,
-            needs_source=False,
-            needs_reference=True,
-            description="Overlap of words, word pairs and longest common subsequence; over "
-            "characters in Chinese and Japanese, without punctuation.",
-            citation="Lin 2004, ROUGE: a package for automatic evaluation of summaries",
+    "wmt21-comet-qe-da": (
+        _comet(
+            *("wmt21-comet-qe-da", "COMET-QE-DA-21", "Unbabel/wmt21-comet-qe-da"),
+            *("Trained on direct assessments; reads no reference.", _REI_2021),
+            reference=False,
         ),
-        "metrics.families.lexical.rouge:Rouge",
+        _COMET,
     ),
-    "rouge-characters": (
-        MetricInfo(
-            name="rouge-characters",
-            label="ROUGE (all characters)",
-            measures=(
-                *("rouge1-characters-p", "rouge1-characters-r", "rouge1-characters-f"),
-                *("rouge2-characters-p", "rouge2-characters-r", "rouge2-characters-f"),
-                *("rougel-characters-p", "rougel-characters-r", "rougel-characters-f"),
-            ),
-            measure_labels=(
-                *("ROUGE1-P (characters)", "ROUGE1-R (characters)", "ROUGE1-F1 (characters)"),
-                *("ROUGE2-P (characters)", "ROUGE2-R (characters)", "ROUGE2-F1 (characters)"),
-                *("ROUGEL-P (characters)", "ROUGEL-R (characters)", "ROUGEL-F1 (characters)"),
-            ),
-            statistics=(),
-            higher_is_better=True,
-            needs_source=False,
-            needs_reference=True,
-            description="ROUGE over every character but white space, punctuation included.",
-            citation="Lin 2004, ROUGE: a package for automatic evaluation of summaries",
+    "wmt22-comet-da": (
+        _comet(
+            *("wmt22-comet-da", "COMET-22", "Unbabel/wmt22-comet-da"),
+            *("Trained on direct assessments until WMT21.", "Rei et al. 2022, COMET-22"),
+            reference=True,
         ),
-        "metrics.families.lexical.rouge:RougeCharacters",
+        _COMET,
     ),
+    "wmt22-cometkiwi-da": (
+        _comet(
+            *("wmt22-cometkiwi-da", "CometKiwi-22", "Unbabel/wmt22-cometkiwi-da"),
+            "Reads source and output together, and no reference.",
+            "Rei et al. 2022, CometKiwi",
+            reference=False,
+        ),
+        _COMET,
+    ),
+    "xcomet-xl": (
+        _comet(
+            *("xcomet-xl", "xCOMET-XL", "Unbabel/XCOMET-XL"),
+            "Reads source, output and reference together; also trained on error spans.",
+            "Guerreiro et al. 2023, xCOMET",
+            reference=True,
+        ),
+        _COMET,
+    ),
+    "bleurt-20": (
+        bleurt.make_info(
+            *("bleurt-20", "BLEURT-20", "lucadiliello/BLEURT-20"),
+            description="Reads reference and output together; trained on ratings until WMT19.",
+            citation="Pu et al. 2021, Learning compact metrics for MT",
+        ),
+        "metrics.families.bleurt.scorer:Bleurt",
+    ),
+    "moverscore": _moverscore(),
+    "xmoverscore-release-2020": _xmoverscore("release-2020", "2020"),
+    "xmoverscore-head-2022": _xmoverscore("head-2022", "2022"),
+    "xmoverscore-paper": _xmoverscore("paper", "as published"),
+    **reference_free.METRICS,
 }
+
+
+# Families that an admin configures, by key: dotted paths of their descriptions.
+FAMILIES: dict[str, str] = {
+    "bertscore": "metrics.families.bertscore.options:FAMILY",
+    "comet": "metrics.families.comet.options:FAMILY",
+    "bleurt": "metrics.families.bleurt.options:FAMILY",
+    "moverscore": "metrics.families.moverscore.options:FAMILY",
+    "xmoverscore": "metrics.families.xmoverscore.options:FAMILY",
+    "xbertscore": "metrics.families.xbertscore.options:FAMILY",
+    "refreeeval": "metrics.families.refreeeval.options:FAMILY",
+    "refreeeval-head": "metrics.families.refreeeval.head_options:FAMILY",
+    "sentsim": "metrics.families.sentsim.options:FAMILY",
+    "yisi": "metrics.families.yisi.options:FAMILY",
+    "yisi-static": "metrics.families.yisi.options:STATIC_FAMILY",
+    "yisi-0": "metrics.families.yisi.options:LETTERS_FAMILY",
+    "cosine": "metrics.families.cosine.options:FAMILY",
+    "wmd": "metrics.families.wmd.options:FAMILY",
+    "sentbleu-wmt": "metrics.families.lexical.options:FAMILY",
+}
+
+
+def get_family(key: str) -> options.Family:
+    """Return a family that can be configured; a permanent :class:`MetricError` for others."""
+    if key not in FAMILIES:
+        known = ", ".join(FAMILIES)
+        raise MetricError(f"Unknown family {key!r}; known: {known}", permanent=True)
+    module, _, name = FAMILIES[key].partition(":")
+    family: options.Family = getattr(import_module(module), name)
+    return family
+
+
+def configure(key: str, name: str, label: str, given: Mapping[str, Any]) -> MetricInfo:
+    """Describe a metric of a family; ValueError with a sentence for options that do not fit."""
+    family = get_family(key)
+    return family.describe(name, label, options.clean(family, given))
 
 
 def get_info(name: str) -> MetricInfo:
@@ -173,15 +184,20 @@ def load(name: str, *, source_language: str, target_language: str) -> Metric:
     Raises a permanent :class:`MetricError` for an unknown name and for a missing package.
     """
     info, path = _entry(name)
+    return build(info, path, source_language=source_language, target_language=target_language)
+
+
+def build(info: MetricInfo, path: str, *, source_language: str, target_language: str) -> Metric:
+    """Import the class at a dotted path and create the metric that ``info`` describes."""
     module, _, class_name = path.partition(":")
     try:
-        build = getattr(import_module(module), class_name)
+        scorer = getattr(import_module(module), class_name)
     except ModuleNotFoundError as error:
         raise MetricError(
             f"{info.label} needs the package {error.name}: pip install -r requirements.txt",
             permanent=True,
         ) from error
-    metric: Metric = build(info, source_language=source_language, target_language=target_language)
+    metric: Metric = scorer(info, source_language=source_language, target_language=target_language)
     return metric
 
 

@@ -1,4 +1,4 @@
-"""Start, cancel and requeue metric runs. Workers do the rest: `claims` and `scoring`."""
+"""Start and cancel metric runs, and say what they wait for. Workers do the rest: `agenda`."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -10,20 +10,17 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F, Q, Value
-from django.db.models.functions import Concat, Now
+from django.db.models import Max
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Output, Segment, System, TestSet
-from metrics import registry, tasks
-from metrics.claims import stale
-from metrics.models import MetricRun
+from metrics import catalogue, run_state, tasks
+from metrics.models import MetricRun, RunWorker
+from metrics.run_state import is_silent
 
 logger = logging.getLogger(__name__)
 Status = MetricRun.Status
-# A message is sent again this many seconds after nobody took it, at most.
-LONGEST_WAIT = 300
 # A run that nobody took for this many seconds makes the pages say how to start a worker.
 PATIENCE_SECONDS = 15
 NO_SYSTEMS = "Choose at least one system that has outputs."
@@ -61,15 +58,17 @@ def start(
     if not total:
         raise ValidationError(NO_SYSTEMS)
     active = _active_runs(test_set)
-    refusals = refusals_for(test_set, chosen)
+    refusals, known = refusals_for(test_set, chosen), catalogue.infos()
+    delay = 0 if enqueue else settings.RUN_STALE_SECONDS
+    create = partial(_create, test_set, systems=chosen, total=total, user=user, delay=delay)
     started = Started()
     for name in dict.fromkeys(metrics):
-        if name in refusals or name not in registry.METRICS:
+        if name in refusals or name not in known:
             started.refused.append(refusals.get(name) or f"There is no metric named {name}.")
         elif existing := active.get((name, frozenset(system.pk for system in chosen))):
             started.active.append(existing)
         else:
-            started.runs.append(_create(test_set, name, chosen, total, user))
+            started.runs.append(create(name))
     if enqueue:
         for run in started.runs:
             transaction.on_commit(partial(hand_out, run))
@@ -93,14 +92,20 @@ def _active_runs(test_set: TestSet) -> dict[tuple[str, frozenset[int]], MetricRu
 
 
 def _create(
-    test_set: TestSet, metric: str, systems: Sequence[System], total: int, user: Any
+    test_set: TestSet,
+    metric: str,
+    *,
+    systems: Sequence[System],
+    total: int,
+    user: Any,
+    delay: float,
 ) -> MetricRun:
     run = MetricRun.objects.create(
         test_set=test_set,
         metric=metric,
         total=total,
         created_by=user,
-        requeue_at=timezone.now() + timedelta(seconds=settings.RUN_STALE_SECONDS),
+        requeue_at=timezone.now() + timedelta(seconds=delay),
     )
     run.systems.set(systems)
     return run
@@ -122,13 +127,13 @@ def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> 
     )
     return {
         info.name: f"{info.label} needs a reference for every segment; {which}."
-        for info, _ in registry.METRICS.values()
+        for info in catalogue.infos().values()
         if info.needs_reference
     }
 
 
 def hand_out(run: MetricRun) -> None:
-    """Put a run into the queue of its metric; where the broker is away, a worker does it later."""
+    """Wake a worker of the run's queue; where the broker is away, one finds the run by itself."""
     try:
         tasks.score_run.apply_async(args=[run.pk], queue=run.queue)
     except (BrokerError, OSError):
@@ -136,44 +141,8 @@ def hand_out(run: MetricRun) -> None:
 
 
 def cancel(run: MetricRun) -> bool:
-    """Cancel a run that is queued or running; its worker stops after the chunk in hand."""
-    return bool(
-        MetricRun.objects.filter(pk=run.pk, status__in=MetricRun.ACTIVE).update(
-            status=Status.CANCELLED, claim="", rate=None, finished_at=Now()
-        )
-    )
-
-
-def requeue_stale(*, everything: bool = False) -> int:
-    """Hand out again what no living worker has; return how many runs that were.
-
-    Runs whose worker fell silent, and queued runs whose message nobody took: brokers lose the
-    message of a worker that is killed. With `everything`, all queued runs: a worker that starts
-    may follow one that took messages to its grave. A message too many does no harm.
-    """
-    MetricRun.objects.filter(stale()).update(
-        status=Status.QUEUED,
-        claim="",
-        rate=None,
-        requeue_at=Now(),
-        message=Concat(F("worker"), Value(" stopped answering; the run goes on elsewhere.")),
-    )
-    due = Q() if everything else Q(requeue_at__lte=Now())
-    waiting = MetricRun.objects.filter(due, status=Status.QUEUED).order_by("pk")
-    return sum(_requeue(run) for run in waiting)
-
-
-def _requeue(run: MetricRun) -> bool:
-    """Send one message, unless another process has just done so and moved `requeue_at`."""
-    waited = (timezone.now() - run.created_at).total_seconds()
-    seconds = min(max(waited, settings.RUN_STALE_SECONDS), LONGEST_WAIT)
-    # Not `=`: SQLite writes its own times with three digits of a second, Django with six.
-    is_mine = MetricRun.objects.filter(
-        pk=run.pk, status=Status.QUEUED, requeue_at__lte=run.requeue_at
-    ).update(requeue_at=Now() + timedelta(seconds=seconds))
-    if is_mine:
-        hand_out(run)
-    return bool(is_mine)
+    """Cancel a run that is queued or running; its workers stop after the slices in hand."""
+    return run_state.cancel(run.pk)
 
 
 def idle_queues(shown: Iterable[MetricRun]) -> list[str]:
@@ -181,23 +150,26 @@ def idle_queues(shown: Iterable[MetricRun]) -> list[str]:
     waiting = {run.queue for run in shown if _is_waiting(run)}
     if not waiting:
         return []
-    running = MetricRun.objects.filter(~stale(), status=Status.RUNNING)
-    return sorted(waiting - {run.queue for run in running})
+    busy = RunWorker.objects.filter(
+        ~is_silent(), left_at=None, run__status=Status.RUNNING
+    ).select_related("run")
+    return sorted(waiting - {worker.run.queue for worker in busy})
 
 
 def _is_waiting(run: MetricRun) -> bool:
     """Whether a worker, if there were one, would have taken this run by now.
 
-    A run that was handed back is due at `requeue_at`; every worker's caretaker postpones that.
+    A run that was handed back is due at `requeue_at`.
     """
-    since = run.requeue_at if run.attempts else run.created_at
+    since = run.requeue_at if run.started_at else run.created_at
     waited = (timezone.now() - since).total_seconds()
     return run.status == Status.QUEUED and waited > PATIENCE_SECONDS
 
 
 def silence(run: MetricRun) -> float | None:
-    """Seconds for which the worker of a running run gave no sign of life, where that is long."""
-    if run.status != Status.RUNNING or run.heartbeat_at is None:
+    """Seconds for which no worker of a running run gave a sign of life, where that is long."""
+    if run.status != Status.RUNNING:
         return None
-    seconds = (timezone.now() - run.heartbeat_at).total_seconds()
+    seen = run_state.there(run).aggregate(seen=Max("seen_at"))["seen"]
+    seconds = (timezone.now() - seen).total_seconds() if seen else 0.0
     return seconds if seconds > PATIENCE_SECONDS else None

@@ -1,12 +1,21 @@
-"""Addresses of metric runs."""
+"""Addresses of metrics, models, workers and runs."""
 
 from django.urls import path
 
-from metrics import views
+from metrics.views import fleet, metrics, runs
 
 urlpatterns = [
-    path("runs/", views.run_list, name="runs"),
-    path("runs/<int:pk>/", views.run_detail, name="run"),
-    path("runs/<int:pk>/cancel/", views.run_cancel, name="run-cancel"),
-    path("testsets/<slug:slug>/score/", views.run_start, name="run-start"),
+    path("metrics/", metrics.metric_list, name="metrics"),
+    path("metrics/add/", metrics.metric_families, name="metric-add"),
+    path("metrics/<str:name>/retire/", metrics.metric_retire, name="metric-retire"),
+    path("metrics/<str:name>/restore/", metrics.metric_restore, name="metric-restore"),
+    path("metrics/add/<slug:family>/", metrics.metric_configure, name="metric-configure"),
+    path("metrics/<str:name>/", metrics.metric_detail, name="metric"),
+    path("models/", fleet.model_list, name="models"),
+    path("models/check/", fleet.model_check, name="model-check"),
+    path("workers/", fleet.worker_list, name="workers"),
+    path("runs/", runs.run_list, name="runs"),
+    path("runs/<int:pk>/", runs.run_detail, name="run"),
+    path("runs/<int:pk>/cancel/", runs.run_cancel, name="run-cancel"),
+    path("testsets/<slug:slug>/score/", runs.run_start, name="run-start"),
 ]

@@ -12,9 +12,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from annotation.models import System, TestSet
-from metrics import registry, runs, scoring
+from metrics import catalogue, runs, scoring
 from metrics.models import MetricRun
-from metrics.templatetags.run_numbers import duration, rate
+from metrics.templatetags.run_numbers import duration, memory, rate
 
 POLL_SECONDS = 0.5
 
@@ -28,8 +28,8 @@ class Command(BaseCommand):
             "--metric",
             action="append",
             required=True,
-            choices=list(registry.METRICS),
-            help="may be repeated",
+            metavar="METRIC",
+            help="may be repeated; `manage.py models` lists them",
         )
         parser.add_argument(
             "--system",
@@ -39,9 +39,13 @@ class Command(BaseCommand):
         )
         place = parser.add_mutually_exclusive_group()
         place.add_argument("--wait", action="store_true", help="stay until the workers are done")
-        place.add_argument("--here", action="store_true", help="score in this process, no worker")
+        place.add_argument("--here", action="store_true", help="score here; needs no worker")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        known = catalogue.infos()
+        for name in options["metric"]:
+            if name not in known:
+                raise CommandError(f"There is no metric {name!r}. Known: {', '.join(known)}.")
         test_set = _find_test_set(options["test_set"])
         systems = _find_systems(test_set, options["system"])
         try:
@@ -70,6 +74,7 @@ class Command(BaseCommand):
         try:
             for run in [*started.runs, *started.active]:
                 _follow(run, line, here=here)
+                _write_log(run, self.stdout)
         except KeyboardInterrupt:
             self._leave(started.runs if here else [])
         self._report([*started.runs, *started.active])
@@ -116,11 +121,12 @@ def _progress(run: MetricRun) -> str:
 
 
 def _follow(run: MetricRun, line: _Line, *, here: bool) -> None:
-    """Watch a run until it has ended; with `here`, work it off as soon as it may be taken."""
+    """Watch a run until it has ended; with `here`, take part as soon as there is work."""
+    rest_until = 0.0
     run.refresh_from_db()
     while run.is_active:
-        if here and _may_try(run):
-            _work_off(run, line)
+        if here and _may_try(run) and time.monotonic() >= rest_until:
+            rest_until = time.monotonic() + _work_off(run, line)
             run.refresh_from_db()
         if run.is_active:
             line.show(run)
@@ -130,19 +136,35 @@ def _follow(run: MetricRun, line: _Line, *, here: bool) -> None:
 
 
 def _may_try(run: MetricRun) -> bool:
-    """Whether a claim makes sense: not while another has the run, not before a retry is due."""
-    if run.status == MetricRun.Status.RUNNING:
-        return runs.silence(run) is not None
-    return not run.attempts or run.requeue_at <= timezone.now()
+    """Whether this process may find something to take: not before a retry is due."""
+    return run.started_at is None or run.requeue_at <= timezone.now()
 
 
-def _work_off(run: MetricRun, line: _Line) -> None:
+def _work_off(run: MetricRun, line: _Line) -> float:
+    """Take part in a run; return for how many seconds to leave it to others."""
+
     def report(progress: scoring.Progress) -> None:
         run.status, run.total = MetricRun.Status.RUNNING, progress.total
         run.done, run.rate = progress.done, progress.rate
         line.show(run)
 
-    scoring.work_off(run.pk, worker=f"manage.py score on {socket.gethostname()}", report=report)
+    name = f"manage.py score on {socket.gethostname()}"
+    return scoring.work_off(run.pk, worker=name, report=report).rest_seconds
+
+
+def _write_log(run: MetricRun, out: Any) -> None:
+    """Say what each worker did for a run, on which device and in how much memory."""
+    for worker in run.workers.all():
+        parts = [worker.device, worker.precision, worker.batch and f"batches of {worker.batch}"]
+        parts += [f"{worker.segments:,} texts in {duration(worker.seconds)}"]
+        parts.append(rate(worker.average_rate))
+        if worker.peak_bytes:
+            parts.append(f"peak memory {memory(worker.peak_bytes)}")
+        if worker.device_peak_bytes:
+            parts.append(f"{memory(worker.device_peak_bytes)} on the device")
+        if worker.is_lost:
+            parts.append(worker.state)
+        out.write(f"  {worker.name}: " + ", ".join(filter(None, parts)))
 
 
 def _find_test_set(slug: str) -> TestSet:

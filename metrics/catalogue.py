@@ -1,0 +1,106 @@
+"""All metrics that this installation knows: those of the registry, then those configured here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+
+from metrics import registry
+from metrics.base import Metric, MetricError, MetricInfo
+from metrics.models import ConfiguredMetric
+from metrics.options import layers_elsewhere
+from metrics.workers import layers_on_workers
+
+_TAKEN = "There is a metric named {} already."
+
+
+def infos(*, retired: bool = False) -> dict[str, MetricInfo]:
+    """Return descriptions by name, in the order of every list; `retired` ones only if wanted."""
+    known = {name: info for name, (info, _) in registry.METRICS.items()}
+    rows = ConfiguredMetric.objects.all()
+    for row in rows if retired else rows.filter(retired_at=None):
+        known[row.name] = row.info
+    return known
+
+
+def find(name: str) -> MetricInfo | None:
+    """Return the description of a metric, retired or not; None where nobody knows it."""
+    if name in registry.METRICS:
+        return registry.get_info(name)
+    row = ConfiguredMetric.objects.filter(name=name).first()
+    return row.info if row else None
+
+
+def get(name: str) -> MetricInfo:
+    """Return the description of a metric; a permanent :class:`MetricError` for unknown names."""
+    info = find(name)
+    if info is None:
+        raise MetricError(f"Unknown metric {name!r}.", permanent=True)
+    return info
+
+
+def load(name: str, *, source_language: str, target_language: str) -> Metric:
+    """Import and create a metric for a language pair, as :func:`metrics.registry.load`."""
+    languages = {"source_language": source_language, "target_language": target_language}
+    if name in registry.METRICS:
+        return registry.load(name, **languages)
+    info = get(name)
+    return registry.build(info, registry.get_family(info.family).scorer, **languages)
+
+
+def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) -> MetricInfo:
+    """Return what :func:`configure` would store.
+
+    ValidationError names the field at fault; ValueError and MetricError are about the options.
+    What only workers have on their disks, they are asked for.
+    """
+    asking = layers_elsewhere.set(layers_on_workers)
+    try:
+        info = registry.configure(family, name, label, options)
+    finally:
+        layers_elsewhere.reset(asking)
+    if find(name):
+        raise ValidationError({"name": _TAKEN.format(name)})
+    _row(info, family).full_clean()
+    return info
+
+
+def configure(
+    *, family: str, name: str, label: str, options: Mapping[str, Any], user: Any = None
+) -> ConfiguredMetric:
+    """Add a metric of a family; ValidationError with a sentence where that cannot be.
+
+    What it is called and how it is set never changes afterwards: scores are stored under it.
+    """
+    try:
+        info = describe(family=family, name=name, label=label, options=options)
+    except (ValueError, MetricError) as error:
+        raise ValidationError({"options": str(error)}) from error
+    row = _row(info, family, user)
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise ValidationError({"name": _TAKEN.format(name)}) from None
+    return row
+
+
+def _row(info: MetricInfo, family: str, user: Any = None) -> ConfiguredMetric:
+    document = {**vars(info), "options": dict(info.options)}
+    return ConfiguredMetric(
+        name=info.name, label=info.label, family=family, description=document, created_by=user
+    )
+
+
+def retire(name: str) -> bool:
+    """Take a configured metric out of the lists; its scores stay. False where there is none."""
+    rows = ConfiguredMetric.objects.filter(name=name, retired_at=None)
+    return bool(rows.update(retired_at=Now()))
+
+
+def restore(name: str) -> bool:
+    """Bring a retired metric back; False where there is none."""
+    rows = ConfiguredMetric.objects.filter(name=name).exclude(retired_at=None)
+    return bool(rows.update(retired_at=None))

@@ -1,0 +1,1 @@
+"""BERTScore: every layer, precision, recall and F1, from one encoder pass."""

@@ -1,0 +1,43 @@
+"""Greedy matching of token embeddings, many pairs at once (Zhang et al. 2020, eq. 1–3)."""
+
+import torch
+
+Tensor = torch.Tensor
+
+# Numbers in one similarity tensor: bounds the memory of a slice of pairs.
+NUMBERS_PER_SLICE = 2**24
+
+
+def greedy_match(
+    states: Tensor, mask: Tensor, weights: Tensor, hypotheses: Tensor, references: Tensor
+) -> Tensor:
+    """Return (pairs, 3) precision, recall and F1.
+
+    ``states`` is (texts, tokens, width), ``mask`` and ``weights`` are (texts, tokens), and a pair
+    is a row of ``hypotheses`` and ``references``, which index texts. Special tokens weigh nothing
+    but can be matched. A text in which nothing weighs scores 0. Padding is never matched, so a
+    value does not depend on the batch (bert-score counts it as similarity 0, which shows only
+    where every real similarity of a token is negative).
+    """
+    unit = torch.nn.functional.normalize(states, dim=-1)
+    size = max(1, NUMBERS_PER_SLICE // (states.shape[1] * max(states.shape[1], states.shape[2])))
+    slices = zip(torch.split(hypotheses, size), torch.split(references, size), strict=True)
+    return torch.cat([_match(unit, mask, weights, left, right) for left, right in slices])
+
+
+def _match(unit: Tensor, mask: Tensor, weights: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    similarity = unit[left] @ unit[right].transpose(1, 2)
+    to_reference = similarity.masked_fill(~mask[right][:, None, :], -2).amax(dim=2)
+    to_hypothesis = similarity.masked_fill(~mask[left][:, :, None], -2).amax(dim=1)
+    precision = _weighted_mean(to_reference, weights[left])
+    recall = _weighted_mean(to_hypothesis, weights[right])
+    # An empty text on either side makes all three 0.
+    defined = (weights[left].sum(1) > 0) & (weights[right].sum(1) > 0)
+    total = precision + recall
+    f1 = torch.where(total == 0, 0.0, 2 * precision * recall / total)
+    return torch.where(defined[:, None], torch.stack([precision, recall, f1], dim=1), 0.0)
+
+
+def _weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
+    # Only where nothing weighs is the sum 0; idf weights may sum up to less than 1.
+    return (values * weights).sum(1) / weights.sum(1).clamp_min(torch.finfo(weights.dtype).tiny)

@@ -1,0 +1,63 @@
+"""BERTScore on any encoder. Neither Django nor torch: web and workers read it."""
+
+from metrics.base import MetricInfo
+from metrics.options import Family, Option, Options, count_layers
+
+_SIDES = (("p", "P"), ("r", "R"), ("f", "F1"))
+_ZHANG = "Zhang et al. 2020, BERTScore: evaluating text generation with BERT"
+
+
+def make_info(
+    name: str,
+    label: str,
+    checkpoint: str,
+    *,
+    layers: int,
+    shown: tuple[str, ...],
+    options: Options | None = None,
+) -> MetricInfo:
+    """Describe precision, recall and F1 of every hidden state, embeddings (layer 0) included."""
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=tuple(f"{name}-{layer}-{key}" for layer in range(layers) for key, _ in _SIDES),
+        measure_labels=tuple(
+            f"{label} {layer}-{word}" for layer in range(layers) for _, word in _SIDES
+        ),
+        statistics=(),
+        higher_is_better=True,
+        needs_source=False,
+        needs_reference=True,
+        queue="gpu",
+        description=f"Token similarity under {checkpoint}; all {layers} layers are kept, tables "
+        "show the recommended one.",
+        citation=_ZHANG,
+        checkpoint=checkpoint,
+        shown=tuple(f"{name}-{measure}" for measure in shown),
+        family="bertscore",
+        options=tuple((options or {}).items()),
+    )
+
+
+def describe(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured one; the number of layers is read from the checkpoint."""
+    checkpoint, layer = str(options["checkpoint"]), int(options["layer"])
+    layers = count_layers(checkpoint)
+    if layer >= layers:
+        raise ValueError(f"Layer shown: {checkpoint} has layers 0 to {layers - 1}.")
+    shown = (f"{layer}-{options['measure']}",)
+    return make_info(name, label, checkpoint, layers=layers, shown=shown, options=options)
+
+
+FAMILY = Family(
+    key="bertscore",
+    label="BERTScore",
+    description="Token similarity of output and reference under any encoder, all layers kept.",
+    scorer="metrics.families.bertscore.scorer:BertScore",
+    options=(
+        Option("checkpoint", "Encoder", "checkpoint", help="A hub's name or a local directory."),
+        Option("layer", "Layer shown", "integer", minimum=0, help="0 is the embedding."),
+        Option("measure", "Measure shown", "choice", "f", choices=("p", "r", "f")),
+    ),
+    describe=describe,
+)

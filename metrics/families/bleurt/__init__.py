@@ -1,0 +1,1 @@
+"""BLEURT in the PyTorch format of bleurt-pytorch."""

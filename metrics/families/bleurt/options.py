@@ -1,0 +1,57 @@
+"""Any BLEURT checkpoint. Neither Django nor torch: web and workers read it."""
+
+from metrics.base import MetricInfo
+from metrics.options import Family, Option, Options
+
+
+def make_info(
+    name: str,
+    label: str,
+    checkpoint: str,
+    *,
+    description: str,
+    citation: str,
+    options: Options | None = None,
+) -> MetricInfo:
+    """Describe a BLEURT model: one score a segment, from output and reference."""
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=(name,),
+        measure_labels=(label,),
+        statistics=(),
+        higher_is_better=True,
+        needs_source=False,
+        needs_reference=True,
+        queue="gpu",
+        description=description,
+        citation=citation,
+        checkpoint=checkpoint,
+        family="bleurt",
+        options=tuple((options or {}).items()),
+    )
+
+
+def describe(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured one."""
+    checkpoint = str(options["checkpoint"])
+    return make_info(
+        name,
+        label,
+        checkpoint,
+        description=f"The BLEURT checkpoint {checkpoint}.",
+        citation="Sellam et al. 2020, BLEURT: learning robust metrics for text generation",
+        options=options,
+    )
+
+
+FAMILY = Family(
+    key="bleurt",
+    label="BLEURT",
+    description="A trained BLEURT model in the format of bleurt-pytorch.",
+    scorer="metrics.families.bleurt.scorer:Bleurt",
+    options=(
+        Option("checkpoint", "Checkpoint", "checkpoint", help="A hub's name or a directory."),
+    ),
+    describe=describe,
+)

@@ -1,0 +1,135 @@
+"""BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021), equal to bleurt-pytorch (tests).
+
+A pair is read as ``[CLS] reference [SEP] output [SEP]``, so nothing can be shared but equal
+pairs. Pairs are cut to 512 tokens. With several references the mean is taken, as the released
+tool leaves it to its user.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from metrics import checkpoints, encoders, residents
+from metrics.base import (
+    MeanOfSegments,
+    MetricError,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.encoders import summary
+from metrics.residents import ModelSpec
+
+REVISION = 1
+MAX_TOKENS = 512
+
+
+@dataclass
+class BleurtModel:
+    """A model in memory with its tokenizer and its budget of tokens."""
+
+    tokenizer: Any
+    model: Any
+    device: str
+    precision: str
+    weights: str
+    budget: int
+
+
+class Bleurt(MeanOfSegments):
+    """The checkpoint is that of the description; languages do not matter to it."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info = info
+        self.loaded = _get(info.checkpoint)
+        self.device, self.precision = self.loaded.device, self.loaded.precision
+
+    @property
+    def budget(self) -> int:
+        """Padded tokens of a batch."""
+        return self.loaded.budget
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        fields: dict[str, str | int] = {
+            "checkpoint": self.info.checkpoint,
+            "weights": self.loaded.weights,
+            "precision": self.precision,
+            "references": "mean",
+            "revision": REVISION,
+        }
+        return format_signature(self.info.name, fields)
+
+    @torch.inference_mode()
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 1)."""
+        check_inputs(self.info, inputs)
+        pairs = [(reference, each.hypothesis) for each in inputs for reference in each.references]
+        distinct = list(dict.fromkeys(pairs))
+        values = dict(zip(distinct, self._score_pairs(distinct), strict=True))
+        means = [np.mean([values[r, each.hypothesis] for r in each.references]) for each in inputs]
+        return np.array(means, dtype=np.float64)[:, None]
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Scores:
+        encoded = [
+            self.loaded.tokenizer(reference, output, truncation=True, max_length=MAX_TOKENS)
+            for reference, output in pairs
+        ]
+        scores = np.empty(len(pairs))
+        for batch, found in encoders.in_batches(
+            self.loaded,
+            range(len(pairs)),
+            length=lambda index: len(encoded[index]["input_ids"]),
+            work=lambda batch: self._forward([encoded[index] for index in batch]),
+        ):
+            scores[batch] = found
+        return scores
+
+    def _forward(self, encoded: Sequence[Any]) -> Scores:
+        padded = self.loaded.tokenizer.pad(list(encoded), padding=True, return_tensors="pt")
+        with encoders.autocast(self.device, self.precision):
+            logits = self.loaded.model(**padded.to(self.device)).logits
+        return np.asarray(logits.flatten().double().cpu().numpy())
+
+
+def _get(checkpoint: str) -> BleurtModel:
+    device = encoders.best_device()
+    precision = encoders.best_precision(device)
+    folder = checkpoints.find(checkpoint)
+    weights = checkpoints.fingerprint(folder)
+    key = ModelSpec("bleurt", checkpoint, precision, device, weights)
+
+    def load() -> BleurtModel:
+        tokenizer, model = _load(checkpoint, folder)
+        budget = encoders.tokens_per_batch(device)
+        return BleurtModel(tokenizer, model.eval().to(device), device, precision, weights, budget)
+
+    return residents.get(key, folder, load)
+
+
+def _load(checkpoint: str, folder: str) -> tuple[Any, Any]:
+    from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
+
+    checkpoints.check(checkpoint, folder)
+    try:
+        tokenizer = BleurtTokenizer.from_pretrained(folder, local_files_only=True)
+        model, report = BleurtForSequenceClassification.from_pretrained(
+            folder, local_files_only=True, weights_only=True, output_loading_info=True
+        )
+    except Exception as error:
+        message = f"The checkpoint {checkpoint} cannot be loaded as BLEURT: {summary(error)}"
+        raise MetricError(message, permanent=True) from error
+    _require_one_score(checkpoint, model)
+    encoders.require_weights(checkpoint, model, report["missing_keys"])
+    return tokenizer, model
+
+
+def _require_one_score(checkpoint: str, model: Any) -> None:
+    if model.config.num_labels != 1:
+        message = f"The checkpoint {checkpoint} gives {model.config.num_labels} values, not one."
+        raise MetricError(message, permanent=True)

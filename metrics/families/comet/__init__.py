@@ -1,0 +1,1 @@
+"""COMET: any checkpoint of unbabel-comet, with every text encoded once."""

@@ -1,0 +1,130 @@
+"""COMET checkpoints from a directory, with their own classes and without the network."""
+
+import logging
+import zipfile
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from metrics import checkpoints, encoders, residents
+from metrics.base import MetricError
+from metrics.encoders import summary
+from metrics.residents import ModelSpec
+
+# The class names that hparams.yaml may give, and the texts that each reads; None where the
+# checkpoint itself says so (CometKiwi reads no reference).
+READS = {
+    "regression_metric": ("src", "mt", "ref"),
+    "referenceless_regression_metric": ("src", "mt"),
+    "unified_metric": None,
+    "xcomet_metric": None,
+}
+
+
+@dataclass
+class CometModel:
+    """A model in memory, its budget of tokens, and the vectors of texts that it has read."""
+
+    model: Any
+    device: str
+    precision: str
+    weights: str
+    encoder_settings: str
+    budget: int
+    vectors: "OrderedDict[str, torch.Tensor]" = field(default_factory=OrderedDict)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether texts are embedded apart, so that a vector serves many outputs."""
+        return "regression" in self.model.hparams.class_identifier
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Which of ``src``, ``mt`` and ``ref`` it reads."""
+        fixed = READS[self.model.hparams.class_identifier]
+        return fixed or tuple(self.model.hparams.input_segments)
+
+
+def get(name: str) -> CometModel:
+    """Return the resident model of a checkpoint directory, loading it where needed.
+
+    Raises a permanent :class:`MetricError` where something is missing, damaged, or of a class
+    that is no metric; nothing in a checkpoint is executed.
+    """
+    device = encoders.best_device()
+    precision = encoders.best_precision(device)
+    folder = checkpoints.find(name)
+    settings = _settings(Path(folder), name)
+    encoder = checkpoints.find(str(settings["pretrained_model"]))
+    weights = checkpoints.fingerprint(folder)
+    # Of the encoder only settings and tokenizer are read: its weights are in the checkpoint.
+    encoder_settings = checkpoints.fingerprint(encoder, weights=False)
+    key = ModelSpec("comet", name, precision, device, f"{weights} {encoder_settings}")
+
+    def load() -> CometModel:
+        model = _load(name, Path(folder), settings, encoder).eval().to(device)
+        budget = encoders.tokens_per_batch(device)
+        return CometModel(model, device, precision, weights, encoder_settings, budget)
+
+    return residents.get(key, folder, load)
+
+
+def _load(name: str, folder: Path, settings: dict[str, Any], encoder: str) -> Any:
+    checkpoints.check(name, folder)
+    checkpoints.check(str(settings["pretrained_model"]), encoder)
+    weights = folder / "checkpoints" / "model.ckpt"
+    if not weights.is_file():
+        raise MetricError(f"{name} has no checkpoints/model.ckpt.", permanent=True)
+    try:
+        model = _with_comet(settings, weights, encoder)
+        present = _names(weights)
+    except Exception as error:
+        message = f"The checkpoint {name} cannot be loaded: {summary(error)}"
+        raise MetricError(message, permanent=True) from error
+    encoders.require_weights(name, model, model.state_dict().keys() - present)
+    return model
+
+
+def _settings(folder: Path, name: str) -> dict[str, Any]:
+    import yaml
+
+    try:
+        settings = yaml.safe_load((folder / "hparams.yaml").read_text(encoding="utf-8"))
+        identifier = settings["class_identifier"]
+        settings["pretrained_model"]
+    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
+        message = f"{name} has no hparams.yaml that names its class and its encoder."
+        raise MetricError(message, permanent=True) from error
+    if identifier not in READS:
+        raise MetricError(f"{name} is a {identifier!r}, which is no metric.", permanent=True)
+    return dict(settings)
+
+
+def _names(weights: Path) -> set[str]:
+    """The names of the weights in a file; comet itself leaves random what is not there."""
+    is_mapped = zipfile.is_zipfile(weights)
+    document = torch.load(weights, map_location="cpu", weights_only=True, mmap=is_mapped)
+    return set(document["state_dict"])
+
+
+def _with_comet(settings: dict[str, Any], weights: Path, encoder: str) -> Any:
+    from comet.models import str2model
+
+    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+    # The weights were trained with sparsemax; comet 2.2.4 and later load it as softmax (its
+    # issue 244).
+    is_patched = settings.get("layer_transformation") == "sparsemax_patch"
+    changed = {"layer_transformation": "softmax"} if is_patched else {}
+    return str2model[settings["class_identifier"]].load_from_checkpoint(
+        str(weights),
+        pretrained_model=encoder,
+        load_pretrained_weights=False,
+        local_files_only=True,
+        strict=False,
+        map_location="cpu",
+        weights_only=True,
+        **changed,
+    )

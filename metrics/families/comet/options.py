@@ -1,0 +1,85 @@
+"""Any COMET checkpoint. Neither Django nor torch: web and workers read it."""
+
+from pathlib import Path
+
+import yaml
+
+from metrics import checkpoints
+from metrics.base import MetricError, MetricInfo
+from metrics.options import Family, Option, Options
+
+
+def make_info(
+    name: str,
+    label: str,
+    checkpoint: str,
+    *,
+    description: str,
+    citation: str,
+    needs_reference: bool,
+    options: Options | None = None,
+) -> MetricInfo:
+    """Describe a COMET model: one score a segment; all of them read the source."""
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=(name,),
+        measure_labels=(label,),
+        statistics=(),
+        higher_is_better=True,
+        needs_source=True,
+        needs_reference=needs_reference,
+        queue="gpu",
+        description=description,
+        citation=citation,
+        checkpoint=checkpoint,
+        family="comet",
+        options=tuple((options or {}).items()),
+    )
+
+
+def describe(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured one; where the checkpoint is here, it says what can be set."""
+    checkpoint = str(options["checkpoint"])
+    fixed = _reads_reference(checkpoint)
+    if fixed is not None and fixed != options["reference"]:
+        answer = "reads a reference: set yes" if fixed else "reads no reference: set no"
+        raise ValueError(f"Reads a reference: {checkpoint} {answer}.")
+    return make_info(
+        name,
+        label,
+        checkpoint,
+        description=f"The COMET checkpoint {checkpoint}.",
+        citation="Rei et al. 2020, COMET: a neural framework for MT evaluation",
+        needs_reference=bool(options["reference"]),
+        options=options,
+    )
+
+
+def _reads_reference(checkpoint: str) -> bool | None:
+    """What hparams.yaml says; None where it leaves the choice, cannot be read, or is elsewhere."""
+    try:
+        path = Path(checkpoints.find(checkpoint)) / "hparams.yaml"
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (MetricError, OSError, ValueError, yaml.YAMLError):
+        return None
+    if not isinstance(settings, dict):
+        return None
+    kind = settings.get("class_identifier")
+    if kind in ("regression_metric", "referenceless_regression_metric"):
+        return bool(kind == "regression_metric")
+    segments = settings.get("input_segments")
+    return False if kind == "unified_metric" and "ref" not in (segments or ["ref"]) else None
+
+
+FAMILY = Family(
+    key="comet",
+    label="COMET",
+    description="A trained COMET model; its class is read from the checkpoint.",
+    scorer="metrics.families.comet.scorer:Comet",
+    options=(
+        Option("checkpoint", "Checkpoint", "checkpoint", help="A hub's name or a directory."),
+        Option("reference", "Reads a reference", "boolean", True),
+    ),
+    describe=describe,
+)

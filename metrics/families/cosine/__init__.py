@@ -1,0 +1,1 @@
+"""Cosine of two sentence vectors."""

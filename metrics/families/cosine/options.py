@@ -1,0 +1,72 @@
+"""COSINE of any sentence encoder. Neither Django nor torch: web and workers read it."""
+
+from metrics.base import MetricInfo
+from metrics.families.xbertscore.options import COMPARE
+from metrics.options import Family, Option, Options
+
+SCORER = "metrics.families.cosine.scorer:Cosine"
+
+
+def make_info(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe the cosine and, with a language model, the coupled score and the model's term."""
+    compare, checkpoint = str(options["compare"]), str(options["checkpoint"])
+    has_lm = bool(options["language-model"])
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=(name, f"{name}-lm", f"{name}-term") if has_lm else (name,),
+        measure_labels=(label, f"{label} + LM", f"{label} LM") if has_lm else (label,),
+        statistics=(),
+        higher_is_better=True,
+        needs_source=compare == "source",
+        needs_reference=compare == "reference",
+        queue="gpu",
+        description=f"Cosine of the sentence vectors of output and {compare} under {checkpoint}.",
+        citation="Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by "
+        "reference-free machine translation evaluation",
+        shown=(f"{name}-lm",) if has_lm else (),
+        checkpoint=checkpoint,
+        family="cosine",
+        options=tuple(options.items()),
+    )
+
+
+def describe(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured one; ValueError for a mapping where no source is compared."""
+    if options["mapping"] and options["compare"] != "source":
+        raise ValueError("Mapping: it maps sources, and references are compared.")
+    return make_info(name, label, options)
+
+
+FAMILY = Family(
+    key="cosine",
+    label="Cosine",
+    description="Cosine of two sentence vectors, output against source or reference.",
+    scorer=SCORER,
+    options=(
+        Option(
+            "checkpoint",
+            "Sentence encoder",
+            "checkpoint",
+            help="Any model of sentence-transformers, or an encoder whose vectors are averaged.",
+        ),
+        COMPARE,
+        Option(
+            "mapping",
+            "Mapping",
+            "file",
+            "",
+            help="The folder of a mapping fitted on sentence vectors; empty for none.",
+        ),
+        Option(
+            "language-model",
+            "Language model",
+            "checkpoint",
+            "",
+            help="A causal one of the target language, such as gpt2; empty for none.",
+        ),
+        Option("weight", "Weight of the cosine", "number", 1.0, minimum=0),
+        Option("lm-weight", "Weight of the language model", "number", 0.1, minimum=0),
+    ),
+    describe=describe,
+)

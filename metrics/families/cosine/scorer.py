@@ -1,0 +1,104 @@
+"""COSINE: cosine of the sentence vectors of an output and its source (or references).
+
+Zhao et al. 2020 write the distance 1 - cos; here more is better. A blank text has cosine 0. The
+source's vector may be mapped into the space of the target language (CLP, UMD), and a language
+model's mean log-likelihood of the output added, as for XMoverScore.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from metrics.base import (
+    MetricError,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.families import lm
+from metrics.families.cosine.sentences import SentenceEncoder, Vectors, cosine
+from metrics.families.on_encoder import OnEncoder, encoder_fields
+from metrics.families.slices import score_in_slices
+from metrics.families.xmoverscore import mapping
+from metrics.families.xmoverscore.mapping import Mapping
+
+# To be raised whenever a change here alters a value.
+REVISION = 1
+
+
+class Cosine(OnEncoder):
+    """Languages matter only to a mapping, which is refused in any direction but its own."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info = info
+        self.sentences = SentenceEncoder(info.checkpoint)
+        self.encoder = self.sentences.encoder
+        self.mapping = self._load_mapping(source_language, target_language)
+        name = str(info.option("language-model"))
+        self.language_model = lm.get(name) if name else None
+
+    def _load_mapping(self, source_language: str, target_language: str) -> Mapping | None:
+        folder = str(self.info.option("mapping"))
+        if not folder:
+            return None
+        found = mapping.load(Path(folder))
+        found.check(
+            fingerprint=mapping.fingerprint(self.encoder.model),
+            layer=self.encoder.n_layers - 1,
+            source=source_language,
+            target=target_language,
+        )
+        width = len(self.sentences.encode(["a"])["a"])
+        if found.width != width:
+            message = f"The mapping in {folder} maps {found.width} numbers, not {width}."
+            raise MetricError(message, permanent=True)
+        return found
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        fields = encoder_fields(self.encoder) | {
+            "precision": self.precision,
+            "against": str(self.info.option("compare")),
+            "mapping": self.mapping.digest if self.mapping else "no",
+        }
+        if self.language_model is not None:
+            fields["lm"] = self.language_model.checkpoint
+            fields["weights"] = f"{self.info.option('weight'):g}/{self.info.option('lm-weight'):g}"
+        return format_signature(self.info.name, {**fields, "revision": REVISION})
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 1) cosines, the largest over the references.
+
+        With a language model (n, 3): the cosine, both coupled, the model's term.
+        """
+        check_inputs(self.info, inputs)
+        values = score_in_slices(self._cosines, inputs)
+        if self.language_model is None:
+            return values
+        read = self.language_model.read([segment.hypothesis for segment in inputs])
+        term = lm.term(*read, "log-probability")[:, None]
+        weights = [float(self.info.option(name)) for name in ("weight", "lm-weight")]
+        return np.hstack([values, weights[0] * values + weights[1] * term, term])
+
+    def _cosines(self, inputs: Sequence[SegmentInput]) -> Scores:
+        others = [self._others(segment) for segment in inputs]
+        left = self._map(self.sentences.encode(text for each in others for text in each))
+        right = self.sentences.encode(segment.hypothesis for segment in inputs)
+        if self.mapping:
+            right = {text: self.mapping.apply_to_target(right[text][None])[0] for text in right}
+        values = [
+            max(cosine(left[text], right[segment.hypothesis]) for text in each)
+            for segment, each in zip(inputs, others, strict=True)
+        ]
+        return np.array(values, dtype=np.float64).reshape(-1, 1)
+
+    def _map(self, vectors: Vectors) -> Vectors:
+        if self.mapping is None:
+            return vectors
+        return {text: self.mapping.apply(vector[None])[0] for text, vector in vectors.items()}
+
+    def _others(self, segment: SegmentInput) -> tuple[str, ...]:
+        return segment.references if self.info.needs_reference else (segment.source,)

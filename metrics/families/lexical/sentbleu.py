@@ -1,0 +1,39 @@
+"""sentBLEU as the WMT metrics tasks compute it: one added to every order, unigrams included.
+
+exp(¼ Σ ln((match + 1) / (total + 1)) + min(0, 1 - reference / output)), orders 1 to 4, between 0
+and 1. An empty output scores 0. WMT's own text is tokenised and lower-cased; for such text choose
+``whitespace``, for raw text the tokenizer of the language.
+"""
+
+import numpy as np
+import sacrebleu
+
+from metrics.base import MeanOfSegments, MetricInfo, Scores, format_signature
+from metrics.families.lexical.bleu import ORDER, brevity_penalty
+from metrics.families.lexical.sacre import SacreMetric
+from metrics.families.words import bleu_of
+
+
+class WmtSentBleu(MeanOfSegments, SacreMetric):
+    """Several references count as in BLEU: clipped by the largest count, the closest length."""
+
+    n_statistics = 2 + 2 * ORDER
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.lowercase = bool(info.option("lowercase"))
+        choice = str(info.option("tokenizer"))
+        self.bleu = bleu_of(choice, target_language, lowercase=self.lowercase)
+        super().__init__(info, self.bleu)
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        fields = {"nrefs": "var", "case": "lc" if self.lowercase else "mixed", "smooth": "add-one"}
+        tokenizer = {"tok": self.bleu.tokenizer_signature, "version": sacrebleu.__version__}
+        return format_signature(self.info.name, fields | tokenizer)
+
+    def segments(self, statistics: Scores) -> Scores:
+        """Return (n, 1) from (n, 10) counts."""
+        correct, total = statistics[:, 2 : 2 + ORDER], statistics[:, 2 + ORDER :]
+        precision = np.exp(np.log((correct + 1) / (total + 1)).mean(axis=1))
+        is_empty = statistics[:, 0] == 0
+        return np.where(is_empty, 0.0, precision * brevity_penalty(statistics))[:, None]

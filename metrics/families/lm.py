@@ -1,0 +1,157 @@
+"""How likely a causal language model finds a text: mean negative log-likelihood of its pieces.
+
+The language-model term of XMoverScore (Zhao et al. 2020, section 3.3). Only workers import this
+module: it imports torch.
+"""
+
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from metrics import checkpoints, encoders
+from metrics.base import MetricError
+
+Array = NDArray[np.float64]
+Form = Literal["log-probability", "probability"]
+# Pieces of one forward pass: logits are wide, 50,257 numbers a piece for GPT-2.
+PIECES_PER_BATCH = {"cpu": 1_024, "cuda": 16_384}
+LONGEST = 1_024
+KEPT = 200_000
+
+
+class LanguageModel:
+    """A causal language model on a device; each distinct text is read once."""
+
+    def __init__(self, checkpoint: str, tokenizer: Any, model: Any, device: str) -> None:
+        self.checkpoint, self.tokenizer, self.model = checkpoint, tokenizer, model
+        self.device = device
+        self.budget = PIECES_PER_BATCH[torch.device(device).type]
+        self.longest = min(LONGEST, getattr(model.config, "max_position_embeddings", LONGEST))
+        self.vocabulary_size = int(model.config.vocab_size)
+        self._known: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def read(self, texts: Sequence[str]) -> tuple[Array, NDArray[np.int64]]:
+        """Return (n,) mean negative log-likelihoods of pieces 2, 3, …, and (n,) piece counts.
+
+        No start token is added, so the first piece is never predicted. A text of one piece or
+        none has nothing to predict: it gets ln(vocabulary), as if pieces were drawn blindly.
+        Texts are cut to 1,024 pieces, or to what the model can take.
+        """
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        # All of this call stay known until it ends, however many they are.
+        found = {text: self._known[text] for text in texts if text in self._known}
+        found |= self._compute(missing)
+        self._keep(found)
+        values = [found[text] for text in texts]
+        return (
+            np.array([value for value, _ in values], dtype=np.float64),
+            np.array([count for _, count in values], dtype=np.int64),
+        )
+
+    def _compute(self, texts: Sequence[str]) -> dict[str, tuple[float, int]]:
+        ids = {text: self._tokenize(text) for text in texts}
+        blind = math.log(self.vocabulary_size)
+        found = {text: (blind, len(ids[text])) for text in texts if len(ids[text]) < 2}
+        readable = [text for text in texts if text not in found]
+        for chosen, values in encoders.in_batches(
+            self,
+            readable,
+            length=lambda text: len(ids[text]),
+            work=lambda batch: self._mean_nll([ids[text] for text in batch]),
+        ):
+            found |= {
+                text: (value, len(ids[text])) for text, value in zip(chosen, values, strict=True)
+            }
+        return found
+
+    def _tokenize(self, text: str) -> list[int]:
+        # Long texts are cut below, by what the model can take; the tokenizer need not warn.
+        ids = self.tokenizer(text.strip(), add_special_tokens=False, verbose=False)["input_ids"]
+        return list(ids)[: self.longest]
+
+    @torch.inference_mode()
+    def _mean_nll(self, ids: Sequence[Sequence[int]]) -> list[float]:
+        longest = max(map(len, ids))
+        # What pads does not matter: it comes after the text, which a causal model reads first.
+        tokens = torch.zeros((len(ids), longest), dtype=torch.long)
+        mask = torch.zeros((len(ids), longest), dtype=torch.long)
+        for row, text in enumerate(ids):
+            tokens[row, : len(text)] = torch.tensor(text)
+            mask[row, : len(text)] = 1
+        tokens, mask = tokens.to(self.device), mask.to(self.device)
+        logits = self.model(tokens, attention_mask=mask, use_cache=False).logits[:, :-1].float()
+        losses = torch.nn.functional.cross_entropy(
+            logits.transpose(1, 2), tokens[:, 1:], reduction="none"
+        )
+        counted = mask[:, 1:].double()
+        values: list[float] = ((losses.double() * counted).sum(1) / counted.sum(1)).tolist()
+        return values
+
+    def _keep(self, found: dict[str, tuple[float, int]]) -> None:
+        for text, value in found.items():
+            self._known[text] = value
+            self._known.move_to_end(text)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+
+
+def term(mean_nll: Array, n_pieces: NDArray[np.int64], form: Form) -> Array:
+    """Return the term that is added to a similarity: higher is more fluent.
+
+    ``log-probability`` is −mean NLL (2020 release); ``probability`` is exp(−mean NLL / n) (head
+    since June 2022), which is no perplexity: it divides a mean by n again and favours long texts.
+    """
+    if form == "log-probability":
+        return -mean_nll
+    probability: Array = np.exp(-mean_nll / np.maximum(n_pieces, 1))
+    return probability
+
+
+_resident: OrderedDict[tuple[str, str], LanguageModel] = OrderedDict()
+
+
+def get(checkpoint: str, *, device: str | None = None) -> LanguageModel:
+    """Return the resident language model; another one takes its place.
+
+    Raises a permanent :class:`MetricError` for a checkpoint that is missing or no causal
+    language model.
+    """
+    key = (checkpoint, device or encoders.best_device())
+    if key not in _resident:
+        _resident.clear()
+        _resident[key] = _load(*key)
+    return _resident[key]
+
+
+def forget() -> None:
+    """Drop the resident language model, and what it has read."""
+    _resident.clear()
+
+
+def _load(checkpoint: str, device: str) -> LanguageModel:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = checkpoints.find(checkpoint)
+    tokenizers: Any = AutoTokenizer
+    models: Any = AutoModelForCausalLM
+    try:
+        tokenizer = tokenizers.from_pretrained(folder, local_files_only=True)
+        model, report = models.from_pretrained(
+            folder, local_files_only=True, weights_only=True, output_loading_info=True
+        )
+        if report["missing_keys"]:
+            # A plain encoder would be given a random output layer, and read text both ways.
+            raise ValueError(f"it lacks {sorted(report['missing_keys'])[0]}")
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise MetricError(
+            f"The checkpoint {checkpoint} cannot be loaded as a causal language model: "
+            f"{type(error).__name__}: {first}",
+            permanent=True,
+        ) from error
+    return LanguageModel(checkpoint, tokenizer, model.eval().to(device), device)

@@ -1,0 +1,1 @@
+"""What MoverScore and XMoverScore share: definitions, n-grams, distances, texts in chunks."""

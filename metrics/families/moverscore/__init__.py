@@ -1,0 +1,1 @@
+"""MoverScore: word mover distance between output and reference."""

@@ -1,0 +1,81 @@
+"""MoverScore of outputs against references: both released versions, each text encoded once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from metrics import encoders
+from metrics.base import (
+    MeanOfSegments,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.embeddings import Embedded, tokenize
+from metrics.families.mover import idf, texts
+from metrics.families.mover.idf import IdfTable
+from metrics.families.mover.texts import Side, Task
+from metrics.families.moverscore.options import VARIANTS
+
+# To be raised whenever a change here alters a value.
+REVISION = 1
+
+
+class MoverScore(MeanOfSegments):
+    """The checkpoint is that of the description; languages do not matter to it."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info, self.options = info, dict(info.options)
+        self.encoder = encoders.get(info.checkpoint)
+        variant = VARIANTS[str(self.options["version"])]
+        last = self.encoder.n_layers
+        self.task = Task(
+            label=info.label,
+            encoder=self.encoder,
+            layers=tuple(range(last - variant.n_layers, last)),
+            definition=variant.definition,
+            sizes=variant.sizes,
+            vectors=self._vectors,
+            idf=(self._idf("idf-reference"), self._idf("idf-hypothesis")),
+        )
+
+    def _idf(self, option: str) -> IdfTable[int] | None:
+        path = str(self.options[option])
+        return idf.read(path, lambda line: tokenize(self.encoder.tokenizer, line)) if path else None
+
+    def _vectors(self, text: Embedded, side: Side) -> torch.Tensor:
+        states = [text.states[layer] for layer in self.task.layers]
+        return states[0] if len(states) == 1 else power_means(torch.stack(states))
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        reference, hypothesis = self.task.idf
+        fields: dict[str, str | int] = {
+            "checkpoint": self.info.checkpoint,
+            "weights": self.encoder.spec.weights,
+            "precision": self.encoder.spec.precision,
+            "version": str(self.options["version"]),
+            "idf": f"{reference.digest if reference else 'no'}/"
+            f"{hypothesis.digest if hypothesis else 'no'}",
+            "revision": REVISION,
+        }
+        return format_signature(self.info.name, fields)
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, sizes): for each n-gram size the best score over references."""
+        check_inputs(self.info, inputs)
+        pairs = [(reference, each.hypothesis) for each in inputs for reference in each.references]
+        rows = [row for row, each in enumerate(inputs) for _ in each.references]
+        best = np.full((len(inputs), self.info.width), -np.inf)
+        np.maximum.at(best, rows, texts.score(self.task, pairs))
+        return best
+
+
+def power_means(layers: torch.Tensor) -> torch.Tensor:
+    """Join layers (layers, tokens, width) to (tokens, 3 × width): each token's vectors are brought
+    to length one, then least, mean and greatest over layers (Zhao et al. 2019, section 3.2)."""
+    unit = torch.nn.functional.normalize(layers, dim=-1)
+    return torch.cat([unit.amin(0), unit.mean(0), unit.amax(0)], dim=-1)

@@ -1,0 +1,1 @@
+"""ReFreeEval: XBERTScore on an encoder that was trained to see fluency and word translations."""

@@ -1,0 +1,1 @@
+"""SentSim: sentence similarity together with token similarity, of output and source."""

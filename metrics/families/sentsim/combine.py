@@ -1,0 +1,59 @@
+"""SentSim's combinations (Song et al. 2021) of three parts: numpy only.
+
+The published scores scale every part to its minimum and maximum over the test set, so that a
+segment's score depends on all other segments. Here the ranges are something that is fitted once
+and then fixed: with ranges fitted on a test set its scores are the published ones, and any other
+text is scored on the same scale.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+PARTS = ("cosine", "f", "wmd")
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """(minimum, maximum) of sentence cosine, token F1 and word mover's distance."""
+
+    cosine: tuple[float, float]
+    f: tuple[float, float]
+    wmd: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        for part in PARTS:
+            low, high = getattr(self, part)
+            if not low < high:
+                raise ValueError(f"The maximum of {part} must be above its minimum.")
+
+
+def fit(cosine: Array, f: Array, wmd: Array) -> Ranges:
+    """Return the ranges of a test set; ValueError where a part has fewer than two values."""
+    parts = zip(PARTS, (cosine, f, wmd), strict=True)
+    return Ranges(**{part: _range(part, values) for part, values in parts})
+
+
+def _range(part: str, values: Array) -> tuple[float, float]:
+    if len(np.unique(values)) < 2:
+        raise ValueError(f"{part} has no two different values: there is no range to scale by.")
+    return float(values.min()), float(values.max())
+
+
+def combine(cosine: Array, f: Array, wmd: Array, ranges: Ranges) -> Array:
+    """Return (n, 3): cosine with F1, cosine with distance, and all three.
+
+    exp(A') + exp(B'), exp(A') + exp(1 - W'), and their union, with v' = (v - min) / (max - min).
+    A value outside the range it was fitted on is scaled in the same way, not cut.
+    """
+    a = np.exp(_scale(cosine, ranges.cosine))
+    b = np.exp(_scale(f, ranges.f))
+    w = np.exp(1 - _scale(wmd, ranges.wmd))
+    return np.stack([a + b, a + w, a + b + w], axis=1)
+
+
+def _scale(values: Array, bounds: tuple[float, float]) -> Array:
+    low, high = bounds
+    return (values - low) / (high - low)

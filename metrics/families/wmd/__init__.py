@@ -1,0 +1,1 @@
+"""Word mover's distance over static word vectors."""

@@ -1,0 +1,54 @@
+"""Word mover's distance over vectors of files. Neither Django nor torch: the web reads it too."""
+
+from metrics.base import MetricInfo
+from metrics.families.lexical.options import TOKENIZER
+from metrics.families.xbertscore.options import COMPARE
+from metrics.families.yisi.options import VECTORS, check_vectors
+from metrics.options import Family, Option, Options
+
+
+def describe(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe 1 - distance, one value a segment."""
+    check_vectors(options)
+    compare = str(options["compare"])
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=(name,),
+        measure_labels=(label,),
+        statistics=(),
+        higher_is_better=True,
+        needs_source=compare == "source",
+        needs_reference=compare == "reference",
+        queue="gpu",  # where the packages of neural metrics are, POT among them
+        description=f"1 − the {options['cost']} word mover's distance of output and {compare} over "
+        "aligned word vectors.",
+        citation="Joulin et al. 2018, Loss in translation; Zhao et al. 2020, On the limitations of "
+        "cross-lingual encoders",
+        family="wmd",
+        options=tuple(options.items()),
+    )
+
+
+FAMILY = Family(
+    key="wmd",
+    label="Word mover's distance over word vectors",
+    description="Exact transport between words with vectors aligned across languages (RCSLS).",
+    scorer="metrics.families.wmd.scorer:WordMover",
+    options=(
+        *VECTORS,
+        COMPARE,
+        TOKENIZER,
+        Option("order", "n-gram size", "integer", 1, minimum=1, maximum=4),
+        Option(
+            "cost",
+            "Cost",
+            "choice",
+            "squared",
+            choices=("squared", "euclidean"),
+            help="Of vectors at length 1: squared as in XMoverScore's release of 2020, or "
+            "Euclidean as in its paper.",
+        ),
+    ),
+    describe=describe,
+)

@@ -1,0 +1,1 @@
+"""XMoverScore: word mover distance between source and output, re-mapped, with an LM term."""

@@ -1,0 +1,218 @@
+"""Linear re-mappings of an encoder's source-side vectors: fitted, stored, refused where wrong.
+
+Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by reference-free
+machine translation evaluation, section 3.2. Pure numpy; a mapping is applied to numpy arrays and
+torch tensors alike.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.base import MetricError
+
+Array = NDArray[np.float64]
+Kind = Literal["clp", "clp-unconstrained", "umd", "umd-paper"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+WEIGHTS, META = "mapping.npz", "meta.json"
+
+
+@dataclass(frozen=True)
+class About:
+    """What a mapping was fitted on, and so what it may be used for.
+
+    ``encoder`` is the checkpoint's name, ``fingerprint`` that of its weights
+    (:func:`fingerprint`), ``data_hash`` that of the fitting data. ``n_pairs`` counts vector pairs.
+    """
+
+    kind: Kind
+    encoder: str
+    fingerprint: str
+    layer: int
+    source_language: str
+    target_language: str
+    n_pairs: int
+    data_hash: str
+
+
+class Mapping:
+    """A fitted mapping: a (width, width) matrix for the CLP kinds, a (width,) vector for UMD."""
+
+    def __init__(self, about: About, array: Array) -> None:
+        expected = 1 if about.kind.startswith("umd") else 2
+        if about.kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {about.kind!r}")
+        if array.ndim != expected or len(set(array.shape)) != 1 or not np.isfinite(array).all():
+            raise ValueError(f"A mapping of kind {about.kind} cannot be {array.shape}")
+        self.about, self.array = about, np.asarray(array, dtype=np.float64)
+
+    @property
+    def width(self) -> int:
+        """Numbers of a vector that it maps."""
+        return len(self.array)
+
+    @property
+    def digest(self) -> str:
+        """Sixteen characters that tell it from every other mapping; part of signatures."""
+        text = json.dumps(asdict(self.about), sort_keys=True).encode()
+        return hashlib.sha256(text + self.array.tobytes()).hexdigest()[:16]
+
+    def apply(self, vectors: Any) -> Any:
+        """Map source-side vectors (n, width), numpy or torch; returns the same type."""
+        array = vectors.new_tensor(self.array) if hasattr(vectors, "new_tensor") else self.array
+        if self.about.kind == "umd-paper":
+            return _remove_cosine(vectors, array)
+        if self.about.kind == "umd":
+            return vectors - (vectors @ array)[:, None] * array
+        return vectors @ array
+
+    def apply_to_target(self, vectors: Any) -> Any:
+        """Map target-side vectors: as published UMD changes both sides, everything else one."""
+        return self.apply(vectors) if self.about.kind == "umd-paper" else vectors
+
+    def check(self, *, fingerprint: str, layer: int, source: str, target: str) -> None:
+        """Raise a permanent :class:`MetricError` that says for what else it was fitted."""
+        about = self.about
+        for what, fitted, used in (
+            ("encoder", about.fingerprint, fingerprint),
+            ("layer", about.layer, layer),
+            (
+                "direction",
+                f"{about.source_language}-{about.target_language}",
+                f"{source}-{target}",
+            ),
+        ):
+            if fitted != used:
+                shown = f"{about.encoder} ({fitted})" if what == "encoder" else fitted
+                message = f"The mapping was fitted for {what} {shown}, not for {used}."
+                raise MetricError(message, permanent=True)
+
+    def save(self, folder: Path) -> None:
+        """Write the array, then what it is; a folder without the latter is no mapping."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / META).unlink(missing_ok=True)
+        np.savez(folder / WEIGHTS, array=self.array)
+        document = {**asdict(self.about), "digest": self.digest}
+        (folder / META).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def load(folder: Path) -> Mapping:
+    """Read a mapping; a permanent :class:`MetricError` names the file that is not as it should."""
+    about, digest = _read_about(folder)
+    try:
+        with np.load(folder / WEIGHTS, allow_pickle=False) as stored:
+            mapping = Mapping(about, stored["array"])
+    except (OSError, ValueError, KeyError) as error:
+        message = f"{folder / WEIGHTS} holds no mapping: {error}"
+        raise MetricError(message, permanent=True) from error
+    if mapping.digest != digest:
+        message = f"{folder / WEIGHTS} is not what {folder / META} describes: fit it again."
+        raise MetricError(message, permanent=True)
+    return mapping
+
+
+def read_about(folder: Path) -> About:
+    """Read what a mapping was fitted for, not the mapping; errors as :func:`load`."""
+    return _read_about(folder)[0]
+
+
+def _read_about(folder: Path) -> tuple[About, str]:
+    try:
+        document = json.loads((folder / META).read_text(encoding="utf-8"))
+        digest = document.pop("digest")
+        return About(**document), digest
+    except FileNotFoundError as error:
+        message = f"There is no mapping in {folder}: {META} is missing."
+        raise MetricError(message, permanent=True) from error
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        message = f"{folder / META} does not describe a mapping: {error}"
+        raise MetricError(message, permanent=True) from error
+
+
+def fingerprint(model: Any) -> str:
+    """Sixteen characters for an encoder's weights, wherever it lies and runs.
+
+    From each parameter's name, shape and first 64 numbers: quick, and changed by any training.
+    """
+    digest = hashlib.sha256()
+    for name, weights in sorted(model.state_dict().items()):
+        first = weights.detach().flatten()[:64].float().cpu().numpy()
+        digest.update(f"{name}{tuple(weights.shape)}".encode())
+        digest.update(first.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def fit(kind: Kind, about: About, source: Array, target: Array) -> Mapping:
+    """Fit a mapping of rows of ``source`` (pairs, width) onto rows of ``target``.
+
+    Raises ValueError for arrays that do not fit together or too few pairs.
+    """
+    source, target = _pairs(source, target)
+    about = replace(about, kind=kind, n_pairs=len(source))
+    return Mapping(about, _FIT[kind](source, target))
+
+
+def fit_clp(source: Array, target: Array) -> Array:
+    """Cross-lingual projection, orthogonal (eq. 5): W = UVᵀ where XᵀZ = USVᵀ; x' = xW.
+
+    Reflections are allowed, as in the release.
+    """
+    source, target = _pairs(source, target)
+    left, _, right = np.linalg.svd(source.T @ target)
+    projection: Array = left @ right
+    return projection
+
+
+def fit_clp_unconstrained(source: Array, target: Array) -> Array:
+    """Least squares, W = (XᵀX)⁻¹XᵀZ; with fewer pairs than numbers, of all solutions the least."""
+    source, target = _pairs(source, target)
+    projection: Array = np.linalg.lstsq(source, target, rcond=None)[0]
+    return projection
+
+
+def fit_umd(source: Array, target: Array) -> Array:
+    """Universal mismatch direction (eq. 6): the first right singular vector of X − Z.
+
+    The paper says left, which would have one number for each pair. Its sign is free; here its
+    largest number is positive.
+    """
+    source, target = _pairs(source, target)
+    difference = source - target
+    if not difference.any():
+        raise ValueError("Source and target vectors are the same: there is no mismatch direction.")
+    direction: Array = np.linalg.svd(difference, full_matrices=False)[2][0]
+    sign: Array = np.sign(direction[np.abs(direction).argmax()])
+    direction *= sign
+    return direction
+
+
+_FIT = {
+    "clp": fit_clp,
+    "clp-unconstrained": fit_clp_unconstrained,
+    "umd": fit_umd,
+    "umd-paper": fit_umd,
+}
+
+
+def _remove_cosine(vectors: Any, direction: Any) -> Any:
+    """x − cos(x, v)v, as eq. 6 is printed; a projection only where x has length one."""
+    lengths = (vectors**2).sum(-1) ** 0.5
+    cosines = (vectors @ direction) / (lengths + (lengths == 0))
+    return vectors - cosines[:, None] * direction
+
+
+def _pairs(source: Array, target: Array) -> tuple[Array, Array]:
+    source, target = np.asarray(source, np.float64), np.asarray(target, np.float64)
+    if source.ndim != 2 or source.shape != target.shape or not source.size:
+        raise ValueError(
+            f"source and target must be matrices of one shape, not {source.shape}, {target.shape}"
+        )
+    if not (np.isfinite(source).all() and np.isfinite(target).all()):
+        raise ValueError("source and target must hold finite numbers only")
+    return source, target

@@ -1,0 +1,42 @@
+"""YiSi-1 and YiSi-2 over an encoder's pieces (Lo 2019, with contextual embeddings)."""
+
+from collections.abc import Sequence
+
+from metrics import encoders
+from metrics.base import MetricInfo
+from metrics.embeddings import embed, tokenize
+from metrics.families.on_encoder import OnEncoder, check_layer, encoder_fields
+from metrics.families.token_vectors import of_pieces
+from metrics.families.yisi.base import Compare, Yisi, load_tables
+from metrics.families.yisi.similarity import by_vectors
+
+
+class YisiContextual(OnEncoder, Yisi):
+    """Units are pieces, special ones left out; encoder and layer are those of the options."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        super().__init__(info)
+        self.layer = int(info.option("layer"))
+        self.encoder = encoders.get(info.checkpoint)
+        check_layer(info, self.encoder, self.layer)
+        self.tables = load_tables(info, self._cut, self._cut)
+
+    def fields(self) -> dict[str, str | int]:
+        return encoder_fields(self.encoder) | {"layer": self.layer, "precision": self.precision}
+
+    def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
+        found = embed(self.encoder, [*outputs, *others], [self.layer])
+        words = {text: of_pieces(each, self.layer) for text, each in found.items()}
+
+        return lambda other, output: (
+            by_vectors(words[other], words[output]),
+            words[other].forms,
+            words[output].forms,
+        )
+
+    def _cut(self, text: str) -> Sequence[str]:
+        tokenizer = self.encoder.tokenizer
+        pieces: list[str] = tokenizer.convert_ids_to_tokens(tokenize(tokenizer, text))
+        return [
+            piece for piece in pieces if piece not in (tokenizer.cls_token, tokenizer.sep_token)
+        ]

@@ -1,0 +1,69 @@
+"""YiSi-1 and YiSi-2 over words with static vectors of a file. No torch."""
+
+from collections.abc import Sequence
+
+from metrics.base import MetricError, MetricInfo
+from metrics.families import static_vectors
+from metrics.families.static_vectors import StaticVectors
+from metrics.families.token_vectors import of_words
+from metrics.families.words import WordTokenizer, word_tokenizer
+from metrics.families.yisi.base import Compare, Yisi, load_tables
+from metrics.families.yisi.similarity import by_words
+
+
+class YisiStatic(Yisi):
+    """The files, one a language, and the way to cut words are those of the options."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        super().__init__(info)
+        other_language = target_language if info.needs_reference else source_language
+        self.sides = load_sides(info, other_language, target_language)
+        (_, self.cut_other), (_, self.cut_output) = self.sides
+        self.tables = load_tables(info, self.cut_other, self.cut_output)
+
+    def fields(self) -> dict[str, str | int]:
+        return side_fields(self.sides)
+
+    def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
+        left, right = (
+            of_words(texts, *side)
+            for texts, side in zip((others, outputs), self.sides, strict=True)
+        )
+        is_same = self.info.needs_reference
+
+        return lambda other, output: (
+            by_words(left[other], right[output], same_language=is_same),
+            left[other].forms,
+            right[output].forms,
+        )
+
+
+Side = tuple[StaticVectors, WordTokenizer]
+
+
+def load_sides(info: MetricInfo, other: str, output: str) -> tuple[Side, Side]:
+    """Return vectors and tokenizer of the text compared with, then of the output.
+
+    ``other`` and ``output`` are language codes. Raises a permanent :class:`MetricError` where the
+    vectors of the two files have different numbers of entries.
+    """
+    target = static_vectors.load(str(info.option("vectors")))
+    path = "" if info.needs_reference else str(info.option("source-vectors"))
+    source = static_vectors.load(path) if path else target
+    if source.width != target.width:
+        message = (
+            f"{info.label}: {source.path} has {source.width} numbers a word and "
+            f"{target.path} {target.width}: they are not aligned"
+        )
+        raise MetricError(message, permanent=True)
+    choice = str(info.option("tokenizer"))
+    return (source, word_tokenizer(choice, other)), (target, word_tokenizer(choice, output))
+
+
+def side_fields(sides: tuple[Side, Side]) -> dict[str, str | int]:
+    """What of the two sides changes a value, for a signature."""
+    (source, cut_source), (target, cut_target) = sides
+    return {
+        "vectors": f"{source.digest}-{target.digest}",
+        "tok": f"{cut_source.signature}-{cut_target.signature}",
+    }

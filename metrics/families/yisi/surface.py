@@ -1,0 +1,29 @@
+"""YiSi-0: units are words, alike as far as they share letters. No encoder, no torch."""
+
+from collections.abc import Sequence
+
+from metrics.base import MetricInfo
+from metrics.families.words import word_tokenizer
+from metrics.families.yisi.base import Compare, Yisi, load_tables
+from metrics.families.yisi.similarity import by_letters
+
+
+class Yisi0(Yisi):
+    """Against references in the target language."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        super().__init__(info)
+        self.cut = word_tokenizer(str(info.option("tokenizer")), target_language)
+        self.tables = load_tables(info, self.cut, self.cut)
+
+    def fields(self) -> dict[str, str | int]:
+        return {"similarity": "letters", "tok": self.cut.signature}
+
+    def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
+        units = {text: self.cut(text) for text in {*outputs, *others}}
+
+        return lambda other, output: (
+            by_letters(units[other], units[output]),
+            units[other],
+            units[output],
+        )

@@ -1,0 +1,80 @@
+"""`manage.py add_metric`: configure a metric of a family, as the page of metrics does."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from metrics import catalogue, registry
+from metrics.base import MetricError, MetricInfo
+from metrics.options import Family, Option
+
+
+class Command(BaseCommand):
+    help = "Add a metric of a family; `manage.py add_metric FAMILY` lists what can be set."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("family", metavar="FAMILY", help=", ".join(registry.FAMILIES))
+        parser.add_argument("name", metavar="NAME", nargs="?", help="in addresses and files")
+        parser.add_argument("--label", help="in tables; without it the name")
+        parser.add_argument(
+            "--option", action="append", default=[], metavar="KEY=VALUE", help="may be repeated"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="only show what it would be")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        family = _family(options["family"])
+        if not options["name"]:
+            self._explain(family)
+            return
+        wanted = {
+            "family": family.key,
+            "name": options["name"],
+            "label": options["label"] or options["name"],
+            "options": pairs_of(options["option"]),
+        }
+        try:
+            if options["dry_run"]:
+                self._show(catalogue.describe(**wanted), "would be")
+            else:
+                self._show(catalogue.configure(**wanted).info, "is")
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        except (ValueError, MetricError) as error:
+            raise CommandError(str(error)) from error
+
+    def _explain(self, family: Family) -> None:
+        self.stdout.write(f"{family.label}: {family.description}")
+        for option in family.options:
+            self.stdout.write(f"  --option {option.name}=…  {meaning_of(option)}")
+
+    def _show(self, info: MetricInfo, verb: str) -> None:
+        shown = ", ".join(info.table_measures)
+        self.stdout.write(f"{info.name} {verb} there; tables show {shown}.")
+        self.stdout.write(f"{len(info.measures)} values per segment. {info.description}")
+
+
+def _family(key: str) -> Family:
+    try:
+        return registry.get_family(key)
+    except MetricError as error:
+        raise CommandError(error.message) from error
+
+
+def pairs_of(given: list[str]) -> dict[str, str]:
+    pairs = {}
+    for text in given:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise CommandError(f"--option {text}: write it as KEY=VALUE.")
+        pairs[key] = value
+    return pairs
+
+
+def meaning_of(option: Option) -> str:
+    about = [option.label, option.help]
+    if option.choices:
+        about.append(f"one of {', '.join(option.choices)}")
+    about.append("needed" if option.default is None else f"default {option.default}")
+    return "; ".join(text.rstrip(".") for text in about if text)

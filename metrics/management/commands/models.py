@@ -1,0 +1,77 @@
+"""`manage.py models`: list checkpoints, compare their hashes, get them from the hub."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from metrics import checkpoints, fetching, inventory, stocks
+from metrics.base import MetricError
+from metrics.stocks import Stock
+from metrics.templatetags.fleet_numbers import in_bytes
+
+
+class Command(BaseCommand):
+    help = "List the checkpoints that metrics need: where they lie here, or how to get them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--verify", action="store_true", help="compare the files with their SHA256SUMS"
+        )
+        parser.add_argument(
+            "--fetch",
+            action="append",
+            metavar="NAME",
+            help="get a checkpoint from the hub into TOUCHSTONE_MODELS; may be repeated",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            checkpoints.refuse_pickles()
+            for name in options["fetch"] or []:
+                self._fetch(name)
+        except MetricError as error:
+            raise CommandError(error.message) from error
+        if not options["fetch"]:
+            self._list(verify=options["verify"])
+
+    def _fetch(self, name: str) -> None:
+        folder = fetching.fetch(name, self.stdout.write)
+        self.stdout.write(f"{name} is in {folder}")
+        found = inventory.look(name)
+        for other in found["needs"] if found else []:
+            if not inventory.find(other):
+                self.stdout.write(
+                    f"It also needs the configuration and the tokenizer of {other}: "
+                    f"{stocks.fetch_command(other)}"
+                )
+
+    def _list(self, *, verify: bool) -> None:
+        n_bad = 0
+        for stock in stocks.survey([], inventory.everything_here()):
+            self.stdout.write(_line(stock))
+            if verify and stock.places:
+                n_bad += self._verify(stock)
+        if n_bad:
+            count = f"{n_bad} checkpoint{'s' if n_bad > 1 else ''}"
+            raise CommandError(f"Not what {checkpoints.SUMS} says: {count}.")
+
+    def _verify(self, stock: Stock) -> bool:
+        """Write what is wrong with the files of a checkpoint; whether anything is."""
+        found = stock.places[0].found
+        self.stdout.write(f"  {in_bytes(found['size'])}")
+        if not found["has_sums"]:
+            self.stdout.write(f"  no {checkpoints.SUMS} to compare with")
+            return False
+        problems = checkpoints.verify(Path(found["path"]))
+        for problem in problems or ["hashes are right"]:
+            self.stdout.write(f"  {problem}")
+        return bool(problems)
+
+
+def _line(stock: Stock) -> str:
+    users = ", ".join([*(info.label for info in stock.users), *stock.used_by]) or "not used"
+    if not stock.places:
+        return f"{users}: {checkpoints.missing_message(stock.name)}"
+    return f"{users}: {stock.name} in {stock.places[0].found['path']}"

@@ -1,0 +1,120 @@
+"""`manage.py preferences`: do metrics prefer texts that are worse by construction?"""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import TestSet
+from metrics import catalogue, preferences
+from metrics.base import MetricError
+from metrics.preferences import Altered, Row
+
+BAR = 40
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare each reference with an altered text under reference-free metrics: W2W is the "
+        "share of segments in which the altered text scores higher, best 0."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("test_set", metavar="TESTSET", help="slug of the test set")
+        parser.add_argument(
+            "--metric", action="append", required=True, metavar="METRIC", help="may be repeated"
+        )
+        parser.add_argument(
+            "--condition", required=True, choices=preferences.CONDITIONS, metavar="CONDITION",
+            help=f"how texts are altered: {', '.join(preferences.CONDITIONS)}",
+        )  # fmt: skip
+        file = parser.add_mutually_exclusive_group()
+        for option, text in (
+            ("--dictionary", "for word-by-word: lines of word, tab, translation"),
+            ("--alignments", "for source-order: a line of 0-0 1-2 … for each segment"),
+            ("--texts", "for texts: a line for each segment, as people wrote them"),
+        ):
+            file.add_argument(option, dest="file", type=Path, metavar="FILE", help=text)
+        parser.add_argument("--seed", type=int, default=0, help="of random conditions")
+        parser.add_argument("--histogram", action="store_true", help="show how d is distributed")
+        parser.add_argument("--output", type=Path, metavar="FILE", help="write d of all as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        test_set = _find(options["test_set"])
+        condition, metrics = options["condition"], options["metric"]
+        known = catalogue.infos()
+        for name in metrics:
+            if name not in known:
+                raise CommandError(f"There is no metric {name!r}. Known: {', '.join(known)}.")
+        try:
+            altered = preferences.alter(
+                test_set, condition, file=options["file"], seed=options["seed"]
+            )
+            rows = _compare(altered, metrics, test_set)
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        except MetricError as error:
+            raise CommandError(error.message) from error
+        self._report(altered, rows, histogram=options["histogram"])
+        if options["output"]:
+            _write(options["output"], test_set, condition, options["seed"], altered, rows)
+
+    def _report(self, altered: Altered, rows: list[Row], *, histogram: bool) -> None:
+        self.stdout.write(f"{len(altered.keys)} segments, {altered.n_left_out} left out.")
+        if altered.coverage is not None:
+            self.stdout.write(f"The dictionary knew {altered.coverage:.1%} of source words.")
+        for row in rows:
+            result = row.result
+            self.stdout.write(
+                f"{row.label}: W2W {result.statistic:.3f}, mean d {result.mean:+.4f}, "
+                f"median {result.median:+.4f}, ties {result.ties:.3f}"
+            )
+            if histogram:
+                self._draw(row)
+
+    def _draw(self, row: Row) -> None:
+        counts, edges = row.result.histogram()
+        for count, low, high in zip(counts, edges, edges[1:], strict=False):
+            bar = "█" * round(BAR * int(count) / max(1, int(counts.max())))
+            self.stdout.write(f"  {low:+.3f} to {high:+.3f} {count:6d} {bar}".rstrip())
+
+
+def _find(slug: str) -> TestSet:
+    try:
+        return TestSet.objects.get(slug=slug)
+    except TestSet.DoesNotExist:
+        known = ", ".join(TestSet.objects.values_list("slug", flat=True)[:20]) or "none"
+        raise CommandError(f"There is no test set {slug!r}. Known: {known}.") from None
+
+
+def _compare(altered: Altered, metrics: Sequence[str], test_set: TestSet) -> list[Row]:
+    languages = {
+        "source_language": test_set.source_language,
+        "target_language": test_set.target_language,
+    }
+    return [row for name in metrics for row in preferences.compare(altered, name, **languages)]
+
+
+def _write(
+    path: Path, test_set: TestSet, condition: str, seed: int, altered: Altered, rows: list[Row]
+) -> None:
+    document = {
+        "test_set": test_set.slug,
+        "direction": test_set.direction,
+        "condition": condition,
+        "seed": seed,
+        "segments": [
+            {"key": key, "original": original, "altered": text}
+            for key, original, text in zip(
+                altered.keys, altered.originals, altered.texts, strict=True
+            )
+        ],
+        "measures": {row.measure: row.result.to_dict() for row in rows},
+    }
+    try:
+        path.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error

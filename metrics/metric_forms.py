@@ -1,0 +1,134 @@
+"""The form of a metric family, made from its options."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from metrics import catalogue, options
+from metrics.base import MetricError, MetricInfo
+from metrics.models import ConfiguredMetric
+from metrics.options import Family, Option
+
+PREFIX = "option-"
+KNOWN = "known-checkpoints"
+
+
+class MetricForm(forms.Form):
+    """Name, label and options of a new metric. After `is_valid`, `info` is what it would be."""
+
+    name = forms.CharField(
+        max_length=60,
+        label="Name",
+        help_text="In addresses, files and commands, and never changed: a–z, 0–9, + . -",
+        validators=ConfiguredMetric._meta.get_field("name").validators,
+    )
+    label = forms.CharField(
+        max_length=80, label="Label", help_text="What tables and charts call it."
+    )
+
+    def __init__(
+        self,
+        family: Family,
+        data: Mapping[str, Any] | None = None,
+        initial: Mapping[str, Any] | None = None,
+        known: Iterable[str] = (),
+    ) -> None:
+        super().__init__(data, initial={PREFIX + k: v for k, v in (initial or {}).items()})
+        self.family, self.known = family, list(known)
+        self.info: MetricInfo | None = None
+        for option in family.options:
+            self.fields[PREFIX + option.name] = field_of(option)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that were sent; what is left empty has its default."""
+        sent = {option.name: self.data.get(PREFIX + option.name) for option in self.family.options}
+        return {name: value for name, value in sent.items() if value not in (None, "")}
+
+    def clean_name(self) -> str:
+        """Refuse names that are taken, by retired metrics too: scores are stored under them."""
+        name = str(self.cleaned_data["name"])
+        if catalogue.find(name):
+            raise ValidationError(f"There is a metric named {name} already.")
+        return name
+
+    def clean(self) -> None:
+        """Check every option by itself, then whether they fit together."""
+        for option in self.family.options:
+            self._check(option)
+        if not self.errors:
+            self._describe()
+
+    def _check(self, option: Option) -> None:
+        alone = replace(self.family, options=(option,))
+        given = {k: v for k, v in self.given.items() if k == option.name}
+        try:
+            options.clean(alone, given)
+        except ValueError as error:
+            message = str(error).removeprefix(f"{option.label}: ")
+            self.add_error(PREFIX + option.name, message[:1].upper() + message[1:])
+
+    def _describe(self) -> None:
+        try:
+            self.info = catalogue.describe(
+                family=self.family.key,
+                name=self.cleaned_data["name"],
+                label=self.cleaned_data["label"],
+                options=self.given,
+            )
+        except ValidationError as error:
+            self.add_error(None, error)
+        except MetricError as error:
+            checkpoint = next((o for o in self.family.options if o.kind == "checkpoint"), None)
+            self.add_error(PREFIX + checkpoint.name if checkpoint else None, error.message)
+        except (ValueError, OSError) as error:
+            self._complain(str(error))
+
+    def _complain(self, message: str) -> None:
+        """Show an error at the option that its sentence begins with."""
+        for option in self.family.options:
+            if message.startswith(f"{option.label}: "):
+                self.add_error(PREFIX + option.name, message.removeprefix(f"{option.label}: "))
+                return
+        self.add_error(None, message)
+
+
+def field_of(option: Option) -> forms.Field:
+    """Return the field of an option; whether its value is right, the options check."""
+    choices = _choices(option)
+    shared: dict[str, Any] = {
+        "label": option.label,
+        "help_text": option.help,
+        # Whether a value is needed, and which, the options themselves say.
+        "required": False,
+        "initial": _initial(option),
+    }
+    if choices:
+        return forms.CharField(widget=forms.Select(choices=choices), **shared)
+    return forms.CharField(widget=_widget(option), **shared)
+
+
+def _choices(option: Option) -> list[tuple[str, str]]:
+    if option.kind == "boolean":
+        return [("yes", "Yes"), ("no", "No")]
+    return [(choice, choice) for choice in option.choices]
+
+
+def _initial(option: Option) -> Any:
+    if isinstance(option.default, bool):
+        return "yes" if option.default else "no"
+    return option.default
+
+
+def _widget(option: Option) -> forms.Widget:
+    if option.kind in ("integer", "number"):
+        bounds = {"min": option.minimum, "max": option.maximum}
+        step = 1 if option.kind == "integer" else "any"
+        told = {name: f"{value:g}" for name, value in bounds.items() if value is not None}
+        return forms.NumberInput(attrs=told | {"step": step})
+    if option.kind == "checkpoint":
+        return forms.TextInput(attrs={"list": KNOWN, "spellcheck": "false"})
+    return forms.TextInput()

@@ -1,0 +1,1 @@
+"""Pages of what machines score: metrics, models, workers, runs."""

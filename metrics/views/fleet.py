@@ -1,0 +1,72 @@
+"""Pages of what metrics need: the models, and the workers."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.text import get_text_list
+from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.vary import vary_on_headers
+
+from annotation.access import is_site_admin, researcher_required, site_admin_required
+from metrics import checkpoints, inventory, stocks, workers
+from metrics.versions import CODE
+
+QUEUES = ("cpu", "gpu")
+
+
+@researcher_required
+@require_GET
+@vary_on_headers("HX-Request")
+def model_list(request: HttpRequest) -> HttpResponse:
+    """Every checkpoint: who needs it, on which hosts it lies, how to get it."""
+    living = list(workers.living())
+    found = stocks.survey(living, inventory.everything_here())
+    context = {
+        "section": "metrics",
+        "tab": "models",
+        "stocks": [stock for stock in found if stock.is_needed],
+        "others": [stock for stock in found if not stock.is_needed],
+        "n_hosts": len({row.host for row in living}),
+        "folder": checkpoints.models_folder(),
+        "is_live": any(row.checks for row in living),
+        "may_configure": is_site_admin(request.user),
+    }
+    return render(request, _template(request, "models", "_models"), context)
+
+
+@site_admin_required
+@require_POST
+def model_check(request: HttpRequest) -> HttpResponse:
+    """Let a worker of every host compare the files of a checkpoint with their hashes."""
+    name = request.POST.get("name", "")
+    if not name:
+        raise Http404
+    hosts = stocks.ask_for_check(name, workers.living())
+    if hosts:
+        messages.success(request, f"{name} is being checked on {get_text_list(hosts, 'and')}.")
+    else:
+        messages.warning(request, f"No worker is at work on a host that has {name}.")
+    return redirect("models")
+
+
+@researcher_required
+@require_GET
+@vary_on_headers("HX-Request")
+def worker_list(request: HttpRequest) -> HttpResponse:
+    """The fleet; htmx asks for what changes alone."""
+    seats = workers.fleet()
+    queues = workers.queue_states(seats, QUEUES)
+    context = {
+        "section": "metrics",
+        "tab": "workers",
+        "seats": seats,
+        "queues": queues,
+        "idle_queues": [queue.name for queue in queues if queue.is_starved],
+        "twins": workers.name_twins(seats),
+        "code": CODE,
+    }
+    return render(request, _template(request, "workers", "_workers"), context)
+
+
+def _template(request: HttpRequest, page: str, fragment: str) -> str:
+    return f"metrics/{fragment if request.headers.get('HX-Request') else page}.html"

@@ -1,0 +1,186 @@
+"""Pages of metrics: the list, one metric, configuring and retiring one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import is_site_admin, researcher_required, site_admin_required
+from metrics import catalogue, inventory, registry, stocks, workers
+from metrics.base import MetricError, MetricInfo
+from metrics.metric_forms import MetricForm
+from metrics.models import ConfiguredMetric, MetricRun, MetricSignature
+from metrics.options import Family
+from metrics.stocks import Stock
+
+RUNS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A metric with what is known of it here."""
+
+    info: MetricInfo
+    stocks: list[Stock]
+    signature: str
+    row: ConfiguredMetric | None
+
+    @property
+    def needs(self) -> str:
+        """What it reads besides the output."""
+        read = {"source": self.info.needs_source, "reference": self.info.needs_reference}
+        return " and ".join(name for name, is_needed in read.items() if is_needed) or "output only"
+
+    @property
+    def settings(self) -> list[tuple[str, Any]]:
+        """What was set of its family, by the labels and in the order of the form."""
+        given = dict(self.info.options)
+        if not given or self.info.family not in registry.FAMILIES:
+            return list(given.items())
+        known = registry.get_family(self.info.family).options
+        return [(option.label, given[option.name]) for option in known if option.name in given]
+
+    @property
+    def shown(self) -> list[str]:
+        """The labels of the values that tables show, where those are chosen from more."""
+        labels = dict(zip(self.info.measures, self.info.measure_labels, strict=True))
+        return [labels[measure] for measure in self.info.shown]
+
+
+@researcher_required
+@require_GET
+def metric_list(request: HttpRequest) -> HttpResponse:
+    """All metrics by family; retired ones at the end."""
+    entries = _entries(catalogue.infos(retired=True).values())
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if not (entry.row and entry.row.retired_at):
+            groups.setdefault(entry.info.family_label, []).append(entry)
+    context = {
+        "section": "metrics",
+        "tab": "metrics",
+        "groups": groups,
+        "retired": [entry for entry in entries if entry.row and entry.row.retired_at],
+        "may_configure": is_site_admin(request.user),
+    }
+    return render(request, "metrics/metrics.html", context)
+
+
+def _entries(infos: Iterable[MetricInfo]) -> list[Entry]:
+    rows = {row.name: row for row in ConfiguredMetric.objects.all()}
+    signatures = dict(MetricSignature.objects.order_by("pk").values_list("metric", "signature"))
+    used: dict[str, list[Stock]] = {}
+    for stock in _stocks():
+        for info in stock.users:
+            used.setdefault(info.name, []).append(stock)
+    return [
+        Entry(info, used.get(info.name, []), signatures.get(info.name, ""), rows.get(info.name))
+        for info in infos
+    ]
+
+
+def _stocks() -> list[Stock]:
+    return stocks.survey(workers.living(), inventory.needed_here())
+
+
+@researcher_required
+@require_GET
+def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
+    """Everything about one metric, retired or not."""
+    info = catalogue.find(name)
+    if info is None:
+        raise Http404
+    signatures = MetricSignature.objects.filter(metric=name).annotate(n_runs=Count("runs"))
+    runs = MetricRun.objects.filter(metric=name).select_related("test_set")
+    context = {
+        "section": "metrics",
+        "entry": _entries([info])[0],
+        "measures": list(zip(info.measures, info.measure_labels, strict=True)),
+        "signatures": [
+            {"parts": _parts(row.signature), "n_runs": row.n_runs}
+            for row in signatures.order_by("-pk")
+        ],
+        "runs": runs.order_by("-created_at")[:RUNS_SHOWN],
+        "may_configure": is_site_admin(request.user),
+    }
+    return render(request, "metrics/metric.html", context)
+
+
+def _parts(signature: str) -> list[tuple[str, str]]:
+    """What stands in a signature, as pairs; its first part is the metric's name."""
+    return [(key, value) for key, _, value in (p.partition(":") for p in signature.split("|")[1:])]
+
+
+@site_admin_required
+@require_GET
+def metric_families(request: HttpRequest) -> HttpResponse:
+    """Choose the family of a new metric."""
+    families = [registry.get_family(key) for key in registry.FAMILIES]
+    context = {"section": "metrics", "families": families}
+    return render(request, "metrics/metric_families.html", context)
+
+
+@site_admin_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def metric_configure(request: HttpRequest, family: str) -> HttpResponse:
+    """Set the options of a new metric, look at what it would be, add it."""
+    found = _family(family)
+    form = _form(request, found)
+    if form.is_valid() and "add" in request.POST:
+        try:
+            row = catalogue.configure(
+                family=found.key,
+                name=form.cleaned_data["name"],
+                label=form.cleaned_data["label"],
+                options=form.given,
+                user=request.user,
+            )
+        except ValidationError as error:  # somebody else took the name a moment ago
+            form.add_error(None, error.messages)
+        else:
+            messages.success(request, f"{row.label} can be run now.")
+            return redirect("metric", row.name)
+    preview = [Entry(form.info, [], "", None)] if form.info else []
+    context = {"section": "metrics", "family": found, "form": form, "preview": preview}
+    status = 422 if form.errors else 200
+    return render(request, "metrics/metric_configure.html", context, status=status)
+
+
+def _family(key: str) -> Family:
+    try:
+        return registry.get_family(key)
+    except MetricError:
+        raise Http404 from None
+
+
+def _form(request: HttpRequest, family: Family) -> MetricForm:
+    sent = request.POST if request.method == "POST" else None
+    known = {stock.name for stock in stocks.survey(workers.living()) if stock.places}
+    known |= set(inventory.names_here())
+    return MetricForm(family, sent, initial=request.GET.dict(), known=sorted(known))
+
+
+@site_admin_required
+@require_POST
+def metric_retire(request: HttpRequest, name: str) -> HttpResponse:
+    """Take a configured metric out of the lists; its scores are kept."""
+    row = get_object_or_404(ConfiguredMetric, name=name)
+    catalogue.retire(name)
+    messages.success(request, f"{row.label} is retired. The scores it gave are kept.")
+    return redirect("metric", name)
+
+
+@site_admin_required
+@require_POST
+def metric_restore(request: HttpRequest, name: str) -> HttpResponse:
+    """Bring a retired metric back."""
+    row = get_object_or_404(ConfiguredMetric, name=name)
+    catalogue.restore(name)
+    messages.success(request, f"{row.label} can be run again.")
+    return redirect("metric", name)

@@ -1,0 +1,174 @@
+"""The fleet: one row for every worker process, written by itself (`metrics.reporter`).
+
+Signs of life are the database's own time, so that the clocks of several hosts need not agree.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import models
+from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
+from django.db.models.functions import Now
+
+from metrics.models import ConfiguredMetric, MetricRun, RunWorker
+from metrics.registry import METRICS
+
+# Workers report every five seconds; a process that loads a large model may miss a round or two.
+SILENT_AFTER = timedelta(seconds=20)
+DROPPED_AFTER = timedelta(days=1)
+
+
+class Worker(models.Model):
+    """What one worker process says of itself.
+
+    `uid` is made when the process starts: a worker that was restarted under its old name is
+    another one. `devices` are dicts of `kind` (gpu, cpu), `name`, `total` and `free` in bytes;
+    `resident` names the checkpoints in memory; `checkpoints` maps what lies on the host to what
+    `metrics.inventory` found out about it. `checks` names the checkpoints whose hashes an admin
+    wants compared; the worker takes them off once it has.
+    """
+
+    uid = models.CharField(max_length=32, unique=True)
+    name = models.CharField(max_length=200)
+    host = models.CharField(max_length=200)
+    pid = models.PositiveIntegerField()
+    queues = models.JSONField(default=list)
+    devices = models.JSONField(default=list)
+    memory = models.PositiveBigIntegerField(null=True)
+    resident = models.JSONField(default=list)
+    checkpoints = models.JSONField(default=dict)
+    checks = models.JSONField(default=list)
+    versions = models.JSONField(default=dict)
+    is_stopping = models.BooleanField(default=False)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["host", "name", "pid"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.pid})"
+
+
+def living() -> QuerySet[Worker]:
+    """Return the workers that gave a sign of life lately."""
+    return Worker.objects.filter(seen_at__gte=Now() - SILENT_AFTER)
+
+
+def drop_old(row: Worker) -> None:
+    """Forget who has been silent for a day, and who had the place of this worker before it."""
+    Worker.objects.filter(seen_at__lt=Now() - DROPPED_AFTER).delete()
+    before = Worker.objects.filter(name=row.name, host=row.host).exclude(uid=row.uid)
+    before.filter(seen_at__lt=Now() - SILENT_AFTER).delete()
+
+
+def layers_on_workers(name: str) -> int | None:
+    """Return the number of layers that a worker reports of an encoder, where one has it."""
+    for row in Worker.objects.order_by("-seen_at"):
+        layers = row.checkpoints.get(name, {}).get("layers")
+        if layers:
+            return int(layers)
+    return None
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A worker as the page shows it.
+
+    `seconds` is how long ago it gave a sign of life, `rate` the contents a second of its run.
+    """
+
+    worker: Worker
+    seconds: float
+    run: MetricRun | None = None
+    rate: float | None = None
+
+    @property
+    def state(self) -> str:
+        """silent, stopping, working or idle."""
+        if self.seconds > SILENT_AFTER.total_seconds():
+            return "silent"
+        if self.worker.is_stopping:
+            return "stopping"
+        return "working" if self.run else "idle"
+
+    @property
+    def versions(self) -> list[tuple[str, str]]:
+        """(package, version), Touchstone itself first; databases keep no order in JSON."""
+        known = self.worker.versions
+        return sorted(known.items(), key=lambda pair: (pair[0] != "touchstone", pair[0]))
+
+
+def fleet() -> list[Seat]:
+    """Return all workers, by host and name, with the run that each works on."""
+    age = ExpressionWrapper(Now() - F("seen_at"), output_field=DurationField())
+    rows = list(Worker.objects.annotate(age=age))
+    work = _work_of({row.name for row in rows})
+    return [
+        Seat(row, max(0.0, row.age.total_seconds()), *work.get(row.name, (None, None)))
+        for row in rows
+    ]
+
+
+def _work_of(names: Iterable[str]) -> dict[str, tuple[MetricRun, float | None]]:
+    """Return, by the worker's name, the run that it has in hand and its rate."""
+    there = RunWorker.objects.filter(
+        left_at=None, name__in=names, run__status=MetricRun.Status.RUNNING
+    )
+    parts = there.select_related("run__test_set").order_by("seen_at")
+    return {part.name: (part.run, part.rate) for part in parts}
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """How many living workers take from a queue, and what waits and runs there."""
+
+    name: str
+    workers: int
+    waiting: int
+    running: int
+
+    @property
+    def is_starved(self) -> bool:
+        """Whether something waits that nobody will take."""
+        return bool(self.waiting) and not self.workers
+
+
+def queue_states(seats: Iterable[Seat], queues: Iterable[str]) -> list[QueueState]:
+    """Return the state of the named queues, and of all others that living workers listen to."""
+    listening = [
+        queue
+        for seat in seats
+        if seat.state not in ("silent", "stopping")
+        for queue in seat.worker.queues
+    ]
+    active = _active_runs()
+    names = dict.fromkeys([*queues, *sorted(set(listening) | {queue for queue, _ in active})])
+    return [
+        QueueState(
+            name,
+            listening.count(name),
+            active[name, MetricRun.Status.QUEUED],
+            active[name, MetricRun.Status.RUNNING],
+        )
+        for name in names
+    ]
+
+
+def _active_runs() -> Counter[tuple[str, str]]:
+    """Count the runs that wait or run, by queue and status."""
+    configured = dict(ConfiguredMetric.objects.values_list("name", "description__queue"))
+    active = MetricRun.objects.filter(status__in=MetricRun.ACTIVE).order_by()
+    counted: Counter[tuple[str, str]] = Counter()
+    for metric, status, n in active.values_list("metric", "status").annotate(models.Count("pk")):
+        queue = METRICS[metric][0].queue if metric in METRICS else configured.get(metric, "cpu")
+        counted[queue, status] += n
+    return counted
+
+
+def name_twins(seats: Iterable[Seat]) -> list[str]:
+    """Return names that several living workers share: their runs cannot be told apart."""
+    alive = [seat.worker.name for seat in seats if seat.state != "silent"]
+    return sorted({name for name in alive if alive.count(name) > 1})
