@@ -1,1 +1,1 @@
-"""Training of metrics and of length-controllable systems. Nothing is trained here yet."""
+"""Parallel text in, metrics out: jobs that fit projections and train metrics."""

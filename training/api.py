@@ -1,0 +1,120 @@
+"""Parallel text and jobs for programs: list, start, watch, cancel. Researchers may do all of it."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from metrics.api import MayRun
+from training import jobs
+from training.models import ParallelCorpus, TrainingJob
+
+
+class CorpusSerializer(serializers.ModelSerializer[ParallelCorpus]):
+    class Meta:
+        model = ParallelCorpus
+        fields = (
+            "name",
+            "source_language",
+            "target_language",
+            "n_pairs",
+            "sha256",
+            "report",
+            "created_at",
+        )
+
+
+@extend_schema(tags=["training"])
+class CorpusViewSet(
+    mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[ParallelCorpus]
+):
+    """Parallel text: what is stored, and what cleaning left out."""
+
+    permission_classes = (MayRun,)
+    serializer_class = CorpusSerializer
+    queryset = ParallelCorpus.objects.order_by("name")
+    lookup_field = "name"
+
+
+class JobSerializer(serializers.ModelSerializer[TrainingJob]):
+    corpora: serializers.SlugRelatedField[ParallelCorpus] = serializers.SlugRelatedField(
+        slug_field="name", many=True, read_only=True
+    )
+    metric = serializers.CharField(source="metric.name", default=None)
+
+    class Meta:
+        model = TrainingJob
+        fields = (
+            "id",
+            "kind",
+            "name",
+            "sweep",
+            "corpora",
+            "options",
+            "status",
+            "progress",
+            "result",
+            "message",
+            "metric",
+            "worker",
+            "created_at",
+            "started_at",
+            "finished_at",
+        )
+
+
+class JobStartSerializer(serializers.Serializer[object]):
+    """A job to start; `options` as `manage.py train KIND` lists them."""
+
+    kind = serializers.CharField()
+    name = serializers.CharField()
+    corpora = serializers.SlugRelatedField(
+        slug_field="name", many=True, required=False, queryset=ParallelCorpus.objects.all()
+    )
+    options = serializers.DictField(required=False, default=dict)
+
+
+@extend_schema(tags=["training"])
+class JobViewSet(
+    mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[TrainingJob]
+):
+    """Jobs, newest first; `?sweep=name` for those of one sweep."""
+
+    permission_classes = (MayRun,)
+    serializer_class = JobSerializer
+    queryset = TrainingJob.objects.select_related("metric").prefetch_related("corpora")
+
+    def get_queryset(self) -> QuerySet[TrainingJob]:
+        """Filter by sweep."""
+        sweep = self.request.query_params.get("sweep")
+        rows = super().get_queryset()
+        return rows.filter(sweep=sweep) if sweep else rows
+
+    @extend_schema(request=JobStartSerializer, responses={201: JobSerializer})
+    def create(self, request: Request, format: str | None = None) -> Response:
+        """Start a job."""
+        form = JobStartSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted: dict[str, Any] = dict(form.validated_data)
+        try:
+            job = jobs.start(given=wanted.pop("options"), user=request.user, **wanted)
+        except ValidationError as error:
+            raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
+        return Response(self.get_serializer(job).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=None, responses={200: JobSerializer, 409: None})
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
+        """Cancel a job; 409 if it had ended."""
+        job = self.get_object()
+        if not jobs.cancel(job):
+            return Response(
+                {"error": "This job has ended already."}, status=status.HTTP_409_CONFLICT
+            )
+        job.refresh_from_db()
+        return Response(self.get_serializer(job).data)

@@ -1,0 +1,10 @@
+"""The app that fits and trains metrics."""
+
+from django.apps import AppConfig
+
+
+class TrainingConfig(AppConfig):
+    name = "training"
+
+    def ready(self) -> None:
+        from training import caretaker  # noqa: F401  connects to the signals of workers

@@ -1,0 +1,91 @@
+"""What a setting of a sweep changes, tested over the seeds, as the sweep's page shows it."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from metaeval import SeedComparison
+from training import sweeps
+from training.sweeps import Values
+
+NO_SPREAD = (
+    "Where the difference is the same with every seed, the t test and Wilcoxon's test have no p."
+)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A setting less the first over ``n`` common seeds; p-values, None where a test has none.
+
+    ``epsilon`` is almost stochastic order's (:class:`metaeval.SeedComparison`).
+    """
+
+    setting: str
+    n: int
+    difference: float
+    permutation: float
+    t: float | None
+    wilcoxon: float | None
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class Differences:
+    """All settings against the first, those that cannot be tested yet, and what to know of it."""
+
+    first: str
+    rows: list[Difference]
+    untested: list[str]
+    notes: list[str]
+
+
+def over_seeds(sweep: str) -> Differences | None:
+    """Compare the accuracies on held-out texts of a sweep of ReFreeEval trainings.
+
+    None where all jobs have the same settings; ValidationError where there is no such sweep.
+    """
+    first, *others = sweeps.settings_of(sweep)
+    if not others:
+        return None
+    base = sweeps.accuracies(first)
+    found = {each.label: _compare(sweeps.accuracies(each), base) for each in others}
+    tested = {label: each for label, each in found.items() if each is not None}
+    rows = [_row(label, each) for label, each in tested.items()]
+    untested = [label for label in found if label not in tested]
+    return Differences(first.label, rows, untested, _notes(rows, tested.values()))
+
+
+def _compare(values: Values, base: Values) -> SeedComparison | None:
+    return _remembered(tuple(sorted(values.items())), tuple(sorted(base.items())))
+
+
+# The bootstrap of almost stochastic order takes a moment for each of up to a hundred settings, and
+# what has finished does not change.
+@lru_cache(maxsize=1024)
+def _remembered(
+    values: tuple[tuple[int, float], ...], base: tuple[tuple[int, float], ...]
+) -> SeedComparison | None:
+    return sweeps.compare(dict(values), dict(base))
+
+
+def _row(label: str, found: SeedComparison) -> Difference:
+    return Difference(
+        setting=label,
+        n=found.n,
+        difference=found.difference,
+        permutation=found.permutation,
+        t=_finite(found.t),
+        wilcoxon=_finite(found.wilcoxon),
+        epsilon=found.epsilon,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _notes(rows: Iterable[Difference], tested: Iterable[SeedComparison]) -> list[str]:
+    said = dict.fromkeys(str(warning.message) for each in tested for warning in each.warnings)
+    has_no_spread = any(row.t is None for row in rows)
+    return [*said, *([NO_SPREAD] if has_no_spread else [])]

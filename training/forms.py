@@ -1,0 +1,202 @@
+"""The forms of training: parallel text to upload, and a job or a sweep to start."""
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+
+from annotation import languages
+from metrics import options
+from metrics.metric_forms import PREFIX, field_of
+from metrics.options import Option
+from training.jobs import LONGEST_NAME
+from training.kinds import Kind
+from training.models import ParallelCorpus
+from training.parallel import ParallelError, Row, read_moses, read_pairs
+
+# The addresses of pages, which no corpus can have as its name.
+RESERVED = {"upload"}
+MOST_JOBS = 200
+# Section 4.4 of Wu et al. 2023, table 14.
+PAPER_SEEDS = "19, 27, 42, 55, 76, 80, 99, 153, 178, 200"
+Grid = list[dict[str, Any]]
+
+
+class CorpusForm(forms.Form):
+    """Parallel text in one file or in two. After `is_valid`, `rows` are what the files hold."""
+
+    name = forms.SlugField(
+        max_length=60, help_text="In addresses and commands: letters, digits, - and _."
+    )
+    source_language = forms.CharField(max_length=20, help_text="A code such as en, zh or pt-BR.")
+    target_language = forms.CharField(max_length=20)
+    file = forms.FileField(
+        allow_empty_file=True,
+        label="File",
+        help_text="TSV with a source and a target column, or lines “source ||| target”. "
+        "Or the source side alone, one sentence a line, with the second file below.",
+    )
+    target_file = forms.FileField(
+        required=False,
+        allow_empty_file=True,
+        label="Target side",
+        help_text="Only where the first file holds the source side alone.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.rows: list[Row] = []
+
+    def clean_name(self) -> str:
+        """Refuse a name that is taken."""
+        name = str(self.cleaned_data["name"])
+        if name in RESERVED or ParallelCorpus.objects.filter(name=name).exists():
+            raise ValidationError(f"There is a corpus named {name} already.")
+        return name
+
+    def clean_source_language(self) -> str:
+        """Refuse a code that names no language."""
+        return language(self.cleaned_data["source_language"])
+
+    def clean_target_language(self) -> str:
+        """Refuse a code that names no language."""
+        return language(self.cleaned_data["target_language"])
+
+    def clean(self) -> dict[str, Any]:
+        """Read the files; an error names the file and the line."""
+        data = super().clean() or self.cleaned_data
+        if data.get("source_language", 1) == data.get("target_language", 2):
+            self.add_error("target_language", "Source and target have to differ.")
+        if self.errors:
+            return data
+        try:
+            self.rows = read(data["file"], data["target_file"])
+        except ParallelError as error:
+            self.add_error("file", str(error))
+        return data
+
+
+def read(file: Any, target: Any = None) -> list[Row]:
+    """Read one uploaded file of pairs, or two of a side each; raises ParallelError."""
+    if target:
+        return read_moses((file.name, file.read()), (target.name, target.read()))
+    return read_pairs(file.name, file.read())
+
+
+def language(code: str) -> str:
+    """Return a code in its standard spelling; ValidationError where it names no language."""
+    try:
+        return languages.normalise(code.strip())
+    except ValueError as error:
+        raise ValidationError(str(error)) from error
+
+
+class JobForm(forms.Form):
+    """A job of a kind, or with several values of a setting, separated by commas, a sweep.
+
+    After `is_valid`, `grid` holds the settings of every job.
+    """
+
+    name = forms.CharField(
+        max_length=LONGEST_NAME, help_text="The metric that comes of it is named after it."
+    )
+    corpora = forms.ModelMultipleChoiceField(
+        ParallelCorpus.objects.all(),
+        to_field_name="name",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Parallel text",
+    )
+
+    def __init__(
+        self,
+        kind: Kind,
+        data: Any = None,
+        initial: Mapping[str, Any] | None = None,
+        known: Iterable[str] = (),
+    ) -> None:
+        super().__init__(data, initial=dict(initial or {}))
+        self.kind, self.known = kind, list(known)
+        self.grid: Grid = []
+        if not kind.needs_corpus:
+            del self.fields["corpora"]
+        for option in kind.options:
+            self.fields[PREFIX + option.name] = _field(option)
+
+    def clean_name(self) -> str:
+        """Refuse a name that nothing of an address can be made of."""
+        name: str = slugify(self.cleaned_data["name"])
+        if not name:
+            raise ValidationError("Use letters a–z and digits.")
+        return name
+
+    @property
+    def main(self) -> list[forms.BoundField]:
+        """The settings that are shown at once."""
+        return [self[PREFIX + option.name] for option in self.kind.options if self._is_main(option)]
+
+    @property
+    def advanced(self) -> list[forms.BoundField]:
+        """The settings that are folded."""
+        rest = [option for option in self.kind.options if not self._is_main(option)]
+        return [self[PREFIX + option.name] for option in rest]
+
+    @property
+    def has_folded_errors(self) -> bool:
+        """Whether what is folded has to be seen."""
+        return any(field.errors for field in self.advanced)
+
+    def _is_main(self, option: Option) -> bool:
+        return not self.kind.main or option.name in self.kind.main
+
+    def clean(self) -> dict[str, Any]:
+        """Check every value of every setting; several of one make a sweep."""
+        data = super().clean() or self.cleaned_data
+        if self.kind.needs_corpus and not data.get("corpora") and "corpora" not in self.errors:
+            self.add_error("corpora", "Choose a parallel corpus.")
+        values = {option.name: self._values(option) for option in self.kind.options}
+        if self.errors:
+            return data
+        size = 1
+        for each in values.values():
+            size *= len(each)
+        if size > MOST_JOBS:
+            self.add_error(None, f"These are {size:,} jobs; at most {MOST_JOBS} at a time.")
+        else:
+            self.grid = combine(values)
+        return data
+
+    def _values(self, option: Option) -> list[Any]:
+        found = []
+        for text in _split(option, str(self.data.get(PREFIX + option.name, ""))):
+            try:
+                found.append(options.clean_all([option], {option.name: text})[option.name])
+            except ValueError as error:
+                message = str(error).removeprefix(f"{option.label}: ")
+                self.add_error(PREFIX + option.name, message[:1].upper() + message[1:])
+        return list(dict.fromkeys(found))
+
+
+def _split(option: Option, text: str) -> list[str]:
+    if option.kind not in ("integer", "number"):
+        return [text.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()] or [""]
+
+
+def combine(values: Mapping[str, list[Any]]) -> Grid:
+    """Return every combination of the settings' values, as settings of one job each."""
+    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+
+
+def _field(option: Option) -> forms.Field:
+    field = field_of(option)
+    if option.kind in ("integer", "number"):
+        # No number input: several values, separated by commas, are a sweep.
+        field.widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+        bounds = [("at least", option.minimum), ("at most", option.maximum)]
+        told = ", ".join(f"{word} {value:g}" for word, value in bounds if value is not None)
+        field.help_text = " ".join(filter(None, [option.help, told and f"({told})"]))
+    return field

@@ -1,0 +1,65 @@
+"""`manage.py import_parallel`: the upload page's cleaning and storing, from files on disk."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from training import corpora
+from training.forms import RESERVED, language
+from training.parallel import ParallelError, Row, clean, read_moses, read_pairs
+
+
+class Command(BaseCommand):
+    help = "Import parallel text: one file of pairs, or two with a side each."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="in addresses and commands")
+        parser.add_argument("file", metavar="FILE", type=Path, help="TSV, source ||| target")
+        parser.add_argument("target", metavar="FILE2", type=Path, nargs="?", help="target side")
+        parser.add_argument("--source-language", required=True)
+        parser.add_argument("--target-language", required=True)
+        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["name"] in RESERVED:
+            raise CommandError(f"{options['name']} is an address of pages: choose another name.")
+        try:
+            rows = _read(options["file"], options["target"])
+            self._report(rows)
+            if options["dry_run"]:
+                self.stdout.write("Dry run: nothing was stored.")
+                return
+            corpus = corpora.add(
+                name=options["name"],
+                source_language=language(options["source_language"]),
+                target_language=language(options["target_language"]),
+                rows=rows,
+            )
+        except ParallelError as error:
+            raise CommandError(str(error)) from error
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        self.stdout.write(f"{corpus.name} is stored: {corpus.n_pairs:,} pairs.")
+
+    def _report(self, rows: list[Row]) -> None:
+        _, report = clean(rows)
+        self.stdout.write(f"{report.read:,} pairs read, {report.kept:,} kept.")
+        for reason, n in report.left_out.items():
+            places = ", ".join(report.examples[reason])
+            self.stderr.write(f"  left out, {reason}: {n:,}, such as {places}")
+
+
+def _read(file: Path, target: Path | None) -> list[Row]:
+    if target is None:
+        return read_pairs(file.name, _content(file))
+    return read_moses((file.name, _content(file)), (target.name, _content(target)))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.") from error

@@ -1,0 +1,92 @@
+"""`manage.py train`: start a job as the page does, on workers or here."""
+
+import socket
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from metrics.management.commands.add_metric import meaning_of, pairs_of
+from training import jobs
+from training.kinds import KINDS, Kind
+from training.models import ParallelCorpus, TrainingJob
+
+POLL_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    help = "Fit a projection or train a metric; `manage.py train KIND` lists what can be set."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("kind", metavar="KIND", choices=sorted(KINDS), help=", ".join(KINDS))
+        parser.add_argument("--name", help="the metric that comes of it is named after it")
+        parser.add_argument(
+            "--corpus", action="append", default=[], metavar="NAME", help="may be repeated"
+        )
+        parser.add_argument(
+            "--option", action="append", default=[], metavar="KEY=VALUE", help="may be repeated"
+        )
+        place = parser.add_mutually_exclusive_group()
+        place.add_argument("--wait", action="store_true", help="stay until a worker is done")
+        place.add_argument("--here", action="store_true", help="in this process, no worker")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["name"]:
+            self._explain(KINDS[options["kind"]])
+            return
+        try:
+            job = jobs.start(
+                kind=options["kind"],
+                name=options["name"],
+                given=pairs_of(options["option"]),
+                corpora=[_corpus(name) for name in options["corpus"]],
+                enqueue=not options["here"],
+            )
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        self.stdout.write(f"{job.label}: job {job.pk}, {job.name}")
+        if options["here"]:
+            self._here(job)
+        elif options["wait"]:
+            self._wait(job)
+
+    def _explain(self, kind: Kind) -> None:
+        self.stdout.write(f"{kind.label}: {kind.description}")
+        for option in kind.options:
+            self.stdout.write(f"  --option {option.name}=…  {meaning_of(option)}")
+
+    def _here(self, job: TrainingJob) -> None:
+        try:
+            jobs.work_off(job.pk, worker=f"manage.py train on {socket.gethostname()}")
+        except KeyboardInterrupt:
+            jobs.cancel(job)
+            raise CommandError("Interrupted; the job is cancelled.", returncode=130) from None
+        self._report(job)
+
+    def _wait(self, job: TrainingJob) -> None:
+        try:
+            while job.is_active:
+                time.sleep(POLL_SECONDS)
+                job.refresh_from_db()
+        except KeyboardInterrupt:
+            message = f"Interrupted; job {job.pk} goes on at its worker."
+            raise CommandError(message, returncode=130) from None
+        self._report(job)
+
+    def _report(self, job: TrainingJob) -> None:
+        """Say how it ended; fail where it did not end well."""
+        job.refresh_from_db()
+        if job.status != TrainingJob.Status.DONE:
+            raise CommandError(f"{job.name}: {job.get_status_display()}. {job.message}".strip())
+        made = f" The metric {job.metric.name} came of it." if job.metric else ""
+        self.stdout.write(f"{job.name} is done.{made}")
+
+
+def _corpus(name: str) -> ParallelCorpus:
+    try:
+        return ParallelCorpus.objects.get(name=name)
+    except ParallelCorpus.DoesNotExist:
+        known = ", ".join(ParallelCorpus.objects.values_list("name", flat=True)[:20]) or "none"
+        raise CommandError(f"There is no corpus {name!r}. Known: {known}.") from None

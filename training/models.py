@@ -1,0 +1,146 @@
+"""Parallel text, and jobs that make metrics of it."""
+
+from pathlib import Path
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from metrics.models import ConfiguredMetric
+from training.kinds import KINDS
+
+# What ReFreeEval's reports name, in words.
+LEVELS = {
+    "teacher": "cosines of the sentence encoder",
+    "sentence": "sentence level",
+    "word": "word level",
+}
+
+
+class ParallelCorpus(models.Model):
+    """Cleaned parallel text. Its pairs lie in the database, so that workers on any host have them.
+
+    `report` is the :class:`training.parallel.Cleaning` of the upload; `sha256` that of the kept
+    pairs, by which results name it.
+    """
+
+    name = models.SlugField(max_length=60, unique=True)
+    source_language = models.CharField(max_length=20)
+    target_language = models.CharField(max_length=20)
+    n_pairs = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64)
+    report = models.JSONField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "parallel corpora"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("corpus", args=[self.name])
+
+    @property
+    def direction(self) -> str:
+        """Both languages, as test sets show them."""
+        return f"{self.source_language}→{self.target_language}"
+
+
+class CorpusText(models.Model):
+    """The pairs of a corpus: zlib-compressed TSV (:func:`training.parallel.write_pairs`)."""
+
+    corpus = models.OneToOneField(ParallelCorpus, models.CASCADE, related_name="text")
+    packed = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"Pairs of {self.corpus_id}"
+
+
+class TrainingJob(models.Model):
+    """One fit or training, worked off by whichever worker claims it.
+
+    The row is the only truth about the job: pages and workers read and change nothing else. A
+    claim is a random token; every write of a worker carries it and fails once it is lost.
+    `options` are checked by the kind before the row exists. `progress` is what pages show while
+    the job runs, `result` what it found. `sweep` names the jobs that were started together.
+    """
+
+    class Status(models.TextChoices):
+        QUEUED = "queued", "Queued"
+        RUNNING = "running", "Running"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    ACTIVE = (Status.QUEUED, Status.RUNNING)
+
+    kind = models.CharField(max_length=40)
+    name = models.CharField(max_length=60)
+    sweep = models.CharField(max_length=60, blank=True, default="", db_index=True)
+    corpora = models.ManyToManyField(ParallelCorpus, blank=True, related_name="jobs")
+    options = models.JSONField(default=dict)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
+    progress = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    message = models.TextField(blank=True)
+    metric = models.ForeignKey(
+        ConfiguredMetric, models.SET_NULL, null=True, blank=True, related_name="jobs"
+    )
+    attempts = models.PositiveSmallIntegerField(default=0)
+    claim = models.CharField(max_length=32, blank=True, default="")
+    worker = models.CharField(max_length=200, blank=True, default="")
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    handed_out_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["status", "heartbeat_at"], name="job_stale")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("job", args=[self.pk])
+
+    @property
+    def label(self) -> str:
+        """The kind as people know it."""
+        return KINDS[self.kind].label if self.kind in KINDS else self.kind
+
+    @property
+    def queue(self) -> str:
+        """The queue whose workers can run it."""
+        return KINDS[self.kind].queue if self.kind in KINDS else "cpu"
+
+    @property
+    def folder(self) -> Path:
+        """Where the job keeps its checkpoints, below TRAINED_DIR."""
+        return Path(settings.TRAINED_DIR) / f"{self.pk}-{self.name}"
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a worker has or will have something to do here."""
+        return self.status in self.ACTIVE
+
+    @property
+    def fraction(self) -> float | None:
+        """How much is done, from 0 to 1, where the kind says."""
+        step, total = self.progress.get("step"), self.progress.get("total")
+        return step / total if step is not None and total else None
+
+    @property
+    def stage(self) -> str:
+        """What the worker is at, in words; empty where the kind does not say."""
+        level = str(self.progress.get("level", ""))
+        return str(self.progress.get("stage", "")) or LEVELS.get(level, level)

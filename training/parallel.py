@@ -1,0 +1,165 @@
+"""Parallel text: read from what people have, cleaned with a count of what was left out and why.
+
+Pure: neither Django nor torch. A corpus is kept as TSV, one pair a line, without a header.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+MAX_CHARACTERS = 5_000
+EXAMPLES = 3
+_SPACE = re.compile(r"\s+")
+
+
+class ParallelError(ValueError):
+    """A file is no parallel text; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One pair as it stands in a file; `place` is file and line."""
+
+    place: str
+    source: str
+    target: str
+
+
+@dataclass
+class Cleaning:
+    """What happened to the rows: how many were read, kept, and left out by reason.
+
+    `examples` holds the first places of each reason.
+    """
+
+    read: int = 0
+    kept: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def leave_out(self, reason: str, place: str) -> None:
+        """Count a row that is not kept."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+        if len(self.examples.setdefault(reason, [])) < EXAMPLES:
+            self.examples[reason].append(place)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return vars(self)
+
+
+def read_pairs(name: str, content: bytes) -> list[Row]:
+    """Read one file of pairs: TSV (with or without a header) or lines `source ||| target`.
+
+    A TSV header names the columns `source` and `target`; without one, the first two columns are
+    taken. Raises ParallelError for another encoding, and for a line without two sides.
+    """
+    lines = _lines(name, content)
+    if not lines:
+        raise ParallelError(f"{name} is empty.")
+    if " ||| " in lines[0] or "|||" in lines[0].split():
+        return [_by_bars(name, number, line) for number, line in enumerate(lines, start=1)]
+    return _by_tabs(name, lines)
+
+
+def read_moses(source: tuple[str, bytes], target: tuple[str, bytes]) -> list[Row]:
+    """Read two files, (name, content) each, whose lines are translations of each other.
+
+    Raises ParallelError where they have different numbers of lines.
+    """
+    left, right = _lines(*source), _lines(*target)
+    if len(left) != len(right):
+        message = f"{source[0]} has {len(left):,} lines and {target[0]} {len(right):,}: "
+        raise ParallelError(f"{message}they cannot be translations line by line.")
+    return [
+        Row(f"{source[0]}:{number}", first, second)
+        for number, (first, second) in enumerate(zip(left, right, strict=True), start=1)
+    ]
+
+
+def clean(rows: Iterable[Row]) -> tuple[list[tuple[str, str]], Cleaning]:
+    """Return the pairs that can be used, each once, white space made plain, and what was not."""
+    report, pairs = Cleaning(), dict[tuple[str, str], None]()
+    for row in rows:
+        report.read += 1
+        pair = (_plain(row.source), _plain(row.target))
+        reason = _reason(*pair) or ("twice" if pair in pairs else "")
+        if reason:
+            report.leave_out(reason, row.place)
+        else:
+            pairs[pair] = None
+    report.kept = len(pairs)
+    return list(pairs), report
+
+
+def write_pairs(pairs: Sequence[tuple[str, str]]) -> bytes:
+    """Return cleaned pairs as they are kept: UTF-8, one line a pair, a tab between."""
+    return "".join(f"{source}\t{target}\n" for source, target in pairs).encode()
+
+
+def parse_pairs(kept: bytes) -> list[tuple[str, str]]:
+    """The inverse of `write_pairs`."""
+    lines = kept.decode().split("\n")[:-1]
+    return [(source, target) for source, _, target in (line.partition("\t") for line in lines)]
+
+
+def hash_pairs(kept: bytes) -> str:
+    """Return the SHA-256 by which a corpus is known."""
+    return hashlib.sha256(kept).hexdigest()
+
+
+def _lines(name: str, content: bytes) -> list[str]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ParallelError(f"{name}, line {line}: this is not UTF-8.") from None
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines and not lines[-1] else lines
+
+
+def _by_bars(name: str, number: int, line: str) -> Row:
+    source, bars, target = line.partition("|||")
+    if not bars or "|||" in target:
+        raise ParallelError(f"{name}, line {number}: one ||| between the two sides is needed.")
+    return Row(f"{name}:{number}", source, target)
+
+
+def _by_tabs(name: str, lines: Sequence[str]) -> list[Row]:
+    header = [cell.strip().lower() for cell in lines[0].split("\t")]
+    columns, start = (0, 1), 0
+    if {"source", "target"} <= set(header):
+        columns, start = (header.index("source"), header.index("target")), 1
+    rows = []
+    for number, line in enumerate(lines[start:], start=start + 1):
+        cells = line.split("\t")
+        if len(cells) <= max(columns):
+            message = f"{name}, line {number}: there is no tab between source and target."
+            raise ParallelError(message)
+        rows.append(Row(f"{name}:{number}", cells[columns[0]], cells[columns[1]]))
+    return rows
+
+
+def _plain(text: str) -> str:
+    """One line in NFC with single blanks."""
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+
+
+def _reason(source: str, target: str) -> str:
+    """Why a pair cannot be used; empty where it can."""
+    if not source or not target:
+        return "an empty side"
+    if source == target:
+        return "both sides equal"
+    if max(len(source), len(target)) > MAX_CHARACTERS:
+        return f"longer than {MAX_CHARACTERS:,} characters"
+    if not (_has_letters(source) and _has_letters(target)):
+        return "no letter on one side"
+    return ""
+
+
+def _has_letters(text: str) -> bool:
+    return any(character.isalpha() for character in text)

@@ -1,0 +1,1 @@
+"""ReFreeEval: a reference-free metric trained by contrast on parallel text."""

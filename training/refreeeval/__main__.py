@@ -1,0 +1,93 @@
+"""Train from the command line, on one processor or GPU or, with `torchrun`, on several.
+
+    torchrun --nproc-per-node 2 -m training.refreeeval --corpus de-en.tsv:de:en --output DIRECTORY
+        [--recipe recipe.json] [--set NAME=VALUE …]
+
+Without Django: the metric that comes of it is a directory, which an admin adds on the Metrics page
+or with `manage.py add_metric`. Started again with the same directory it goes on.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from training.kinds import Corpus, JobError
+from training.parallel import ParallelError, clean, hash_pairs, read_pairs, write_pairs
+from training.refreeeval.processes import joined, rank
+from training.refreeeval.recipe import OPTIONS, Recipe
+from training.refreeeval.train import make_metric
+
+NAMES = [option.name for option in OPTIONS]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="training.refreeeval", description=__doc__)
+    parser.add_argument(
+        "--corpus", action="append", required=True, metavar="FILE:SOURCE:TARGET",
+        help="parallel text (TSV or ||| lines) and its languages; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--output", type=Path, required=True, metavar="DIRECTORY")
+    parser.add_argument("--recipe", type=Path, metavar="FILE", help="settings as JSON")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help=", ".join(NAMES)
+    )
+    given = parser.parse_args()
+    try:
+        recipe = Recipe.from_options(_settings(given.recipe, given.set))
+        with joined():
+            corpora = [_corpus(each) for each in given.corpus]
+            made = make_metric(recipe, corpora, given.output.resolve(), _show)
+            if rank() == 0:
+                _report(made.folder, made.manifest)
+    except (JobError, ParallelError, ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _settings(path: Path | None, pairs: list[str]) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path else {}
+    if not isinstance(settings, dict):
+        raise ValueError(f"{path} holds no settings by name.")
+    for pair in pairs:
+        name, _, value = pair.partition("=")
+        settings[name] = value
+    unknown = sorted(set(settings) - set(NAMES))
+    if unknown:
+        raise ValueError(f"There is no setting {', '.join(unknown)}. Known: {', '.join(NAMES)}.")
+    return settings
+
+
+def _corpus(given: str) -> Corpus:
+    path, source, target = [*given.rsplit(":", 2), "", ""][:3]
+    if not source or not target:
+        raise ValueError(f"{given}: expected FILE:SOURCE:TARGET, as in europarl.tsv:de:en.")
+    file = Path(path)
+    pairs, report = clean(read_pairs(file.name, file.read_bytes()))
+    if rank() == 0:
+        print(f"{file.name}: {report.kept:,} of {report.read:,} pairs", report.left_out or "")
+    return Corpus(file.stem, source, target, pairs, hash_pairs(write_pairs(pairs)))
+
+
+def _show(progress: dict[str, Any]) -> None:
+    if rank():
+        return
+    line = f"{progress['level']} {progress['step']:,}/{progress['total']:,}"
+    if "losses" in progress:
+        losses = ", ".join(f"{name} {value:.4f}" for name, value in progress["losses"].items())
+        line += f": {losses}; held-out accuracy {progress['curve'][-1]['accuracy']:.3f}"
+    print(line, flush=True)
+
+
+def _report(folder: Path, manifest: dict[str, Any]) -> None:
+    held = manifest["held_out"]
+    print(f"Found among k + 1, untrained: {held['untrained']:.3f}, trained: {held['trained']:.3f}")
+    print(f"gain {held['gain']:+.3f} (95 % interval {held['low']:+.3f} to {held['high']:+.3f})")
+    print("\n".join(manifest["warnings"]))
+    print(f"The metric is in {folder}.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""From parallel text to examples: sampled, split by source text, swapped, with degraded texts."""
+
+import hashlib
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from training.kinds import Corpus, JobError
+from training.refreeeval.clauses import has_rules
+from training.refreeeval.perturb import negatives
+from training.refreeeval.recipe import Recipe
+
+FEWEST_PAIRS = 20
+# Measuring on more texts than this, for validation or at the end, costs time and adds little.
+MOST_HELD_OUT = 400
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two texts that translate each other, with their languages."""
+
+    source: str
+    target: str
+    source_language: str
+    target_language: str
+
+    @property
+    def swapped(self) -> "Pair":
+        """The same pair in the other direction."""
+        return Pair(self.target, self.source, self.target_language, self.source_language)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A source and k + 1 candidates, of which ``candidates[label]`` is the genuine one."""
+
+    source: str
+    candidates: tuple[str, ...]
+    label: int
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a level trains and validates on, and what a reader should know of it.
+
+    Checkpoints are chosen on ``validation``; ``test`` is for what is reported.
+    """
+
+    train: list[Pair]
+    validation: list[Pair]
+    test: list[Pair]
+    report: dict[str, Any]
+    data_hash: str
+
+
+def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Prepared:
+    """Sample and split; raises JobError where there is too little.
+
+    No text of a held-out pair, source or target, is trained on, so nothing leaks.
+    """
+    rng = random.Random(recipe.seed)
+    pairs = [pair for corpus in corpora for pair in _sample(corpus, recipe.sample, rng)]
+    if len(pairs) < FEWEST_PAIRS:
+        raise JobError(f"{len(pairs)} pairs are too few: at least {FEWEST_PAIRS} are needed.")
+    validation, test = _held_sources(pairs, recipe.held_out, rng)
+    held = {text for pair in pairs if pair.source in validation | test for text in _texts(pair)}
+    train = [pair for pair in pairs if not held.intersection(_texts(pair))]
+    rng.shuffle(train)
+    prepared = [[pair for pair in pairs if pair.source in part] for part in (validation, test)]
+    joined = "".join(f"{each.sha256}:{recipe.sample};" for each in corpora)
+    return Prepared(
+        train,
+        prepared[0],
+        prepared[1],
+        _report(corpora, recipe, [len(part) for part in (train, *prepared)]),
+        hashlib.sha256(joined.encode()).hexdigest(),
+    )
+
+
+def _report(corpora: Sequence[Corpus], recipe: Recipe, counts: Sequence[int]) -> dict[str, Any]:
+    languages = {row.target_language for row in corpora}
+    if recipe.swapped:
+        languages |= {row.source_language for row in corpora}
+    return {
+        "corpora": [{"name": each.name, "sha256": each.sha256} for each in corpora],
+        **dict(zip(("train", "validation", "test"), counts, strict=True)),
+        "without_rules": [each for each in sorted(languages) if not has_rules(each)],
+    }
+
+
+def _texts(pair: Pair) -> set[str]:
+    return {pair.source, pair.target}
+
+
+def _sample(corpus: Corpus, size: int, rng: random.Random) -> list[Pair]:
+    chosen = list(corpus.pairs)
+    if len(chosen) > size:
+        chosen = rng.sample(chosen, size)
+    return [
+        Pair(source, target, corpus.source_language, corpus.target_language)
+        for source, target in chosen
+    ]
+
+
+def _held_sources(
+    pairs: Sequence[Pair], share: float, rng: random.Random
+) -> tuple[set[str], set[str]]:
+    """Draw source texts for validation and for the test, as many for each."""
+    sources = sorted({pair.source for pair in pairs})
+    n = min(max(3, round(share * len(sources) / 2)), MOST_HELD_OUT, len(sources) // 4)
+    drawn = rng.sample(sources, 2 * n)
+    return set(drawn[:n]), set(drawn[n:])
+
+
+def swap(pairs: Sequence[Pair], share: float, seed: int) -> list[Pair]:
+    """Return the pairs with a random share of them in the other direction (int(share × n))."""
+    turned = set(random.Random(seed).sample(range(len(pairs)), int(share * len(pairs))))
+    return [pair.swapped if place in turned else pair for place, pair in enumerate(pairs)]
+
+
+def examples(pairs: Sequence[Pair], recipe: Recipe) -> tuple[list[Example], dict[str, int]]:
+    """Return examples in the order of the pairs, and counts of what perturbing met.
+
+    A pair of which no degraded text can be made is left out and counted. Every pair has a random
+    state of its own, so an example does not depend on the others.
+    """
+    found, counts = list[Example](), {"without_negatives": 0, "with_repeated_negatives": 0}
+    for place, pair in enumerate(pairs):
+        rng = random.Random(f"{recipe.seed}:{place}:{pair.target}")
+        degraded = negatives(pair.target, pair.target_language, recipe.negatives, recipe.rule, rng)
+        if degraded is None:
+            counts["without_negatives"] += 1
+            continue
+        counts["with_repeated_negatives"] += degraded.n_repeated > 0
+        label = rng.randrange(recipe.negatives + 1)
+        texts = list(degraded.texts)
+        texts.insert(label, pair.target)
+        found.append(Example(pair.source, tuple(texts), label))
+    return found, counts
+
+
+def order(lengths: Sequence[int], batch: int, seed: int, epoch: int) -> list[list[int]]:
+    """Return batches of places for one pass: random, but of similar length within a batch.
+
+    Windows of 50 batches are sorted by length, so little is padded and every batch stays random.
+    The last, smaller batch is kept.
+    """
+    rng = random.Random(f"{seed}:{epoch}")
+    places = list(range(len(lengths)))
+    rng.shuffle(places)
+    window = 50 * batch
+    batches = []
+    for start in range(0, len(places), window):
+        part = sorted(places[start : start + window], key=lengths.__getitem__)
+        batches += [part[at : at + batch] for at in range(0, len(part), batch)]
+    rng.shuffle(batches)
+    return batches

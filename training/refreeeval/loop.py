@@ -1,0 +1,214 @@
+"""Train one level: updates, validation, best and last checkpoint, and going on after a kill.
+
+With `torchrun` every process takes its share of each batch and gradients are summed, so that the
+loss is that of the whole batch whatever the number of processes. Dropout is seeded anew for every
+update, by its number, so a training that goes on after a kill ends as one that was never stopped.
+"""
+
+import json
+import math
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from training.kinds import JobError, StoppedError
+from training.refreeeval.levels import Level, Parts, Validation
+from training.refreeeval.losses import rate_factor
+from training.refreeeval.processes import check_equal, rank, sum_gradients, wait, world
+from training.refreeeval.recipe import Recipe
+from training.refreeeval.student import Student
+from training.saving import current, save_whole
+
+Report = Callable[[dict[str, Any]], None]
+EPSILON = 1e-8
+REPORT_SECONDS = 1.0
+
+
+@dataclass
+class State:
+    """Where a level stands; saved with every checkpoint. `curve` has a row per validation."""
+
+    step: int = 0
+    best: tuple[float, float] = (-1.0, float("-inf"))
+    curve: list[dict[str, float]] = field(default_factory=list)
+    seconds: float = 0.0
+    pieces: int = 0
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished level: its checkpoints, the curve, and how it did before and after."""
+
+    best: Path
+    last: Path
+    state: State
+    total: int
+
+
+def train(level: Level, student: Student, recipe: Recipe, folder: Path, report: Report) -> Trained:
+    """Train a level to its end, from where an earlier attempt left off.
+
+    Raises StoppedError, with everything saved, where `report` does, and JobError for a loss that
+    is no number.
+    """
+    run = _Run(level, student, recipe, folder, report)
+    run.resume()
+    try:
+        run.to_the_end()
+    except StoppedError:
+        run.save("last")
+        raise
+    best, last = current(folder, "best"), current(folder, "last")
+    if best is None or last is None:
+        raise JobError(f"{folder} lost its checkpoints while they were made.")
+    return Trained(best, last, run.state, run.total)
+
+
+class _Run:
+    def __init__(
+        self, level: Level, student: Student, recipe: Recipe, folder: Path, report: Report
+    ) -> None:
+        self.level, self.student, self.recipe, self.folder = level, student, recipe, folder
+        self.report, self.state = report, State()
+        per_pass = len(level.batches(0))
+        self.total = recipe.steps or per_pass
+        self.optimizer = torch.optim.AdamW(
+            student.model.parameters(), lr=level.rate, eps=EPSILON, weight_decay=0.0, fused=True
+        )
+        self.reported = 0.0
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def resume(self) -> None:
+        """Take up the last checkpoint, where there is one: weights, optimizer, state."""
+        last = current(self.folder, "last")
+        if last is None:
+            return
+        from safetensors.torch import load_file
+
+        weights = load_file(last / "model.safetensors", device=str(self.student.device))
+        self.student.model.load_state_dict(weights)
+        stored = torch.load(last / "state.pt", map_location=self.student.device, weights_only=True)
+        self.optimizer.load_state_dict(stored["optimizer"])
+        self.state = State(**json.loads(stored["state"]))
+        self.state.best = (self.state.best[0], self.state.best[1])
+
+    def to_the_end(self) -> None:
+        """Do all updates that are left."""
+        self.student.model.train()
+        if not self.state.curve:
+            self._validate({})
+        for batch in self._batches_left():
+            began = time.monotonic()
+            parts = self._update(batch)
+            self.state.step += 1
+            self.state.seconds += time.monotonic() - began
+            if self.state.step % self.recipe.evaluate_every == 0 or self.state.step == self.total:
+                self._validate(parts)
+            self._tell(parts)
+
+    def _batches_left(self) -> Iterator[list[int]]:
+        epoch, seen = 0, 0
+        while self.state.step < self.total:
+            batches = self.level.batches(epoch)
+            for batch in batches[max(0, self.state.step - seen) :]:
+                if self.state.step >= self.total:
+                    return
+                yield batch
+            epoch, seen = epoch + 1, seen + len(batches)
+
+    def _update(self, batch: Sequence[int]) -> Parts:
+        """One step over a batch, in parts where asked for; returns the mean losses of this
+        process's share."""
+        factor = rate_factor(self.state.step, self.level.warmup, max(self.total, 1))
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.level.rate * factor
+        self.optimizer.zero_grad(set_to_none=True)
+        self._seed_dropout()
+        before, parts = self.student.n_real, Parts()
+        share = batch[rank() :: world()]
+        for piece in _split(share, self.recipe.accumulation):
+            loss, found = self.level.loss(piece)
+            if not math.isfinite(loss.item()):
+                self._give_up(batch)
+            torch.autograd.backward(loss * (len(piece) / len(batch)))
+            for name, value in found.items():
+                parts[name] = parts.get(name, 0.0) + value * len(piece) / len(share)
+        sum_gradients(self.student.model)
+        if self.level.clip:
+            torch.nn.utils.clip_grad_norm_(self.student.model.parameters(), self.level.clip)
+        self.optimizer.step()
+        self.state.pieces += self.student.n_real - before
+        return parts
+
+    def _seed_dropout(self) -> None:
+        key = f"{self.recipe.seed}:{self.level.name}:{self.state.step}:{rank()}"
+        torch.manual_seed(zlib.crc32(key.encode()))
+
+    def _give_up(self, batch: Sequence[int]) -> None:
+        path = self.folder / "batch-without-loss.json"
+        path.write_text(json.dumps({"step": self.state.step, "places": list(batch)}))
+        message = (
+            f"The loss of update {self.state.step + 1} is no number. Its batch is in {path.name}; "
+            "a smaller learning rate may help."
+        )
+        raise JobError(message)
+
+    def _validate(self, parts: Parts) -> None:
+        """Measure, note, and save: always as last, and as best where it is."""
+        check_equal(self.student.model)
+        found: Validation = self.level.validate()
+        row = {"step": self.state.step, "accuracy": found.accuracy, "held_out_loss": found.loss}
+        self.state.curve.append({**row, **parts})
+        # Of equal accuracies the surer one is better.
+        if (found.accuracy, -found.loss) > self.state.best:
+            self.state.best = (found.accuracy, -found.loss)
+            self.save("best")
+        self.save("last")
+
+    def save(self, name: str) -> None:
+        """Save a checkpoint of this name, whole or not at all."""
+        if rank() == 0:
+            save_whole(self.folder, name, self._write_last if name == "last" else self._write)
+        wait()
+
+    def _write(self, folder: Path) -> None:
+        self.student.save(folder, {"step": self.state.step, "level": self.level.name})
+
+    def _write_last(self, folder: Path) -> None:
+        """With what going on needs."""
+        self._write(folder)
+        stored = {
+            "optimizer": self.optimizer.state_dict(),
+            "state": json.dumps(vars(self.state)),
+        }
+        torch.save(stored, folder / "state.pt")
+
+    def _tell(self, parts: Parts) -> None:
+        now = time.monotonic()
+        if now - self.reported < REPORT_SECONDS and self.state.step < self.total:
+            return
+        self.reported = now
+        state = self.state
+        per_step = state.seconds / max(1, state.step)
+        self.report(
+            {
+                "level": self.level.name,
+                "step": state.step,
+                "total": self.total,
+                "losses": parts,
+                "curve": state.curve,
+                "pieces_per_second": state.pieces / max(state.seconds, 1e-9),
+                "seconds_left": per_step * (self.total - state.step),
+            }
+        )
+
+
+def _split(share: Sequence[int], parts: int) -> list[Sequence[int]]:
+    """Parts of about equal size; none of them empty, none at all of an empty share."""
+    size = max(1, math.ceil(len(share) / parts))
+    return [share[start : start + size] for start in range(0, len(share), size)]

@@ -1,0 +1,178 @@
+"""Degraded translations for contrast: orders that no fluent writer would choose.
+
+``clauses`` follows the paper (section 3.2): the clauses between punctuation change places, and a
+sentence of one clause is cut somewhere and its two parts change places. ``released`` is the rule
+of the published code, which differs (`docs/training.md`). ``shuffle`` and ``repeat`` are the
+paper's alternatives (table 10), whose definitions were not published; ours are stated here.
+"""
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from training.refreeeval.clauses import Sentence, split, tokens
+
+# Up to this many clauses all orders are listed; above, they are drawn.
+FEW_CLAUSES = 6
+SHUFFLE_RATE, REPEAT_RATE = 0.5, 0.4
+TRIES = 50
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """k degraded texts of one sentence, and how many of them repeat another."""
+
+    texts: tuple[str, ...]
+    n_repeated: int
+
+
+def negatives(text: str, language: str, k: int, rule: str, rng: random.Random) -> Negatives | None:
+    """Return k degraded texts, distinct where that many exist; None where there is none at all.
+
+    None of them equals the text. Raises KeyError for an unknown rule.
+    """
+    found = [each for each in RULES[rule](text, language, k, rng) if each != text.strip()]
+    if not found:
+        return None
+    n_repeated = max(0, k - len(set(found))) if len(found) < k else k - len(set(found[:k]))
+    filled = itertools.chain(found, itertools.cycle(found))
+    return Negatives(tuple(itertools.islice(filled, k)), n_repeated)
+
+
+def by_clauses(text: str, language: str, k: int, rng: random.Random) -> list[str]:
+    """Orders of the clauses first, then rotations of the words; no text twice."""
+    sentence = split(text, language)
+    chosen = _orders(sentence, k, rng)
+    if len(chosen) < k:
+        rotated = _rotations(sentence, language)
+        rng.shuffle(rotated)
+        chosen = list(dict.fromkeys([*chosen, *rotated]))[:k]
+    return chosen
+
+
+def _orders(sentence: Sentence, k: int, rng: random.Random) -> list[str]:
+    n = len(sentence.clauses)
+    original = sentence.joined(sentence.clauses)
+    if n <= FEW_CLAUSES:
+        orders = {sentence.joined(order) for order in itertools.permutations(sentence.clauses)}
+        listed = sorted(orders - {original})
+        return rng.sample(listed, min(k, len(listed)))
+    drawn: dict[str, None] = {}
+    for _ in range(k * TRIES):
+        order = sentence.joined(tuple(rng.sample(sentence.clauses, n)))
+        if order != original:
+            drawn[order] = None
+        if len(drawn) == k:
+            break
+    return list(drawn)
+
+
+def _rotations(sentence: Sentence, language: str) -> list[str]:
+    """Every cut of the sentence into two parts that change places; the final stop stays."""
+    body = sentence.joined(sentence.clauses).removesuffix(sentence.stop)
+    units, glue = tokens(body, language)
+    turned = (glue.join(units[cut:] + units[:cut]) for cut in range(1, len(units)))
+    original = glue.join(units)
+    return [each + sentence.stop for each in dict.fromkeys(turned) if each != original]
+
+
+def by_release(text: str, language: str, k: int, rng: random.Random) -> list[str]:
+    """The rule of the published code, one independent draw a negative; languages play no part.
+
+    Text of one token gives none (the code repeated the line before it).
+    """
+    drawn = [_released(text, rng) for _ in range(k)]
+    return [each for each in drawn if each is not None]
+
+
+def _released(text: str, rng: random.Random) -> str | None:
+    if text.count(",") < 2:
+        return _released_rotation(text, rng)
+    if "，" in text:
+        plain = text.strip().replace("。 」", " 」")
+        parts = _cut(plain, "。：", "，")
+        return None if parts is None else "，".join(_reordered(parts, rng)) + "。"
+    stop = next((mark for mark in ("。", ".") if f" {mark}" in text), "")
+    parts = _cut(text, ".:。：", ",")
+    if parts is None:
+        return None
+    return ("," if stop else ", ").join(_reordered(parts, rng)) + stop
+
+
+def _released_rotation(text: str, rng: random.Random) -> str | None:
+    stop = next((mark for mark in (" 。", " .") if mark in text), "")
+    units = (text.replace(stop, "") if stop else text).split(" ")
+    if len(units) == 1:
+        return None
+    cut = rng.randint(1, len(units) - 1)
+    return " ".join(units[cut:] + units[:cut]) + stop
+
+
+def _cut(text: str, marks: str, comma: str) -> list[str] | None:
+    """Cut at a comma and what counts as one; None where no other order exists."""
+    parts = text.translate({ord(mark): comma for mark in marks}).split(comma)
+    parts = parts if parts[-1] else parts[:-1]
+    return parts if len(set(parts)) > 1 else None
+
+
+def _reordered(parts: list[str], rng: random.Random) -> list[str]:
+    """Shuffle until the order differs."""
+    order = list(parts)
+    while order == parts:
+        rng.shuffle(order)
+    return order
+
+
+def by_shuffle(text: str, language: str, k: int, rng: random.Random) -> list[str]:
+    """Half of the tokens, chosen at random, change places among themselves."""
+    return _drawn(text, language, k, rng, _shuffled)
+
+
+def by_repetition(text: str, language: str, k: int, rng: random.Random) -> list[str]:
+    """A share of 0.4 of the tokens, chosen at random, stands twice."""
+    return _drawn(text, language, k, rng, _repeated)
+
+
+def _drawn(
+    text: str,
+    language: str,
+    k: int,
+    rng: random.Random,
+    change: Callable[[list[str], random.Random], Iterable[str]],
+) -> list[str]:
+    """Draw until there are k distinct ones, or nothing new comes for a while."""
+    units, glue = tokens(text, language)
+    original, found = glue.join(units), dict[str, None]()
+    for _ in range(k * TRIES):
+        changed = glue.join(change(units, rng))
+        if changed != original:
+            found[changed] = None
+        if len(found) == k:
+            break
+    return list(found)
+
+
+def _shuffled(units: list[str], rng: random.Random) -> list[str]:
+    places = (
+        rng.sample(range(len(units)), max(2, int(SHUFFLE_RATE * len(units)))) if units[1:] else []
+    )
+    order, moved = rng.sample(places, len(places)), list(units)
+    for place, source in zip(places, order, strict=True):
+        moved[place] = units[source]
+    return moved
+
+
+def _repeated(units: list[str], rng: random.Random) -> list[str]:
+    n = max(1, math.floor(REPEAT_RATE * len(units))) if units else 0
+    twice = set(rng.sample(range(len(units)), n))
+    return [unit for place, unit in enumerate(units) for _ in range(2 if place in twice else 1)]
+
+
+RULES: dict[str, Callable[[str, str, int, random.Random], list[str]]] = {
+    "clauses": by_clauses,
+    "released": by_release,
+    "shuffle": by_shuffle,
+    "repeat": by_repetition,
+}

@@ -1,0 +1,147 @@
+"""The encoder that is trained: cut at its layer, forward in groups of like length, saved whole."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from metrics import checkpoints, encoders
+from metrics.base import MetricError
+from metrics.embeddings import tokenize
+from metrics.encoders import Encoder, EncoderSpec
+from metrics.options import count_layers
+from training.kinds import JobError
+from training.refreeeval.clauses import tokens
+
+Tensor = torch.Tensor
+# A group of texts is cut where padding would exceed this share of its tokens.
+MOST_PADDING = 0.15
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Texts under the encoder: (texts, pieces, width) vectors, and which pieces are there and
+    which of them count (no special pieces)."""
+
+    states: Tensor
+    mask: Tensor
+    counts: Tensor
+
+
+class Student:
+    """An encoder of ``layer`` layers with its tokenizer, on the best device."""
+
+    def __init__(
+        self, checkpoint: str, layer: int, max_pieces: int, *, checkpointing: bool = False
+    ) -> None:
+        encoder = _load(checkpoint, layer)
+        self.tokenizer, self.model = encoder.tokenizer, encoder.model
+        # No value depends on the pooler; one that a checkpoint lacks would be saved at random.
+        self.model.pooler = None
+        if checkpointing:
+            self.model.gradient_checkpointing_enable({"use_reentrant": False})
+        self.device, self.precision = encoder.spec.device, encoder.spec.precision
+        self.layer, self.padding = layer, encoder.padding
+        self.max_pieces = min(max_pieces, self.tokenizer.model_max_length)
+        self.special = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
+        self.n_real = self.n_computed = 0
+
+    def ids(self, text: str) -> list[int]:
+        """Token ids of a text, cut to the recipe's length with its last special piece kept."""
+        return tokenize(self.tokenizer, text, self.max_pieces)
+
+    def word_ids(self, text: str, language: str) -> tuple[list[int], list[int]]:
+        """Token ids of a text whose words are tokenised one by one, and the word of each piece.
+
+        Special pieces have the word −1. Text that is written without blanks, and has none, is
+        tokenised whole, as the metric will see it, and every piece is a word of its own.
+        """
+        units, glue = tokens(text, language)
+        parts = [self._pieces(unit) for unit in (units if glue else [text])]
+        numbered = [(piece, number) for number, part in enumerate(parts) for piece in part]
+        kept = numbered[: self.max_pieces - 2]
+        ids = self.tokenizer.build_inputs_with_special_tokens([piece for piece, _ in kept])
+        words = [number if glue else place for place, (_, number) in enumerate(kept)]
+        return list(ids), [-1, *words, -1]
+
+    def _pieces(self, text: str) -> list[int]:
+        return list(self.tokenizer.encode(text, add_special_tokens=False))
+
+    def encode(self, ids: Sequence[Sequence[int]]) -> Encoded:
+        """Encode texts with gradients, in groups of like length; rows come in the given order."""
+        longest = max(map(len, ids))
+        width = int(self.model.config.hidden_size)
+        rows: list[Tensor] = [torch.empty(0)] * len(ids)
+        for group in groups([len(each) for each in ids]):
+            vectors = self._forward([ids[place] for place in group])
+            self.n_computed += vectors.shape[0] * vectors.shape[1]
+            padded = torch.nn.functional.pad(vectors, (0, 0, 0, longest - vectors.shape[1]))
+            for row, place in enumerate(group):
+                rows[place] = padded[row]
+        self.n_real += sum(map(len, ids))
+        mask, counts = self._masks(ids, longest)
+        return Encoded(torch.stack(rows).view(len(ids), longest, width), mask, counts)
+
+    def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
+        longest = max(map(len, ids))
+        filled = torch.full((len(ids), longest), self.padding)
+        mask = torch.zeros((len(ids), longest), dtype=torch.long)
+        for row, text in enumerate(ids):
+            filled[row, : len(text)] = torch.tensor(text)
+            mask[row, : len(text)] = 1
+        with encoders.autocast(self.device, self.precision):
+            states = self.model(filled.to(self.device), attention_mask=mask.to(self.device))
+        return torch.as_tensor(states.last_hidden_state).float()
+
+    def _masks(self, ids: Sequence[Sequence[int]], longest: int) -> tuple[Tensor, Tensor]:
+        mask = torch.zeros((len(ids), longest), dtype=torch.bool)
+        counts = torch.zeros((len(ids), longest), dtype=torch.bool)
+        for row, text in enumerate(ids):
+            mask[row, : len(text)] = True
+            counts[row, : len(text)] = torch.tensor([token not in self.special for token in text])
+        return mask.to(self.device), counts.to(self.device)
+
+    def save(self, folder: Path, meta: dict[str, Any]) -> None:
+        """Write the encoder in Hugging Face format, with ``meta.json`` beside it."""
+        self.model.save_pretrained(folder, safe_serialization=True)
+        self.tokenizer.save_pretrained(folder)
+        text = json.dumps({"layer": self.layer, **meta}, ensure_ascii=False, indent=1)
+        (folder / "meta.json").write_text(text + "\n", encoding="utf-8")
+
+
+def groups(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Put texts of like length together, so that at most MOST_PADDING of a group is padding."""
+    group: list[int] = []
+    real = 0
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        computed = (len(group) + 1) * lengths[place]
+        if group and (real + lengths[place]) < (1 - MOST_PADDING) * computed:
+            yield group
+            group, real = [], 0
+        group.append(place)
+        real += lengths[place]
+    if group:
+        yield group
+
+
+def _load(checkpoint: str, layer: int) -> Encoder:
+    """Load only the layers that are used: those above would be saved unchanged or at random."""
+    device = encoders.best_device()
+    try:
+        folder = checkpoints.find(checkpoint)
+        depth = count_layers(checkpoint) - 1
+        if layer > depth:
+            raise JobError(f"{checkpoint} has {depth} layers, not {layer}.")
+        spec = EncoderSpec(checkpoint, encoders.best_precision(device), device, layers=layer)
+        encoder = encoders.load(spec, folder)
+    except MetricError as error:
+        raise JobError(error.message) from error
+    except ValueError as error:
+        raise JobError(str(error)) from error
+    if not hasattr(getattr(encoder.model, "encoder", None), "layer"):
+        kind = type(encoder.model).__name__
+        raise JobError(f"{checkpoint} is a {kind}, no encoder of BERT's or XLM-R's kind.")
+    return encoder

@@ -1,0 +1,211 @@
+"""A whole training: data, levels, and the encoder that comes of it, with its manifest."""
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from metrics import checkpoints
+from metrics.base import MetricError
+from training.kinds import Corpus, JobError
+from training.refreeeval import teacher
+from training.refreeeval.data import Example, Pair, examples, prepare, swap
+from training.refreeeval.levels import Level, SentenceLevel, WordLevel, find_genuine
+from training.refreeeval.loop import Report, Trained, train
+from training.refreeeval.processes import first_alone, world
+from training.refreeeval.recipe import Recipe
+from training.refreeeval.student import Student
+from training.saving import current, save_whole
+
+PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A trained encoder: where it lies, and everything needed to quote or to repeat it."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+
+def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report: Report) -> Made:
+    """Train all levels of a recipe, or go on with what lies in the folder.
+
+    Raises JobError where it cannot be done and StoppedError, with everything saved, where
+    `report` does.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    prepared = prepare(corpora, recipe)
+    first_alone(lambda: _take(folder, recipe, prepared.data_hash))
+    (validation, _), (test, test_counts) = (
+        examples(swap(pairs, recipe.swapped, recipe.seed), recipe)
+        for pairs in (prepared.validation, prepared.test)
+    )
+    if not validation or len(test) < 2:
+        raise JobError("Hardly any held-out text can be perturbed: more parallel text is needed.")
+    untrained = find_genuine(_student(recipe, recipe.encoder), test)
+    last, levels = _train_levels(recipe, prepared.train, validation, folder, report)
+    final = _student(recipe, last)
+    manifest = {
+        "metric": "ReFreeEval",
+        "recipe": recipe.as_json(),
+        "encoder": _fingerprint(recipe.encoder),
+        "data": prepared.report | {"test_counts": test_counts},
+        "data_hash": prepared.data_hash,
+        "levels": levels,
+        "held_out": compare(untrained.found, find_genuine(final, test).found),
+        "versions": {name: version(name) for name in PACKAGES},
+        "machine": _machine(final.device) | {"processes": world()},
+        "seconds": sum(level["seconds"] for level in levels.values()),
+        "warnings": _warnings(prepared.report, levels),
+    }
+    return Made(_keep(final, folder, manifest), manifest)
+
+
+def _take(folder: Path, recipe: Recipe, data_hash: str) -> None:
+    """Note what is trained in a folder; JobError where that was something else."""
+    path = folder / "training.json"
+    text = json.dumps({"recipe": recipe.as_json(), "data_hash": data_hash}, indent=1)
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+    elif path.read_text(encoding="utf-8") != text:
+        raise JobError(f"{folder} holds a training with other settings or other text.")
+
+
+def _train_levels(
+    recipe: Recipe,
+    pairs: Sequence[Pair],
+    validation: Sequence[Example],
+    folder: Path,
+    report: Report,
+) -> tuple[str, dict[str, Any]]:
+    """Train one level after the other; return the last checkpoint and a document of each."""
+    start, levels = recipe.encoder, dict[str, Any]()
+    for name in recipe.stages:
+        student = _student(recipe, start)
+        level, counts = _level(name, student, recipe, pairs, validation, folder, report)
+        done = train(level, student, recipe, folder / name, report)
+        # The sentence level is chosen by validation; the word level, as published, is its last.
+        start = str(done.best if name == "sentence" else done.last)
+        levels[name] = _level_document(done, level.warmup, counts)
+    return start, levels
+
+
+def _warnings(data: dict[str, Any], levels: dict[str, Any]) -> list[str]:
+    """What a reader should know before quoting the numbers."""
+    found = [
+        f"No clause marks are known for {language}: those of all languages are used."
+        for language in data["without_rules"]
+    ]
+    for name, level in levels.items():
+        if level["updates"] < level["warmup"]:
+            share = level["updates"] / level["warmup"]
+            found.append(
+                f"The {name} level has {level['updates']:,} updates and {level['warmup']:,} of "
+                f"warm-up: its learning rate reached {share:.0%} of what was asked for."
+            )
+        if level.get("with_repeated_negatives"):
+            found.append(
+                f"{level['with_repeated_negatives']:,} of {level['examples']:,} texts have fewer "
+                "distinct degraded versions than asked for; some stand twice."
+            )
+    return found
+
+
+def _student(recipe: Recipe, checkpoint: str) -> Student:
+    return Student(checkpoint, recipe.layer, recipe.max_pieces, checkpointing=recipe.checkpointing)
+
+
+def _level(
+    name: str,
+    student: Student,
+    recipe: Recipe,
+    pairs: Sequence[Pair],
+    held: Sequence[Example],
+    folder: Path,
+    report: Report,
+) -> tuple[Level, dict[str, Any]]:
+    if name == "word":
+        return WordLevel(student, recipe, pairs, held), {"examples": len(pairs)}
+    found, counts = examples(swap(pairs, recipe.swapped, recipe.seed), recipe)
+    if not found:
+        raise JobError("No text of the corpora can be perturbed.")
+    cosines = None
+    if recipe.has_teacher:
+        cosines = first_alone(lambda: teacher.cosines(recipe.teacher, found, folder, report))
+    level = SentenceLevel(student, recipe, found, held, cosines)
+    document: dict[str, Any] = {"examples": len(found), **counts}
+    if cosines is not None:
+        document["variation"] = variation(cosines, [each.label for each in found])
+    return level, document
+
+
+def variation(cosines: teacher.Cosines, labels: Sequence[int]) -> float:
+    """Mean change of the sentence cosine that the perturbation causes (table 11)."""
+    rows = np.arange(len(labels))
+    genuine = cosines[rows, list(labels)]
+    n_degraded = cosines.shape[1] - 1
+    degraded = (cosines.sum(axis=1) - genuine) / n_degraded
+    return float((degraded - genuine).mean())
+
+
+def compare(before: Sequence[bool], after: Sequence[bool]) -> dict[str, Any]:
+    """Accuracies of the same examples before and after, and the gain with its 95 % interval.
+
+    The interval is the normal one of the mean of paired differences, of which there are two or
+    more.
+    """
+    first, second = np.array(before, dtype=float), np.array(after, dtype=float)
+    gains = second - first
+    error = 1.96 * gains.std(ddof=1) / np.sqrt(len(gains))
+    gain = float(gains.mean())
+    return {
+        "n": len(gains),
+        "untrained": float(first.mean()),
+        "trained": float(second.mean()),
+        "gain": gain,
+        "low": gain - float(error),
+        "high": gain + float(error),
+    }
+
+
+def _level_document(done: Trained, warmup: int, counts: dict[str, Any]) -> dict[str, Any]:
+    state = done.state
+    return {
+        **counts,
+        "updates": state.step,
+        "warmup": warmup,
+        "seconds": state.seconds,
+        "pieces_per_second": state.pieces / max(state.seconds, 1e-9),
+        "curve": state.curve,
+    }
+
+
+def _fingerprint(checkpoint: str) -> dict[str, str]:
+    try:
+        folder = Path(checkpoints.find(checkpoint))
+    except MetricError as error:
+        raise JobError(error.message) from error
+    return {"name": checkpoint, "weights": checkpoints.fingerprint(folder)}
+
+
+def _machine(device: str) -> dict[str, str]:
+    name = torch.cuda.get_device_name() if device.startswith("cuda") else platform.processor()
+    return {"device": device, "name": name, "system": platform.platform()}
+
+
+def _keep(student: Student, folder: Path, manifest: dict[str, Any]) -> Path:
+    """Write the encoder as a metric, with its manifest, once."""
+
+    def write(path: Path) -> None:
+        student.save(path, {"metric": "ReFreeEval", "measure": "f"})
+        text = json.dumps(manifest, ensure_ascii=False, indent=1)
+        (path / "manifest.json").write_text(text + "\n", encoding="utf-8")
+
+    return first_alone(lambda: current(folder, "metric") or save_whole(folder, "metric", write))

@@ -1,0 +1,1 @@
+"""Projections of an encoder's source side, fitted to word or sentence pairs of parallel text."""

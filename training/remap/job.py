@@ -1,0 +1,246 @@
+"""Fit a projection as a job: text, words, links, vectors, fit, and what it does on held-out text.
+
+Zhao et al. 2020, section 3.2, as released: the first pairs of fewer than 100 words a side, links of
+words in both directions over just these pairs, vectors of words as means of their pieces.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from metrics import encoders
+from metrics.base import MetricError
+from metrics.encoders import Encoder
+from metrics.families.xmoverscore import mapping
+from metrics.families.xmoverscore.mapping import About, Kind, Mapping
+from training.kinds import JobError, NewMetric, Outcome, Work
+from training.parallel import hash_pairs, write_pairs
+from training.remap import alignment, fitting, links, words
+from training.remap.alignment import Links
+from training.remap.fitting import Split, Vectors
+from training.remap.options import SENTENCES
+from training.remap.vectors import encode
+
+MOST_HELD_OUT = 500
+# With a data-size curve, one in so many pairs is held out.
+HELD_OUT_PART = 5
+
+
+@dataclass(frozen=True)
+class Text:
+    """The usable pairs: words of both sides, and links where a file gave them.
+
+    The first ``n_fitted`` are fitted to. ``held`` are the places of those held out.
+    """
+
+    source_language: str
+    target_language: str
+    raw: list[tuple[str, str]]
+    split: list[Split]
+    given: list[Links] | None
+    n_fitted: int
+    held: range
+    counts: dict[str, int]
+
+    def links(self, places: Sequence[int]) -> list[Links]:
+        """Return the links of some pairs: those given, or aligned among just these."""
+        if self.given is not None:
+            return [self.given[place] for place in places]
+        return alignment.align([self.split[place] for place in places])
+
+
+def run(work: Work) -> Outcome:
+    """Fit, save, and return the metric that uses it; raises JobError or StoppedError."""
+    text = prepare(work)
+    encoder, layer = _encoder(work)
+    job = _Fit(work, text, encoder, layer)
+    vectors = job.vectors(range(text.n_fitted))
+    fitted = job.fit(vectors)
+    folder = work.folder / "mapping"
+    fitted.save(folder)
+    result = {
+        **_describe(fitted),
+        "pairs": text.counts,
+        "pairs_of_vectors": len(vectors),
+        "held_out": job.compare(fitted),
+        **_remarks(work, text, fitted, vectors),
+    }
+    if work.options["curve"]:
+        result["curve"] = job.curve()
+    return Outcome(result, _metric(work, fitted, folder))
+
+
+def prepare(work: Work) -> Text:
+    """Choose the pairs that are fitted to and those held out; JobError where there are none."""
+    source, target = _direction(work)
+    reverse = bool(work.options["reverse"])
+    raw = [pair[::-1] if reverse else pair for corpus in work.corpora for pair in corpus.pairs]
+    counts = {"in_the_corpus": len(raw)}
+    split, given = _words(raw, work), None
+    if work.options["alignments"]:
+        found = links.choose(raw, links.read(Path(str(work.options["alignments"]))), reverse)
+        known = [n for n, each in enumerate(found) if each is not None]
+        aligned = [each for each in found if each is not None]
+        raw, split = [raw[n] for n in known], [(tuple(s), tuple(t)) for s, t, _ in aligned]
+        given = [each for _, _, each in aligned]
+        counts["with_an_alignment"] = len(known)
+    kept = fitting.usable(split)
+    if not kept:
+        raise JobError(
+            "No pair of the corpus can be fitted to: none has 1 to 99 words on both sides"
+            + (" and an alignment in the file." if given is not None else ".")
+        )
+    raw, split = [raw[n] for n in kept], [split[n] for n in kept]
+    given = None if given is None else [given[n] for n in kept]
+    n_fitted, held = _divide(len(kept), int(work.options["pairs"]), bool(work.options["curve"]))
+    counts |= {"usable": len(kept), "fitted_to": n_fitted, "held_out": len(held)}
+    return Text(source, target, raw, split, given, n_fitted, held, counts)
+
+
+def _divide(usable: int, wanted: int, has_curve: bool) -> tuple[int, range]:
+    """Held out are the pairs after those fitted to; for a curve, the last fifth in any case."""
+    if has_curve and usable > 1:
+        first = usable - max(1, min(MOST_HELD_OUT, usable // HELD_OUT_PART))
+        return min(wanted, first), range(first, usable)
+    n_fitted = min(wanted, usable)
+    return n_fitted, range(n_fitted, min(usable, n_fitted + MOST_HELD_OUT))
+
+
+def _direction(work: Work) -> tuple[str, str]:
+    found = {(each.source_language, each.target_language) for each in work.corpora}
+    if len(found) != 1:
+        told = ", ".join(sorted(f"{source}→{target}" for source, target in found))
+        raise JobError(f"A projection has one direction; the corpora have {told}.")
+    source, target = found.pop()
+    return (target, source) if work.options["reverse"] else (source, target)
+
+
+def _words(raw: Sequence[tuple[str, str]], work: Work) -> list[Split]:
+    if work.options["alignments"]:
+        return []
+    return [(tuple(words.split(source)), tuple(words.split(target))) for source, target in raw]
+
+
+def _encoder(work: Work) -> tuple[Encoder, int]:
+    work.report({"stage": "loading the encoder"})
+    try:
+        encoder = encoders.get(str(work.options["checkpoint"]))
+    except MetricError as error:
+        raise JobError(error.message) from error
+    layer, last = int(work.options["layer"]), encoder.n_layers - 1
+    if layer > last:
+        name = work.options["checkpoint"]
+        raise JobError(f"Layer: {name} has layers 0 to {last}, not {layer}.")
+    return encoder, last if layer < 0 else layer
+
+
+class _Fit:
+    """Everything that is encoded, once, and what is fitted to parts of it."""
+
+    def __init__(self, work: Work, text: Text, encoder: Encoder, layer: int) -> None:
+        self.work, self.text = work, text
+        pool = text.held.start if work.options["curve"] else text.n_fitted
+        self.pool = min(pool, max(text.n_fitted, fitting.SIZES[-1]))
+        self.about = About(
+            kind=cast(Kind, work.options["projection"]),
+            encoder=str(work.options["checkpoint"]),
+            fingerprint=mapping.fingerprint(encoder.model),
+            layer=layer,
+            source_language=text.source_language,
+            target_language=text.target_language,
+            n_pairs=0,
+            data_hash=hash_pairs(write_pairs(text.raw[: text.n_fitted])),
+        )
+        places = [*range(self.pool), *text.held]
+        sentences = [side for place in places for side in text.split[place]]
+        self.encoded = encode(encoder, sentences, layer, self._tell_encoding)
+        self.held = self._held()
+
+    def _tell_encoding(self, done: int, total: int) -> None:
+        self.work.report({"stage": "encoding sentences", "step": done, "total": total})
+
+    def _held(self) -> Vectors:
+        """The held-out vectors; their words are linked among all text, which is not fitted to."""
+        places = [*range(self.text.n_fitted), *self.text.held]
+        return self._rows(places, len(self.text.held)) if self.text.held else fitting.NONE
+
+    def vectors(self, places: Sequence[int]) -> Vectors:
+        """Return the pairs of vectors of some pairs of sentences."""
+        return self._rows(places, len(places))
+
+    def _rows(self, places: Sequence[int], last: int) -> Vectors:
+        """Of the last so many of the pairs; the others only help to link words."""
+        chosen = [self.text.split[place] for place in places[-last:]]
+        if self.work.options["units"] == SENTENCES:
+            return fitting.sentence_vectors(chosen, self.encoded)
+        self.work.report({"stage": "aligning words"})
+        return fitting.word_vectors(chosen, self.text.links(places)[-last:], self.encoded)
+
+    def fit(self, vectors: Vectors) -> Mapping:
+        """Fit to pairs of vectors; JobError where there are too few."""
+        self.work.report({"stage": "fitting"})
+        try:
+            return fitting.fit_to(self.about.kind, self.about, vectors)
+        except ValueError as error:
+            raise JobError(str(error)) from error
+
+    def compare(self, fitted: Mapping) -> dict[str, Any]:
+        """Measure held-out pairs before and after; empty where none are left."""
+        if not len(self.held):
+            return {}
+        before, after = fitting.measure(None, self.held), fitting.measure(fitted, self.held)
+        return {"before": before, "after": after}
+
+    def curve(self) -> list[dict[str, Any]]:
+        """Fit to growing numbers of pairs, and measure each on the same held-out ones."""
+        if not len(self.held):
+            return []
+        rows = []
+        for size in fitting.sizes_of_curve(self.pool):
+            vectors = self.vectors(range(size))
+            measured = fitting.measure(self.fit(vectors), self.held)
+            rows.append({"pairs": size, "pairs_of_vectors": len(vectors), **measured})
+            self.work.report({"stage": "data-size curve", "curve": rows})
+        return rows
+
+
+def _describe(fitted: Mapping) -> dict[str, Any]:
+    about = fitted.about
+    return {
+        "projection": about.kind,
+        "signature": fitted.digest,
+        "encoder": {"name": about.encoder, "fingerprint": about.fingerprint},
+        "layer": about.layer,
+        "direction": f"{about.source_language}→{about.target_language}",
+        "data_hash": about.data_hash,
+    }
+
+
+def _remarks(work: Work, text: Text, fitted: Mapping, vectors: Vectors) -> dict[str, list[str]]:
+    """What a reader should know before using it."""
+    remarks, wanted = [], int(work.options["pairs"])
+    if text.n_fitted < wanted:
+        remarks.append(f"{wanted:,} pairs were asked for; there are {text.n_fitted:,}.")
+    if len(vectors) < fitted.width:
+        remarks.append(
+            f"{len(vectors):,} pairs of vectors for {fitted.width} dimensions: the fit is not "
+            "determined by the data."
+        )
+    if not text.held:
+        remarks.append("No pair is left over, so nothing is measured on held-out text.")
+    return {"remarks": remarks} if remarks else {}
+
+
+def _metric(work: Work, fitted: Mapping, folder: Path) -> NewMetric:
+    about = fitted.about
+    direction = f"{about.source_language}-{about.target_language}"
+    label = f"XMoverScore {about.kind.upper()} {direction} layer {about.layer}"
+    options = {
+        "checkpoint": about.encoder,
+        "definition": work.options["definition"],
+        "layer": about.layer,
+        "mapping": str(folder.resolve()),
+        "language-model": work.options["language-model"],
+    }
+    return NewMetric("xmoverscore", label, options)

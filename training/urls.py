@@ -1,0 +1,18 @@
+"""Addresses of parallel text and of the jobs that read it."""
+
+from django.urls import path
+
+from training.views import corpora, jobs
+
+urlpatterns = [
+    path("training/", jobs.job_list, name="jobs"),
+    path("training/jobs/<int:pk>/", jobs.job_detail, name="job"),
+    path("training/jobs/<int:pk>/cancel/", jobs.job_cancel, name="job-cancel"),
+    path("training/sweeps/<slug:sweep>/", jobs.sweep_detail, name="sweep"),
+    path("training/start/", jobs.kind_list, name="training-kinds"),
+    path("training/start/<slug:kind>/", jobs.job_start, name="training-start"),
+    path("training/corpora/", corpora.corpus_list, name="corpora"),
+    path("training/corpora/upload/", corpora.corpus_upload, name="corpus-upload"),
+    path("training/corpora/<slug:name>/", corpora.corpus_detail, name="corpus"),
+    path("training/corpora/<slug:name>/delete/", corpora.corpus_delete, name="corpus-delete"),
+]

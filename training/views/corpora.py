@@ -1,0 +1,152 @@
+"""Pages of parallel text: the list, upload with a preview, one corpus, deleting it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import languages
+from annotation.access import is_site_admin, researcher_required, signed_in
+from annotation.uploads import waiting
+from annotation.uploads.waiting import ExpiredError
+from annotation.views.errors import refuse
+from annotation.views.uploads import is_too_large, too_large_sentence
+from training import corpora
+from training.forms import CorpusForm
+from training.models import ParallelCorpus
+from training.parallel import Cleaning, Row, clean
+
+PURPOSE = "training.corpora"
+SAMPLE = 20
+Pairs = list[tuple[str, str]]
+
+
+@researcher_required
+@require_GET
+def corpus_list(request: HttpRequest) -> HttpResponse:
+    """All corpora with their sizes."""
+    rows = ParallelCorpus.objects.annotate(n_jobs=Count("jobs"))
+    context = {"section": "training", "tab": "corpora", "corpora": rows}
+    return render(request, "training/corpora.html", context)
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def corpus_upload(request: HttpRequest) -> HttpResponse:
+    """Send files; with `?check=token`, look at what is left after cleaning and confirm it."""
+    if is_too_large(request):
+        return refuse(request, 413, "This upload is too large", too_large_sentence())
+    if token := request.GET.get("check", ""):
+        return _confirm(request, token)
+    form = CorpusForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        token = _keep(form, signed_in(request).pk)
+        return redirect(f"{reverse('corpus-upload')}?check={token}")
+    context = {"section": "training", "form": form, "languages": languages.NAMES}
+    return render(
+        request, "training/corpus_upload.html", context, status=422 if form.errors else 200
+    )
+
+
+def _keep(form: CorpusForm, user_id: int) -> str:
+    described = ("name", "source_language", "target_language")
+    values = {key: form.cleaned_data[key] for key in described}
+    rows = [[row.place, row.source, row.target] for row in form.rows]
+    return waiting.keep(values | {"rows": rows}, user_id=user_id, purpose=PURPOSE)
+
+
+def _confirm(request: HttpRequest, token: str) -> HttpResponse:
+    user = signed_in(request)
+    try:
+        draft = waiting.recall(token, user_id=user.pk, purpose=PURPOSE)
+    except ExpiredError:
+        messages.error(
+            request, "This upload has expired or was finished already. Send the files again."
+        )
+        return redirect("corpus-upload")
+    draft["rows"] = [Row(*row) for row in draft["rows"]]
+    if request.method == "POST":
+        return _store(request, draft, token)
+    pairs, report = clean(draft["rows"])
+    context = _page(draft, pairs, report) | {"draft": draft, "too_little": corpora.TOO_LITTLE}
+    status = 200 if pairs else 422
+    return render(request, "training/corpus_preview.html", context, status=status)
+
+
+def _store(request: HttpRequest, draft: dict[str, Any], token: str) -> HttpResponse:
+    user = signed_in(request)
+    try:
+        corpus = corpora.add(**draft, user=user)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect("corpus-upload")
+    waiting.forget(token, user_id=user.pk, purpose=PURPOSE)
+    messages.success(request, f"{corpus.name} is stored: {corpus.n_pairs:,} pairs.")
+    return redirect(corpus)
+
+
+def _page(draft: dict[str, Any], pairs: Pairs, report: Cleaning) -> dict[str, Any]:
+    return {
+        "section": "training",
+        "report": report,
+        "reasons": _reasons(report.as_json()),
+        "sample": pairs[:SAMPLE],
+        "source": _attributes(draft["source_language"]),
+        "target": _attributes(draft["target_language"]),
+    }
+
+
+def _reasons(report: dict[str, Any]) -> list[tuple[str, int, str]]:
+    """Why pairs were left out: reason, how many, the first places."""
+    return [
+        (reason, count, ", ".join(report["examples"][reason]))
+        for reason, count in report["left_out"].items()
+    ]
+
+
+def _attributes(code: str) -> dict[str, str]:
+    """The `lang` and `dir` of texts in a language."""
+    return {"lang": code, "dir": languages.direction(code)}
+
+
+@researcher_required
+@require_GET
+def corpus_detail(request: HttpRequest, name: str) -> HttpResponse:
+    """One corpus: its report, its first pairs, the jobs that read it."""
+    corpus = get_object_or_404(ParallelCorpus.objects.select_related("created_by"), name=name)
+    context = {
+        "section": "training",
+        "corpus": corpus,
+        "report": corpus.report,
+        "reasons": _reasons(corpus.report),
+        "sample": corpora.first_pairs(corpus, SAMPLE),
+        "source": _attributes(corpus.source_language),
+        "target": _attributes(corpus.target_language),
+        "jobs": corpus.jobs.all()[:SAMPLE],
+        "may_delete": _may_delete(request, corpus),
+    }
+    return render(request, "training/corpus.html", context)
+
+
+def _may_delete(request: HttpRequest, corpus: ParallelCorpus) -> bool:
+    return is_site_admin(request.user) or corpus.created_by_id == signed_in(request).pk
+
+
+@researcher_required
+@require_POST
+def corpus_delete(request: HttpRequest, name: str) -> HttpResponse:
+    """Delete a corpus that no job has read; for who uploaded it, and site admins."""
+    corpus = get_object_or_404(ParallelCorpus, name=name)
+    if not _may_delete(request, corpus):
+        raise PermissionDenied("Only who uploaded it and site admins may delete it.")
+    if corpus.jobs.exists():
+        messages.error(request, f"{name} is kept: jobs have read it, and their results name it.")
+        return redirect(corpus)
+    corpus.delete()
+    messages.success(request, f"{name} is deleted.")
+    return redirect("corpora")

@@ -1,0 +1,149 @@
+"""Pages of jobs: the list, one job, a sweep, starting and cancelling."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
+
+from annotation.access import researcher_required, signed_in
+from metrics import inventory, stocks, workers
+from metrics.metric_forms import PREFIX
+from training import differences, jobs, presenting, sweeping
+from training.forms import PAPER_SEEDS, JobForm
+from training.kinds import KINDS, Kind
+from training.models import ParallelCorpus, TrainingJob
+
+PER_PAGE = 50
+
+
+@researcher_required
+@require_GET
+@vary_on_headers("HX-Request")
+def job_list(request: HttpRequest) -> HttpResponse:
+    """All jobs, newest first; htmx asks for the table alone."""
+    rows = TrainingJob.objects.prefetch_related("corpora").select_related("metric")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "section": "training",
+        "tab": "jobs",
+        "page": page,
+        "is_live": any(job.is_active for job in page),
+        "idle_queues": presenting.idle_queues(page),
+    }
+    return render(request, _template(request, "jobs", "_jobs"), context)
+
+
+def _template(request: HttpRequest, page: str, fragment: str) -> str:
+    return f"training/{fragment if request.headers.get('HX-Request') else page}.html"
+
+
+@researcher_required
+@require_GET
+@vary_on_headers("HX-Request")
+def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """One job; htmx asks for what changes alone."""
+    rows = TrainingJob.objects.select_related("metric", "created_by")
+    job = get_object_or_404(rows.prefetch_related("corpora"), pk=pk)
+    context = {
+        "section": "training",
+        "job": job,
+        "settings": presenting.settings_of(job),
+        "progress": presenting.show(_told(job)),
+        "result": presenting.show(job.result),
+        "idle_queues": presenting.idle_queues([job]),
+    }
+    return render(request, _template(request, "job", "_job"), context)
+
+
+def _told(job: TrainingJob) -> dict[str, Any]:
+    """What the worker reports besides what the bar shows; a result says it all again."""
+    if job.result:
+        return {}
+    shown = ("step", "total", "stage", "level")
+    return {
+        key: value
+        for key, value in job.progress.items()
+        if key not in shown and value not in ([], {})
+    }
+
+
+@researcher_required
+@require_POST
+def job_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Cancel; what was saved is kept."""
+    job = get_object_or_404(TrainingJob, pk=pk)
+    if jobs.cancel(job):
+        messages.success(request, f"{job.name} is cancelled.")
+    else:
+        messages.info(request, "This job had already ended.")
+    return redirect(job)
+
+
+@researcher_required
+@require_GET
+def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
+    """The jobs that were started together, beside each other."""
+    rows = list(TrainingJob.objects.filter(sweep=sweep).select_related("metric").order_by("pk"))
+    if not rows:
+        raise Http404
+    context = {
+        "section": "training",
+        "sweep": sweep,
+        "kind": rows[0].label,
+        "jobs": rows,
+        "n_ended": sum(not job.is_active for job in rows),
+        "compared": presenting.compare(rows),
+        "tested": differences.over_seeds(sweep) if rows[0].kind == "refreeeval" else None,
+    }
+    return render(request, "training/sweep.html", context)
+
+
+@researcher_required
+@require_GET
+def kind_list(request: HttpRequest) -> HttpResponse:
+    """Choose what to start."""
+    context = {"section": "training", "kinds": KINDS.values()}
+    return render(request, "training/kinds.html", context)
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def job_start(request: HttpRequest, kind: str) -> HttpResponse:
+    """Set the options of a job, or of a sweep, and start it."""
+    if kind not in KINDS:
+        raise Http404
+    form = _form(request, KINDS[kind])
+    if form.is_valid():
+        started = sweeping.start(
+            kind=kind,
+            name=form.cleaned_data["name"],
+            grid=form.grid,
+            corpora=list(form.cleaned_data.get("corpora", ())),
+            user=signed_in(request),
+        )
+        messages.success(request, f"Started: {started[0].name}, {len(started)} jobs in all."
+                         if len(started) > 1 else f"Started: {started[0].name}.")  # fmt: skip
+        return redirect("sweep", started[0].sweep) if len(started) > 1 else redirect(started[0])
+    context = {
+        "section": "training",
+        "kind": KINDS[kind],
+        "form": form,
+        "has_corpora": ParallelCorpus.objects.exists(),
+        "has_seed": any(option.name == presenting.SEED for option in KINDS[kind].options),
+        "paper_seeds": PAPER_SEEDS,
+    }
+    return render(request, "training/start.html", context, status=422 if form.errors else 200)
+
+
+def _form(request: HttpRequest, kind: Kind) -> JobForm:
+    sent = request.POST if request.method == "POST" else None
+    known = {stock.name for stock in stocks.survey(workers.living()) if stock.places}
+    initial: dict[str, Any] = request.GET.dict() | {"corpora": request.GET.getlist("corpora")}
+    seeds = request.GET.get(PREFIX + presenting.SEED)
+    if seeds == "ten":
+        initial[PREFIX + presenting.SEED] = PAPER_SEEDS
+    return JobForm(kind, sent, initial=initial, known=sorted(known | set(inventory.names_here())))
