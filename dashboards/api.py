@@ -7,11 +7,11 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import Campaign
+from annotation.access import visible_campaigns
 from annotation.quality import quality_report
 from annotation.quality.tables import as_json
-from dashboards.selectors import RAW, Z
-from dashboards.views import result_document
+from dashboards import results
+from dashboards.filters import RAW, Filters, Z
 
 
 @extend_schema(tags=["results"], responses=OpenApiTypes.OBJECT)
@@ -20,17 +20,18 @@ class ResultViewSet(viewsets.ViewSet):
 
     lookup_field = "slug"
 
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request, format: str | None = None) -> Response:
         """Name the campaigns that can be asked for."""
-        return Response(list(Campaign.objects.order_by("slug").values_list("slug", flat=True)))
+        rows = visible_campaigns(request.user).order_by("slug")
+        return Response(list(rows.values_list("slug", flat=True)))
 
-    def retrieve(self, request: Request, slug: str) -> Response:
-        """Return both tables of a campaign."""
-        campaign = get_object_or_404(Campaign.objects.select_related("test_set"), slug=slug)
+    def retrieve(self, request: Request, slug: str, format: str | None = None) -> Response:
+        """Return both tables of a campaign; `correlations` is null (202) until it is computed."""
+        rows = visible_campaigns(request.user).select_related("test_set")
+        campaign = get_object_or_404(rows, slug=slug)
         scores = RAW if request.query_params.get("scores") == RAW else Z
-        return Response(
-            {
-                "correlations": result_document(campaign, scores),
-                "quality": as_json(campaign, quality_report(campaign)),
-            }
-        )
+        result = results.latest("correlations", campaign, Filters(scores=scores))
+        as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
+        table = result.document and {**result.document, "as_of": as_of}
+        body = {"correlations": table, "quality": as_json(campaign, quality_report(campaign))}
+        return Response(body, status=200 if table else 202)

@@ -1,7 +1,10 @@
-"""The app that shows judgments and scores side by side; it owns no tables."""
+"""The app that shows judgments and scores side by side; its one table can be computed again."""
 
 from django.apps import AppConfig
 
 
 class DashboardsConfig(AppConfig):
     name = "dashboards"
+
+    def ready(self) -> None:
+        from dashboards import analyst  # noqa: F401  connects to the signals of workers

@@ -1,12 +1,16 @@
 """A study's table: the same measure over its campaigns, and the average."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 
 from annotation.models import Campaign
-from dashboards.correlations import CampaignCorrelations, MeasureRow
+from dashboards import latex
+
+Document = dict[str, Any]
+Row = dict[str, Any]
 
 STATISTICS = {
     "tau": "Segment level, Kendall τ-b",
@@ -16,69 +20,99 @@ STATISTICS = {
 }
 
 
-@dataclass(frozen=True)
-class StudyRow:
-    """A measure: one value per campaign (nan where undefined), and their mean if all are there.
+def study_table(
+    statistic: str, title: str, labels: Mapping[str, str], by_campaign: Sequence[Mapping[str, Row]]
+) -> Document:
+    """Return one statistic of all measures: a value per campaign (None where undefined) and mean.
 
-    `best` says which of the values, the average last, are the highest of their column.
+    `best` of a row says which of its values, the average last, are the highest of their column.
     """
-
-    key: str
-    label: str
-    values: Sequence[float]
-    average: float
-    best: Sequence[bool] = ()
-
-    @property
-    def cells(self) -> list[tuple[float, bool]]:
-        """Every value with whether it is the best of its column; the average comes last."""
-        return list(zip([*self.values, self.average], self.best, strict=True))
-
-
-@dataclass(frozen=True)
-class StudyTable:
-    """One statistic over all campaigns of a study."""
-
-    statistic: str
-    title: str
-    rows: Sequence[StudyRow]
-
-
-def study_tables(
-    results: Mapping[Campaign, CampaignCorrelations],
-) -> list[StudyTable]:
-    """Return one table a statistic, with measures in the order of the registry."""
-    by_campaign = [{row.key: row for row in result.rows} for result in results.values()]
-    labels = {key: row.label for rows in by_campaign for key, row in rows.items()}
-    return [
-        _table(statistic, title, labels, by_campaign) for statistic, title in STATISTICS.items()
-    ]
-
-
-def _table(
-    statistic: str,
-    title: str,
-    labels: Mapping[str, str],
-    by_campaign: Sequence[Mapping[str, MeasureRow]],
-) -> StudyTable:
-    rows = []
+    rows: list[Row] = []
     for key, label in labels.items():
-        values = [
-            float(getattr(found[key], statistic)) if key in found else float("nan")
-            for found in by_campaign
-        ]
-        # A mean over the campaigns that happen to be defined would compare unlike things.
-        average = float(np.mean(values)) if not np.isnan(values).any() else float("nan")
-        rows.append(StudyRow(key, label, values, average))
-    return StudyTable(statistic, title, _mark_best(rows))
+        values = [found[key][statistic] if key in found else None for found in by_campaign]
+        rows.append({"key": key, "label": label, "values": values, "average": average(values)})
+    return {"statistic": statistic, "title": title, "rows": mark_best(rows)}
 
 
-def _mark_best(rows: Sequence[StudyRow]) -> list[StudyRow]:
+def average(values: Sequence[float | None]) -> float | None:
+    """Return the mean, or None where a value is missing.
+
+    A mean over the campaigns that happen to be defined would compare unlike things.
+    """
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None
+
+
+def mark_best(rows: Sequence[Row]) -> list[Row]:
+    """Add to each row which of its values are the highest of their column."""
     if not rows:
         return []
-    table = np.array([[*row.values, row.average] for row in rows])
-    highest = np.nanmax(np.where(np.isnan(table), -np.inf, table), axis=0)
+    table = np.array([[*row["values"], row["average"]] for row in rows], dtype=np.float64)
+    highest = np.max(np.where(np.isnan(table), -np.inf, table), axis=0)
     return [
-        replace(row, best=(values == highest).tolist())
+        row | {"best": (values == highest).tolist()}
         for row, values in zip(rows, table, strict=True)
     ]
+
+
+def columns_of(campaigns: Sequence[Campaign]) -> list[Document]:
+    """Return what heads the columns of a study's tables, in their order."""
+    return [
+        {
+            "campaign": campaign.slug,
+            "direction": campaign.test_set.direction,
+            "percent": campaign.percent,
+        }
+        for campaign in campaigns
+    ]
+
+
+def latex_table(
+    caption: str,
+    label: str,
+    columns: Sequence[Document],
+    groups: Sequence[tuple[str, Sequence[Row]]],
+    *,
+    average_label: str = "Ave.",
+) -> latex.Table:
+    """Return a study's table in the shape of tables 6, 7 and 11 to 14 of Cheng et al. 2023.
+
+    Directions span their length ratios; a group has a bold heading, or none where it is empty.
+    """
+    spans = [
+        (direction, len(list(same)))
+        for direction, same in groupby(columns, key=lambda column: column["direction"])
+    ]
+    first = [latex.Cell(_direction(direction), span=span) for direction, span in spans]
+    second = latex.texts(*(column["percent"] for column in columns))
+    body: list[Sequence[latex.Cell]] = []
+    for heading, rows in groups:
+        if heading:
+            body.append([latex.Cell(heading, is_bold=True)])
+        body += [_cells(row) for row in rows]
+    return latex.Table(
+        caption,
+        label,
+        "l" + "r" * (len(columns) + 1),
+        [
+            [latex.Cell(""), *first, latex.Cell(average_label)],
+            [latex.Cell(""), *second, latex.Cell("")],
+        ],
+        body,
+    )
+
+
+def _cells(row: Row) -> list[latex.Cell]:
+    values = [*row["values"], row["average"]]
+    return [
+        latex.Cell(row["label"]),
+        *(
+            latex.number(value, is_bold=is_best)
+            for value, is_best in zip(values, row["best"], strict=True)
+        ),
+    ]
+
+
+def _direction(direction: str) -> str:
+    """`en-zh` as the paper heads it: En-Zh."""
+    return "-".join(part.capitalize() for part in direction.split("-"))

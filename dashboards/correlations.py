@@ -12,10 +12,11 @@ import numpy as np
 
 import metaeval
 from annotation.models import Campaign
-from dashboards.selectors import Floats, HumanScores, human_scores
-from metrics.scores import MeasureScores, system_scores
+from dashboards.filters import Filters
+from dashboards.scored import N_HYBRIDS, Scored, read
+from dashboards.selectors import ALL
+from metrics.scores import MeasureScores
 
-N_HYBRIDS = 10_000
 NAN = float("nan")
 
 
@@ -62,10 +63,15 @@ class CampaignCorrelations:
     warnings: Sequence[str] = field(default_factory=tuple)
 
 
-def correlate(campaign: Campaign, scores: str = "z") -> CampaignCorrelations:
+def correlate(campaign: Campaign, filters: Filters | str = ALL) -> CampaignCorrelations:
     """Compute the table of a campaign from its current judgments and stored scores."""
-    human = human_scores(campaign, scores)
-    measures = list(system_scores(campaign.test_set, human.systems).measures.values())
+    scores = filters if isinstance(filters, str) else filters.scores
+    return table(read(campaign, filters), scores)
+
+
+def table(scored: Scored, scores: str) -> CampaignCorrelations:
+    """Compute the table from scores that have been read."""
+    human, measures = scored.human, scored.measures
     notes: dict[str, None] = dict.fromkeys(human.warnings)
     rows: list[MeasureRow] = []
     n_outputs = measures[0].n_outputs if measures else 0
@@ -75,15 +81,15 @@ def correlate(campaign: Campaign, scores: str = "z") -> CampaignCorrelations:
             "at segment level."
         ] = None
     if human.n and measures:
-        hybrids, cells = _hybrids(human, measures, campaign.seed, notes)
-        rows = [_row(measure, human, hybrids, cells, notes) for measure in measures]
+        hybrids = _hybrids(scored, notes)
+        rows = [_row(scored, measure, hybrids, notes) for measure in measures]
     elif not human.n:
         notes["No output of this campaign has a human score yet."] = None
     return CampaignCorrelations(
         n_outputs=n_outputs,
         n_judged=human.n,
         n_hybrids=N_HYBRIDS,
-        seed=campaign.seed,
+        seed=scored.seed,
         scores=scores,
         source=human.source,
         rows=rows,
@@ -91,58 +97,27 @@ def correlate(campaign: Campaign, scores: str = "z") -> CampaignCorrelations:
     )
 
 
-def _sign(measure: MeasureScores) -> float:
-    return 1.0 if measure.higher_is_better else -1.0
-
-
 Hybrids = dict[str, tuple[float, float]]
 
 
-def _hybrids(
-    human: HumanScores,
-    measures: Sequence[MeasureScores],
-    seed: int,
-    notes: dict[str, None],
-) -> tuple[Hybrids, Floats]:
-    """Return (r, limit) by measure, and the human scores of the cells that all measures have.
-
-    All metrics are compared on the same hybrids, so a cell that one of them has not scored is
-    left out for all; the page says how many.
-    """
-    scored = np.logical_and.reduce([~np.isnan(measure.values) for measure in measures])
-    cells = np.where(scored, human.values, np.nan)
-    if not np.isfinite(cells).any():
+def _hybrids(scored: Scored, notes: dict[str, None]) -> Hybrids:
+    """Return (r, limit) by measure; the page says how many cells are left out."""
+    if not scored.n:
         notes["No judged output has the scores of all metrics: no hybrids can be drawn."] = None
-        return {}, cells
-    result = metaeval.hybrid_supersample(
-        human.matrix(cells),
-        {m.key: human.matrix(m.values) for m in measures if m.statistics is None},
-        n_hybrids=N_HYBRIDS,
-        rng=seed,
-        statistics={
-            m.key: metaeval.CorpusStatistics(
-                m.statistics, human.names, [str(s) for s in human.segments], m.corpus
-            )
-            for m in measures
-            if m.statistics is not None and m.corpus is not None
-        },
-    )
+        return {}
+    result = scored.hybrids()
     notes |= dict.fromkeys(warning.message for warning in result.warnings)
-    sign = {measure.key: _sign(measure) for measure in measures}
+    sign = {measure.key: scored.sign(measure) for measure in scored.measures}
     return {
         key: (sign[key] * float(r), sign[key] * float(limit))
         for key, r, limit in zip(result.metrics, result.r, result.limit, strict=True)
-    }, cells
+    }
 
 
 def _row(
-    measure: MeasureScores,
-    human: HumanScores,
-    hybrids: Hybrids,
-    cells: Floats,
-    notes: dict[str, None],
+    scored: Scored, measure: MeasureScores, hybrids: Hybrids, notes: dict[str, None]
 ) -> MeasureRow:
-    values = _sign(measure) * measure.values
+    human, values = scored.human, scored.sign(measure) * measure.values
     missing = int((~np.isnan(human.values) & np.isnan(values)).sum())
     if missing:
         notes[f"{measure.metric}: {missing:,} judged outputs have no score yet; run it again."] = (
@@ -151,7 +126,7 @@ def _row(
     ours, theirs = human.matrix(), human.matrix(values)
     tau = metaeval.kendall(ours, theirs)
     pearson = metaeval.pearson(ours, theirs)
-    systems = _system_level(measure, human, values)
+    systems = metaeval.system_correlation(*scored.system_level(measure))
     for result in (tau, pearson, systems):
         # Missing cells are said once for all measures: by n, n_missing and the sentence above.
         told = (warning for warning in result.warnings if warning.code != "missing_data")
@@ -172,32 +147,3 @@ def _row(
         r_hybrid=r_hybrid,
         r_limit=r_limit,
     )
-
-
-def _system_level(
-    measure: MeasureScores, human: HumanScores, values: Floats
-) -> metaeval.Correlation:
-    """Correlate over the systems themselves.
-
-    Published system scores are of whole systems: there the metric covers every output. Else both
-    sides cover the outputs that humans judged.
-    """
-    if human.published_systems is None:
-        cells, ours = ~np.isnan(human.values) & ~np.isnan(values), _means(human.values)
-    else:
-        cells, ours = ~np.isnan(values), human.published_systems
-    if measure.statistics is None or measure.corpus is None:
-        theirs = _means(np.where(cells, values, np.nan))
-    else:
-        sums = np.where(cells[:, :, None], measure.statistics, 0.0).sum(axis=1)
-        scored = _sign(measure) * measure.corpus(sums)
-        theirs = np.where(cells.any(axis=1), scored, np.nan)
-    return metaeval.system_correlation(ours, theirs)
-
-
-def _means(values: Floats) -> Floats:
-    """Row means over what is there; nan for an empty row, without numpy's complaint."""
-    present = ~np.isnan(values)
-    counts = present.sum(axis=1)
-    sums = np.where(present, values, 0.0).sum(axis=1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

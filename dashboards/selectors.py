@@ -8,10 +8,21 @@ from numpy.typing import NDArray
 
 import metaeval
 from annotation.models import Campaign, Output, PublishedScore, System
-from annotation.quality import read_columns, standardise
+from annotation.quality import JudgmentColumns, standardise
+from dashboards.filters import RAW, Filters, Z
+from dashboards.judgments import read_judgments, segments_of
 
+__all__ = ["RAW", "HumanScores", "Z", "human_scores", "output_means", "unique_names"]
 Floats = NDArray[np.float64]
-Z, RAW = "z", "raw"
+ALL = Filters()
+PUBLISHED_ONLY = (
+    "These human scores were published without their judgments: filters on annotators, control "
+    "items, days and seconds change nothing."
+)
+WHOLE_SYSTEMS = (
+    "The published system scores are of all documents; for the chosen ones the means of their "
+    "outputs stand in."
+)
 
 
 @dataclass(frozen=True)
@@ -54,56 +65,71 @@ def unique_names(systems: Sequence[System]) -> list[str]:
     return [f"{system.name}@{system.length_ratio}" for system in systems]
 
 
-def human_scores(campaign: Campaign, scores: str = Z) -> HumanScores:
-    """Read the human scores of a campaign.
+def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScores:
+    """Read the human scores of a campaign; a plain str says only whether `z` or `raw`.
 
     Published scores where the campaign has them; else the mean, over an output's judgments and
-    its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores.
+    its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores. What
+    the filters leave out is nan: the shape is always all systems and all segments.
     """
+    if isinstance(filters, str):
+        filters = Filters(scores=filters)
     systems = tuple(campaign.systems.order_by("name", "length_ratio"))
     segments = tuple(campaign.test_set.segments.order_by("position").values_list("pk", flat=True))
     published = campaign.published_scores.exists()
     read = _published if published else _judged
-    return read(campaign, systems, segments, scores)
+    return read(campaign, systems, segments, filters)
 
 
 def _published(
-    campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], scores: str
+    campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
 ) -> HumanScores:
     rows = list(PublishedScore.objects.filter(campaign=campaign))
     by_output = {row.output_id: row.value for row in rows if row.output_id is not None}
     by_system = {row.system_id: row.value for row in rows if row.system_id is not None}
+    grid = _grid(campaign, systems, segments, by_output)
+    warnings = [PUBLISHED_ONLY] if filters.chooses_judgments else []
+    if filters.documents:
+        grid[:, ~np.isin(segments, segments_of(campaign, filters))] = np.nan
+        # A published system score is of the whole test set: it says nothing about some documents.
+        warnings += [WHOLE_SYSTEMS] if by_system else []
+        by_system = {}
     return HumanScores(
         systems,
         segments,
-        _grid(campaign, systems, segments, by_output),
+        grid,
         np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
         "human scores as published with the data set",
+        tuple(warnings),
     )
 
 
 def _judged(
-    campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], scores: str
+    campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
 ) -> HumanScores:
-    columns = read_columns(campaign)
+    columns, warnings = read_judgments(campaign, filters)
     values = columns.score
-    warnings: tuple[str, ...] = ()
-    if scores == Z and len(columns):
+    if filters.scores == Z and len(columns):
         standard = standardise(columns, campaign.z_pool)
-        values, warnings = standard.z, tuple(w.message for w in standard.warnings)
+        values, warnings = standard.z, (*warnings, *(w.message for w in standard.warnings))
+    by_output = output_means(columns, values)
+    source = (
+        f"mean z-scores (per annotator; {campaign.get_z_pool_display().lower()})"
+        if filters.scores == Z
+        else "mean raw scores"
+    )
+    grid = _grid(campaign, systems, segments, by_output)
+    return HumanScores(systems, segments, grid, None, source, warnings)
+
+
+def output_means(columns: JudgmentColumns, values: Floats) -> dict[int, float]:
+    """Return output -> mean of its judgments' values; judgments without a value count nowhere."""
     wanted = columns.is_target & (columns.output >= 0) & ~np.isnan(values)
     outputs, place = np.unique(columns.output[wanted], return_inverse=True)
     means = np.bincount(place, weights=values[wanted], minlength=len(outputs)) / np.maximum(
         np.bincount(place, minlength=len(outputs)), 1
     )
-    by_output: dict[int, float] = dict(zip(outputs.tolist(), means.tolist(), strict=True))
-    source = (
-        f"mean z-scores (per annotator; {campaign.get_z_pool_display().lower()})"
-        if scores == Z
-        else "mean raw scores"
-    )
-    grid = _grid(campaign, systems, segments, by_output)
-    return HumanScores(systems, segments, grid, None, source, warnings)
+    return dict(zip(outputs.tolist(), means.tolist(), strict=True))
 
 
 def _grid(

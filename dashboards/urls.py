@@ -1,15 +1,40 @@
-"""Addresses of the meta-evaluation; each page is also there as .json and .csv."""
+"""Addresses of the meta-evaluation; each page is also there as .json, .csv and .tex."""
 
 from django.urls import path
 
-from dashboards import views
+from dashboards import exploring, taking, views
+from dashboards.compare import compare
+from dashboards.heat_map import SIGNIFICANCE
+from dashboards.layer_pages import LAYERS, STUDY_LAYERS
+from dashboards.metric_table import CORRELATIONS, STUDY
+from dashboards.overview import OVERVIEW, SAMPLESIZE, WHATIF
+from dashboards.pages import routes, study_routes, study_view, view
 
 urlpatterns = [
-    path("campaigns/<slug:slug>/correlations/", views.campaign, name="correlations"),
-    path("campaigns/<slug:slug>/correlations.<str:fmt>", views.campaign, name="correlations-data"),
+    *routes(OVERVIEW),
+    *routes(WHATIF),
+    *routes(SAMPLESIZE),
+    *routes(CORRELATIONS),
+    *routes(SIGNIFICANCE),
+    *routes(LAYERS),
+    path("compare/", compare, name="compare"),
+    path("compare.<str:fmt>", compare, name="compare-data"),
     path("studies/", views.studies, name="studies"),
-    path("studies/<slug:slug>/", views.study, name="study"),
-    path("studies/<slug:slug>/correlations.<str:fmt>", views.study, name="study-data"),
+    path("studies/<slug:slug>/", study_view(STUDY), name="study"),
+    path("studies/<slug:slug>/correlations.<str:fmt>", study_view(STUDY), name="study-data"),
+    *study_routes(STUDY_LAYERS),
     path("studies/<slug:slug>/quality/", views.study_quality, name="study-quality"),
     path("studies/<slug:slug>/quality.<str:fmt>", views.study_quality, name="study-quality-data"),
+    *routes(exploring.SCATTER),
+    path("campaigns/<slug:slug>/outputs/<int:pk>/", exploring.output, name="output"),
+    *routes(exploring.SYSTEMS),
+    path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
+    path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
+    path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),
+    path("campaigns/<slug:slug>/bundle.<str:fmt>", taking.bundle, name="bundle-file"),
+    path("studies/<slug:slug>/systems/", exploring.study_systems, name="study-systems"),
+    path(
+        "studies/<slug:slug>/systems.<str:fmt>", exploring.study_systems, name="study-systems-data"
+    ),
+    path("studies/<slug:slug>/report.html", taking.study_report, name="study-report"),
 ]

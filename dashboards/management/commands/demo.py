@@ -19,6 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.demo import DEMO_PASSWORD, load_demo
 from annotation.demo.load import LOGINS
 from annotation.models import TestSet
+from metrics import packaged
 from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs import start
@@ -61,9 +62,14 @@ class Command(BaseCommand):
 
 
 def _not_yet_run(test_set: TestSet) -> list[str]:
-    """Metrics without a run here: a run that somebody cancelled is not started again."""
+    """Metrics without a run here: a run that somebody cancelled is not started again.
+
+    Those with a checkpoint wait until somebody asks for them, but for the one that is packaged.
+    """
     seen = set(MetricRun.objects.filter(test_set=test_set).values_list("metric", flat=True))
-    return [name for name in METRICS if name not in seen]
+    wanted = [name for name, (info, _) in METRICS.items() if not info.checkpoint]
+    neural = packaged.metric_for(test_set.target_language)
+    return [name for name in (*wanted, neural) if name and name not in seen]
 
 
 def _require_free(host: str, port: int) -> None:

@@ -1,0 +1,55 @@
+"""What pages show, computed by workers: one module an analysis.
+
+An analysis module has `VERSION`, to be raised whenever its document changes, and
+`compute(campaign, filters)`, which returns a document of plain JSON values (None for nan). One that
+answers several questions has `asked(question)`, which returns such an object for one of them. A
+page that lets its reader choose more names a subclass of `page_choice.Choice` as `FILTERS`.
+"""
+
+from importlib import import_module
+from typing import Any, Protocol
+
+from annotation.models import Campaign
+from dashboards.filters import Filters
+
+KINDS: dict[str, str] = {
+    "correlations": "dashboards.analyses.correlations",
+    "compare": "dashboards.analyses.compare",
+    "overview": "dashboards.analyses.overview",
+    "whatif": "dashboards.analyses.whatif",
+    "samplesize": "dashboards.analyses.samplesize",
+    "significance": "dashboards.analyses.significance",
+    "layers": "dashboards.analyses.layers",
+    "scatter": "dashboards.analyses.scatter",
+    "systems": "dashboards.analyses.systems",
+    "report": "dashboards.analyses.report",
+    "bundle": "dashboards.analyses.bundle",
+}
+
+
+class Analyse(Protocol):
+    """What an analysis module looks like."""
+
+    VERSION: int
+
+    def compute(self, campaign: Campaign, filters: Filters) -> dict[str, Any]:
+        """Return the document."""
+        ...
+
+
+def load(kind: str) -> Analyse:
+    """Import an analysis; KeyError for an unknown kind.
+
+    `kind` may carry a question after a colon, as in `correlations:kendall-b/item`.
+    """
+    name, _, question = kind.partition(":")
+    module: Any = import_module(KINDS[name])
+    analysis: Analyse = module.asked(question) if question else module
+    return analysis
+
+
+def filters_of(kind: str) -> type[Filters]:
+    """Return the filters of an analysis: those of all pages, or with choices of its own."""
+    module: Any = import_module(KINDS[kind.partition(":")[0]])
+    found: type[Filters] = getattr(module, "FILTERS", Filters)
+    return found

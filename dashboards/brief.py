@@ -1,0 +1,153 @@
+"""Three correlations of each measure with the humans, cheap enough to be taken many times.
+
+The numbers are those of the correlation table (`dashboards.correlations`); what is missing here
+are the hybrids, the tests and the intervals.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.models import Campaign
+from dashboards.selectors import Floats, HumanScores
+from metaeval.rowwise import kendall_tau, row_pearson
+from metrics.scores import Corpus, system_scores
+
+STATISTICS = {
+    "tau": "Segment level, Kendall τ-b",
+    "r_segment": "Segment level, Pearson r",
+    "r_system": "System level, Pearson r over systems",
+}
+# Any two systems correlate at ±1.
+FEWEST_SYSTEMS = 3
+NAN = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Brief:
+    """One measure, turned round where lower is better: larger always means better.
+
+    `values` is systems x segments; `statistics` (systems x segments x k) and `corpus` are there
+    where the score of a system is no mean, and `sign` is what `corpus` has to be turned by.
+    """
+
+    key: str
+    label: str
+    metric: str
+    signature: str
+    values: Floats
+    statistics: Floats | None
+    corpus: Corpus | None
+    sign: float
+
+    def system_values(self, counts: Floats, cells: Any) -> Floats:
+        """Score the systems in samples of segments: samples x systems, nan where there is none.
+
+        `counts` is samples x segments, `cells` the (systems x segments) cells to look at.
+        """
+        known = cells & ~np.isnan(self.values)
+        n = counts @ known.T.astype(np.float64)
+        if self.statistics is None or self.corpus is None:
+            sums = counts @ np.where(known, self.values, 0.0).T
+            return np.where(n > 0, sums / np.maximum(n, 1.0), np.nan)
+        kept = np.where(known[:, :, None], self.statistics, 0.0)
+        sums = np.einsum("bs,hsk->bhk", counts, kept)
+        scored = self.sign * self.corpus(sums.reshape(-1, sums.shape[2]))
+        return np.where(n > 0, scored.reshape(n.shape), np.nan)
+
+
+def read_measures(campaign: Campaign, human: HumanScores) -> list[Brief]:
+    """Read every measure with a score for the campaign's outputs, in the order of the catalogue."""
+    found = system_scores(campaign.test_set, human.systems).measures.values()
+    briefs = []
+    for one in found:
+        sign = 1.0 if one.higher_is_better else -1.0
+        names = (one.key, one.label, one.metric, one.signature)
+        briefs.append(Brief(*names, sign * one.values, one.statistics, one.corpus, sign))
+    return briefs
+
+
+def correlations(human: Floats, one: Brief, published: Floats | None = None) -> Floats:
+    """Return tau, r over outputs and r over systems (in the order of STATISTICS).
+
+    Parameters
+    ----------
+    human
+        systems x segments, nan where nobody judged; what is left out of a question is nan too.
+    published
+        Scores of the systems published as such: then the metric covers every output.
+    """
+    both = ~(np.isnan(human) | np.isnan(one.values))
+    x, y = human[both], one.values[both]
+    everything = np.ones((1, human.shape[1]))
+    if published is None:
+        means = system_means(human, everything)
+        theirs = one.system_values(everything, ~np.isnan(human))
+    else:
+        means, theirs = published[None, :], one.system_values(everything, ~np.isnan(one.values))
+    return np.array([kendall_tau(x, y), row_pearson(x[None], y[None])[0], _over(means, theirs)[0]])
+
+
+def resampled(human: Floats, one: Brief, counts: Floats) -> Floats:
+    """Return samples x 3: the correlations over segments drawn as often as `counts` says.
+
+    Copies of an output tie on both sides. `counts` is samples x segments.
+    """
+    both = ~(np.isnan(human) | np.isnan(one.values))
+    taus = [_tau(human, one.values, both, drawn) for drawn in counts.astype(np.int64)]
+    means, theirs = system_means(human, counts), one.system_values(counts, ~np.isnan(human))
+    return np.stack(
+        [np.array(taus), _pearson(human, one.values, both, counts), _over(means, theirs)], axis=1
+    )
+
+
+def _tau(human: Floats, values: Floats, both: Any, drawn: Any) -> float:
+    index = np.repeat(np.arange(len(drawn)), drawn)
+    chosen = both[:, index]
+    return kendall_tau(human[:, index][chosen], values[:, index][chosen])
+
+
+def _pearson(human: Floats, values: Floats, both: Any, counts: Floats) -> Floats:
+    """Pearson's r over cells from sums per segment, centred first so that digits survive."""
+    if not both.any():
+        return np.full(len(counts), np.nan)
+    x = np.where(both, human - human[both].mean(), 0.0)
+    y = np.where(both, values - values[both].mean(), 0.0)
+    per_segment = [part.sum(axis=0) for part in (both.astype(float), x, y, x * x, y * y, x * y)]
+    n, sx, sy, sxx, syy, sxy = (counts @ np.stack(per_segment, axis=1)).T
+    vx, vy = n * sxx - sx**2, n * syy - sy**2
+    known = (vx > 1e-12 * n * sxx) & (vy > 1e-12 * n * syy)
+    r = np.full(len(counts), np.nan)
+    r[known] = (n * sxy - sx * sy)[known] / np.sqrt(vx[known] * vy[known])
+    return np.clip(r, -1.0, 1.0)
+
+
+def system_means(human: Floats, counts: Floats) -> Floats:
+    """Return the means of the systems' human scores: samples x systems, nan for no score."""
+    known = ~np.isnan(human)
+    n = counts @ known.T.astype(np.float64)
+    sums = counts @ np.where(known, human, 0.0).T
+    return np.where(n > 0, sums / np.maximum(n, 1.0), np.nan)
+
+
+def _over(means: Floats, theirs: Floats) -> Floats:
+    """Pearson over systems, a row a sample; nan for fewer than three systems."""
+    systems = (~np.isnan(means) & ~np.isnan(theirs)).sum(axis=1)
+    means = np.broadcast_to(means, theirs.shape)
+    found: Floats = row_pearson(means, theirs)
+    return np.where(systems >= FEWEST_SYSTEMS, found, np.nan)
+
+
+def draw(rng: np.random.Generator, samples: int, n: int, size: int) -> Floats:
+    """Return how often each of `n` segments occurs in samples of `size` drawn with replacement."""
+    drawn = rng.integers(0, n, size=(samples, size)) + np.arange(samples)[:, None] * n
+    return np.bincount(drawn.ravel(), minlength=samples * n).reshape(samples, n).astype(np.float64)
+
+
+def ranks(values: Sequence[float] | Floats) -> Floats:
+    """Rank the largest 1; equal values share the better rank, nan has none."""
+    table = np.asarray(values, dtype=np.float64)
+    above = (table[None, :] > table[:, None]).sum(axis=1) + 1.0
+    return np.where(np.isnan(table), np.nan, above)

@@ -1,0 +1,64 @@
+"""Writing a bundle: data files, the numbers computed from them, manifest, README, zip."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from annotation.exports.zips import zip_bytes
+from annotation.models import Campaign
+from dashboards.bundle.content import read_content
+from dashboards.bundle.files import data_files
+from dashboards.bundle.manifest import manifest_of
+from dashboards.bundle.readme import readme, script
+from dashboards.bundle.tables import expected, tables_of
+from dashboards.filters import Filters
+
+BLOCK = 1 << 16
+
+
+def build(campaign: Campaign, filters: Filters) -> tuple[bytes, dict[str, Any]]:
+    """Return a bundle as a zip file, and its manifest. The same data give the same bytes."""
+    content = read_content(campaign, filters)
+    tables = tables_of(content)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for path, lines in data_files(content):
+            _write(folder / path, lines)
+        for table in tables:
+            _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
+        manifest = manifest_of(content, tables, _sums(folder))
+        _write(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1)])
+        _write(folder / "README.md", [readme(content, tables)])
+        _write(folder / "reproduce.sh", [script(tables)])
+        return b"".join(zip_bytes(_members(folder, f"{campaign.slug}-bundle"))), manifest
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(lines)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in _files(folder)
+    }
+
+
+def _members(folder: Path, top: str) -> Iterator[tuple[str, Iterable[str]]]:
+    for path in _files(folder):
+        yield f"{top}/{path.relative_to(folder).as_posix()}", _pieces(path)
+
+
+def _pieces(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        while piece := file.read(BLOCK):
+            yield piece

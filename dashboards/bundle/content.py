@@ -1,0 +1,101 @@
+"""What goes into a bundle, read from the database at one moment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.exports.mtme import ordered, unique_names
+from annotation.models import Campaign, Segment
+from annotation.quality import JudgmentColumns, read_columns
+from dashboards.filters import Filters
+from dashboards.frame import Frame, read_frame
+from metaeval.corpus import FORMULAS
+from metrics.scores import MeasureScores
+
+# By metric: the formula that makes a system's score of its summed counts.
+FORMULA_OF = {
+    "bleu": "bleu",
+    "bleu-star": "bleu-star",
+    "chrf": "chrf",
+    "chrf++": "chrf",
+    "ter": "ter",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """A campaign's rows and arrays; `names` and `numbers` are the systems and segments in files.
+
+    `lines` holds the place of each segment in the mt-metrics-eval files, which keep documents
+    together. `left_out` says, by measure, why it is not in the tables.
+    """
+
+    campaign: Campaign
+    filters: Filters
+    frame: Frame
+    segments: Sequence[Segment]
+    names: Sequence[str]
+    lines: Sequence[int]
+    judgments: JudgmentColumns
+    left_out: dict[str, str]
+
+    @property
+    def numbers(self) -> list[str]:
+        """Segments in files: 1, 2, … in the order of the test set."""
+        return [str(place + 1) for place in range(len(self.segments))]
+
+    @property
+    def measures(self) -> dict[str, MeasureScores]:
+        """The measures of the tables."""
+        kept = self.frame.measures.items()
+        return {key: measure for key, measure in kept if key not in self.left_out}
+
+    @property
+    def lower(self) -> list[str]:
+        """Measures where lower is better."""
+        return [key for key, each in self.measures.items() if not each.higher_is_better]
+
+    @property
+    def counted(self) -> dict[str, str]:
+        """Formula by measure, where a system's score is made of summed counts."""
+        return {
+            key: FORMULA_OF[each.metric]
+            for key, each in self.measures.items()
+            if each.corpus is not None
+        }
+
+
+def read_content(campaign: Campaign, filters: Filters) -> Content:
+    """Read a campaign."""
+    frame = read_frame(campaign, filters)
+    rows = campaign.test_set.segments.order_by("position").prefetch_related("references")
+    segments = list(rows)
+    places = {segment.pk: place for place, segment in enumerate(ordered(segments))}
+    return Content(
+        campaign,
+        filters,
+        frame,
+        segments,
+        unique_names(frame.human.systems),
+        [places[segment.pk] + 1 for segment in segments],
+        read_columns(campaign, with_excluded=True),
+        _left_out(frame),
+    )
+
+
+def _left_out(frame: Frame) -> dict[str, str]:
+    return {
+        key: "its system score is made of counts by a formula that metaeval does not have"
+        for key, measure in frame.measures.items()
+        if measure.corpus is not None and not _has_formula(measure)
+    }
+
+
+def _has_formula(measure: MeasureScores) -> bool:
+    """Whether metaeval computes the same system scores, to the last bit."""
+    formula = FORMULAS.get(FORMULA_OF.get(measure.metric, ""))
+    if formula is None or measure.statistics is None or measure.corpus is None:
+        return False
+    sums = np.nan_to_num(measure.statistics).sum(axis=1)
+    return np.array_equal(formula(sums), measure.corpus(sums))

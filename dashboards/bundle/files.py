@@ -1,0 +1,181 @@
+"""The data files of a bundle, as (path, lines)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from annotation.exports import mtme
+from annotation.models import Item, Judgment
+from dashboards.analyses.systems import output_lengths
+from dashboards.bundle.content import Content
+from dashboards.lengths import unit_of
+from dashboards.selectors import Floats
+from metaeval.textfiles import plain_number
+
+Files = Iterator[tuple[str, Iterable[str]]]
+JUDGMENT_COLUMNS = (
+    "annotator", "kind", "system", "segment", "score", "is_target", "seconds", "submitted_at",
+    "item", "partner", "output",
+)  # fmt: skip
+
+
+def data_files(content: Content) -> Files:
+    """Yield every data file."""
+    yield "annotators.tsv", _annotators(content)
+    yield "judgments.tsv", _judgments(content)
+    yield "segments.tsv", _segments(content)
+    yield "scores.tsv", _scores(content)
+    for key in content.counted:
+        yield f"counts/{key}.tsv", _counts(content, key)
+    if content.frame.human.published_systems is not None:
+        yield "human-systems.tsv", _human_systems(content)
+    yield "lengths.tsv", _lengths(content)
+    yield from _evalset(content)
+
+
+def _safe(name: str) -> str:
+    return mtme.safe(name)
+
+
+def _line(*cells: Any) -> str:
+    """Cells as one line; what would end a cell becomes a blank."""
+    texts = ("" if cell is None else str(cell) for cell in cells)
+    return "\t".join(text.translate(_BLANKS) for text in texts) + "\n"
+
+
+_BLANKS = str.maketrans("\t\n\r", "   ")
+
+
+def _annotators(content: Content) -> Iterator[str]:
+    """Public names only, in the order in which they came."""
+    yield _line("annotator", "is_excluded", "is_simulated")
+    people = content.campaign.annotators.order_by("pk")
+    for label, excluded, simulated in people.values_list("label", "excluded_at", "is_simulated"):
+        yield _line(label, int(excluded is not None), int(simulated))
+
+
+def _judgments(content: Content) -> Iterator[str]:
+    """Current judgments without practice, in each annotator's own order."""
+    columns, campaign = content.judgments, content.campaign
+    labels = dict(campaign.annotators.values_list("pk", "label"))
+    items = _items(content)
+    times = _times(content)
+    yield _line(*JUDGMENT_COLUMNS)
+    for row in range(len(columns)):
+        annotator, item = int(columns.annotator[row]), int(columns.item[row])
+        system, segment = items[item]
+        yield _line(
+            labels[annotator],
+            columns.kind[row],
+            system,
+            segment,
+            plain_number(float(columns.score[row])),
+            int(columns.is_target[row]),
+            plain_number(float(columns.seconds[row])),
+            _stamp(times.get((annotator, item))),
+            item,
+            columns.partner[row] if columns.partner[row] >= 0 else None,
+            columns.output[row] if columns.output[row] >= 0 else None,
+        )
+
+
+def _stamp(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None
+
+
+def _items(content: Content) -> dict[int, tuple[str, str]]:
+    """System and segment of every item, as files name them."""
+    names = {s.pk: n for s, n in zip(content.frame.human.systems, content.names, strict=True)}
+    number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
+    rows = Item.objects.filter(campaign=content.campaign).order_by()
+    return {
+        pk: (names.get(own or other or 0, ""), number[segment])
+        for pk, segment, own, other in rows.values_list(
+            "pk", "segment_id", "output__system_id", "system_id"
+        )
+    }
+
+
+def _times(content: Content) -> dict[tuple[int, int], datetime | None]:
+    rows = Judgment.objects.filter(
+        is_current=True, assignment__annotator__campaign=content.campaign
+    ).order_by()
+    names = ("assignment__annotator_id", "assignment__item_id", "submitted_at")
+    return {(annotator, item): time for annotator, item, time in rows.values_list(*names)}
+
+
+def _segments(content: Content) -> Iterator[str]:
+    yield _line("segment", "key", "document", "line", "source", "references")
+    places = zip(content.numbers, content.segments, content.lines, strict=True)
+    for number, segment, line in places:
+        references = " ||| ".join(each.text for each in segment.references.all())
+        document = segment.document
+        yield _line(number, segment.key, document, line, segment.source, references)
+
+
+def _grid(content: Content, header: Sequence[str], planes: Sequence[Floats]) -> Iterator[str]:
+    """A table of planes, systems × segments each, in the order of the test set."""
+    yield _line("system", "segment", *header)
+    for row, system in enumerate(content.names):
+        for column, segment in enumerate(content.numbers):
+            cells = [plain_number(float(plane[row, column])) for plane in planes]
+            yield _line(system, segment, *cells)
+
+
+def _scores(content: Content) -> Iterator[str]:
+    planes = [content.frame.human.values, *(each.values for each in content.measures.values())]
+    return _grid(content, ["human", *content.measures], planes)
+
+
+def _counts(content: Content, key: str) -> Iterator[str]:
+    statistics = content.measures[key].statistics
+    assert statistics is not None  # noqa: S101  a counted measure has counts
+    width = statistics.shape[2]
+    header = [f"count_{number + 1}" for number in range(width)]
+    return _grid(content, header, [statistics[:, :, number] for number in range(width)])
+
+
+def _human_systems(content: Content) -> Iterator[str]:
+    published = content.frame.human.published_systems
+    yield _line("system", "score")
+    for name, score in zip(content.names, published if published is not None else (), strict=True):
+        yield _line(name, plain_number(float(score)))
+
+
+def _lengths(content: Content) -> Iterator[str]:
+    unit = unit_of(content.campaign.test_set.target_language)
+    own, goal, _ = output_lengths(content.campaign, content.frame, unit, "reference")
+    return _grid(content, ["length", "wanted"], [own, goal])
+
+
+def _evalset(content: Content) -> Files:
+    """The test set, human and metric scores in the layout of mt-metrics-eval, version 2."""
+    is_published = content.campaign.published_scores.exists()
+    for path, lines in mtme.bundle(content.campaign):
+        if not (is_published and "/human-scores/" in path):
+            yield f"mt-metrics-eval/{path}", lines
+    test_set = content.campaign.test_set
+    top, pair = f"mt-metrics-eval/{mtme.safe(test_set.slug)}", test_set.direction
+    order = np.argsort(content.lines)
+    if is_published:
+        values = content.frame.human.values[:, order]
+        yield f"{top}/human-scores/{pair}.published.seg.score", _column(content, values)
+    for key, measure in content.measures.items():
+        # The layout has no place for a missing metric score.
+        if measure.is_complete and not np.isnan(measure.values).any():
+            name = f"{top}/metric-scores/{pair}/{_safe(key)}-{_used(content)}.seg.score"
+            yield name, _column(content, measure.values[:, order])
+
+
+def _used(content: Content) -> str:
+    """The references as the layout names them at the end of a metric's name."""
+    names = sorted({each.name for s in content.segments for each in s.references.all()})
+    return ".".join(mtme.reference_name(name) for name in names) or "src"
+
+
+def _column(content: Content, values: Floats) -> Iterator[str]:
+    for name, row in zip(content.names, values, strict=True):
+        for value in row.tolist():
+            yield f"{name}\t{plain_number(value, empty='None')}\n"

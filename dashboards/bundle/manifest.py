@@ -1,0 +1,83 @@
+"""The manifest of a bundle: what was measured, by what, with which settings."""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from annotation.models import Item
+from dashboards.bundle.content import Content
+from dashboards.bundle.tables import BundleTable
+from metaeval.reproduce import FORMAT, versions
+
+PACKAGES = ("sacrebleu", "Django")
+
+
+def manifest_of(
+    content: Content, tables: Sequence[BundleTable], files: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the manifest; it holds no time, so that the same data give the same bytes."""
+    return {
+        "format": FORMAT,
+        "campaign": campaign_facts(content),
+        "filters": content.filters.as_json(),
+        "metrics": [
+            {
+                "key": key,
+                "label": measure.label,
+                "signature": measure.signature,
+                "is_lower_better": not measure.higher_is_better,
+                "system_score": content.counted.get(key, "mean of segments"),
+                "missing": measure.n_missing,
+            }
+            for key, measure in content.measures.items()
+        ],
+        "left_out": content.left_out,
+        "versions": versions() | _packages(),
+        "tables": [
+            {
+                "name": table.name,
+                "about": table.about,
+                "arguments": list(table.arguments),
+                "expected": f"expected/{table.name}.json",
+            }
+            for table in tables
+        ],
+        "files": dict(files),
+    }
+
+
+def campaign_facts(content: Content) -> dict[str, Any]:
+    """What a methods section says of a campaign: settings, seed, numbers, exclusions."""
+    campaign, judgments = content.campaign, content.judgments
+    excluded = campaign.annotators.exclude(excluded_at=None).order_by("pk")
+    kinds = {kind.value: int(judgments.is_kind(kind).sum()) for kind in Item.Kind}
+    return {
+        "slug": campaign.slug,
+        "name": campaign.name,
+        "origin": campaign.origin,
+        "direction": campaign.test_set.direction,
+        "length_ratio": str(campaign.length_ratio),
+        "protocol": campaign.protocol,
+        "question": campaign.question_text,
+        "shown_text": campaign.shown_text,
+        "human_scores": content.frame.human.source,
+        "z_pool": campaign.z_pool,
+        "seed": campaign.seed,
+        "segments": len(content.segments),
+        "systems": list(content.names),
+        "annotators": campaign.annotators.count(),
+        "excluded_annotators": list(excluded.values_list("label", flat=True)),
+        "judgments": len(judgments),
+        "judgments_by_kind": {kind: n for kind, n in kinds.items() if n},
+        "judged_outputs": content.frame.human.n,
+    }
+
+
+def _packages() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

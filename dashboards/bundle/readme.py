@@ -1,0 +1,73 @@
+"""The README and the script of a bundle."""
+
+from collections.abc import Sequence
+
+from dashboards.bundle.content import Content
+from dashboards.bundle.tables import BundleTable
+
+TEXT = """# {name}: replication bundle
+
+Everything that the tables of this campaign rest on, and the commands that compute them again.
+
+## Reproduce
+
+You need Touchstone's source and Python 3.11 with numpy and scipy; no database, no models:
+
+    python -m metaeval reproduce PATH
+
+where PATH is the zip file or this folder. It checks the files against the sums in `manifest.json`,
+recomputes every table and compares every number bit for bit. It ends with 0 where all are equal,
+and with 1 and a list where one differs. With other versions of numpy or scipy, or on another kind
+of processor, the last digit of a sum may differ: then `--tolerance 1e-12` tells rounding from
+change. One by one, inside this folder (`reproduce.sh` runs all):
+
+{commands}
+
+## Files
+
+- `manifest.json`: settings, seeds, versions, metric signatures, SHA-256 of every file.
+- `judgments.tsv`: current judgments in each annotator's order, without practice; `is_target` marks
+  those that make human scores, `seconds` is the server's time, `item`, `partner` and `output` are
+  numbers that only tell rows apart. `annotators.tsv`: public names; the excluded enter no number.
+- `segments.tsv`: sources and references (separated by ` ||| `); `line` is the place in the files
+  of `mt-metrics-eval/`, where documents stay together. Tabs and line
+  breaks inside texts are blanks.
+- `scores.tsv`: human score and every metric, as the metric gives it, of every output; empty where
+  there is none. `counts/`: the summed counts behind corpus scores.
+- `lengths.tsv`: lengths of outputs and the wanted ones.
+- `mt-metrics-eval/`: texts and scores in the layout of mt-metrics-eval, version 2; metrics with
+  missing scores are left out there, because the layout has no place for them.
+- `expected/`: the numbers.
+
+## Settings
+
+{settings}
+"""
+
+
+def readme(content: Content, tables: Sequence[BundleTable]) -> str:
+    """Return the README."""
+    commands = "\n\n".join(f"    {table.command}\n\n{table.about}." for table in tables)
+    return TEXT.format(
+        name=content.campaign.name, commands=commands, settings="\n".join(_settings(content))
+    )
+
+
+def _settings(content: Content) -> list[str]:
+    campaign = content.campaign
+    lines = [
+        f"- {campaign.test_set.direction}, length asked for: {campaign.percent}",
+        f"- protocol {campaign.protocol}, annotators: {campaign.get_origin_display().lower()}",
+        f"- human scores: {content.frame.human.source}",
+        f"- seed of hybrids and resamples: {campaign.seed}",
+    ]
+    lines += [f"- {each.label}: `{each.signature}`" for each in content.measures.values()]
+    return lines + [f"- {key} is not in the tables: {why}" for key, why in content.left_out.items()]
+
+
+def script(tables: Sequence[BundleTable]) -> str:
+    """Return a shell script that runs every command, then compares all numbers."""
+    lines = ["#!/bin/sh", "# Run where Python finds metaeval: PYTHONPATH=/path/to/touchstone."]
+    lines += ["set -e", 'cd "$(dirname "$0")"']
+    lines += [table.command for table in tables]
+    return "\n".join([*lines, "python -m metaeval reproduce ."]) + "\n"

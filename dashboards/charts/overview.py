@@ -1,0 +1,117 @@
+"""Figures of the overview: how annotators use the scale, and how they move while they work."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dashboards.charts.style import ACCENT, INK, figure
+
+BAR = "#9db8d9"
+CHARTED = 16
+ROW, PANEL = 22, 300
+
+
+def annotator_distributions(document: dict[str, Any]) -> dict[str, Any] | None:
+    """One box an annotator, raw and z: middle half, median, and the middle nine tenths as a line.
+
+    The `CHARTED` people with the most judgments; the page's table has everybody.
+    """
+    people = _busiest(document["rows"])
+    if not people:
+        return None
+    spreads = {"raw": "Raw scores", "z": "z-scores"}
+    order = [row["annotator"] for row in people]
+    return figure(
+        "How annotators use the scale",
+        "Boxes hold the middle half of an annotator's scores, lines the middle nine tenths, and "
+        f"ticks mark the median; {_whom(document, len(people))}.",
+        data={"values": [_box(row, spreads) for row in people]},
+        hconcat=[_boxes(name, title, order) for name, title in spreads.items()],
+    )
+
+
+def drift_of_scores(document: dict[str, Any]) -> dict[str, Any] | None:
+    """Small multiples: rolling mean of z by place in the annotator's own order."""
+    return _small_multiples(document, "z", "Mean z-score", zero=True)
+
+
+def drift_of_seconds(document: dict[str, Any]) -> dict[str, Any] | None:
+    """Small multiples: rolling mean of the seconds an item took."""
+    return _small_multiples(document, "seconds", "Mean seconds an item", zero=False)
+
+
+def _whom(document: dict[str, Any], n: int) -> str:
+    everybody = sum(not row["is_excluded"] for row in document["rows"])
+    return "all annotators" if n == everybody else f"the {n} with the most judgments"
+
+
+def _busiest(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    known = [row for row in rows if row["raw_median"] is not None and not row["is_excluded"]]
+    chosen = sorted(known, key=lambda row: (-row["n"], row["annotator"]))[:CHARTED]
+    return [row for row in known if row in chosen]
+
+
+def _box(row: dict[str, Any], names: Sequence[str] | dict[str, str]) -> dict[str, Any]:
+    parts = ("q05", "q25", "median", "q75", "q95")
+    return {"annotator": row["annotator"]} | {
+        f"{name}_{part}": _short(row[f"{name}_{part}"]) for name in names for part in parts
+    }
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _boxes(name: str, title: str, order: Sequence[str]) -> dict[str, Any]:
+    y = {"field": "annotator", "type": "nominal", "sort": list(order), "title": None}
+
+    def span(low: str, high: str) -> dict[str, Any]:
+        x = {"field": f"{name}_{low}", "type": "quantitative", "title": title}
+        return {"x": x, "x2": {"field": f"{name}_{high}"}, "y": y}
+
+    median = {"x": {"field": f"{name}_median", "type": "quantitative", "title": title}, "y": y}
+    return {
+        "width": PANEL,
+        "height": {"step": ROW},
+        "layer": [
+            {"mark": {"type": "rule", "color": INK}, "encoding": span("q05", "q95")},
+            {"mark": {"type": "bar", "color": BAR, "height": 10}, "encoding": span("q25", "q75")},
+            {"mark": {"type": "tick", "color": INK, "thickness": 3}, "encoding": median},
+        ],
+    }
+
+
+def _small_multiples(
+    document: dict[str, Any], value: str, title: str, *, zero: bool
+) -> dict[str, Any] | None:
+    chosen = [one for one in document["series"] if one["value"] == value][:CHARTED]
+    if not chosen:
+        return None
+    x = {"field": "place", "type": "quantitative", "title": "Place in order"}
+    # A small multiple has no room for more beside its axis.
+    short = "z" if zero else "Seconds"
+    y = {"field": "mean", "type": "quantitative", "title": short, "scale": {"zero": not zero}}
+    lines: list[dict[str, Any]] = [
+        {"mark": {"type": "line", "color": ACCENT}, "encoding": {"x": x, "y": y}}
+    ]
+    if zero:
+        rule = {"type": "rule", "color": INK, "strokeDash": [3, 3]}
+        lines.insert(0, {"mark": rule, "encoding": {"y": {"datum": 0}}})
+    order = [one["annotator"] for one in chosen]
+    header = {"title": None, "labelFontWeight": "bold"}
+    return figure(
+        f"{title} over each annotator's work",
+        f"{title} in windows of ten items or more, by place in the annotator's own order; "
+        f"{_whom(document, len(chosen))}.",
+        data={"values": _points(chosen)},
+        facet={"field": "annotator", "type": "nominal", "sort": order, "header": header},
+        columns=4,
+        spec={"width": 140, "height": 90, "layer": lines},
+    )
+
+
+def _points(series: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {"annotator": one["annotator"], "place": round(place, 1), "mean": round(mean, 3)}
+        for one in series
+        for place, mean in one["points"]
+    ]

@@ -1,0 +1,91 @@
+"""Heat map of all pairs of metrics: does the row beat the column?"""
+
+from dashboards.charts.base import Document, Spec
+from dashboards.charts.style import INK, figure
+
+# Upper bounds of the steps of p; darker means smaller, in grey too.
+STEPS = (0.001, 0.01, 0.05, 0.1)
+COLOURS = ("#08306b", "#2a6fb0", "#7fb3d9", "#bcd4e8", "#f5f7f9")
+LABELS = ("p < .001", "p < .01", "p < .05", "p < .1", "p ≥ .1")
+# Numbers in more cells than these are too small to read in print.
+MAX_NUMBERED = 24
+
+
+def heat_map(document: Document) -> Spec | None:
+    """Draw p of every pair, outlined where it stays significant after the correction."""
+    labels = [metric["label"] for metric in document["metrics"]]
+    cells = [row for row in document["rows"] if row["pvalue"] is not None]
+    if not cells:
+        return None
+    values = [_cell(row) for row in cells]
+    axis = {"type": "nominal", "sort": labels, "title": None, "scale": {"domain": labels}}
+    x = axis | {"field": "other", "axis": {"orient": "top", "labelAngle": -60}}
+    y = axis | {"field": "metric"}
+    colour = {
+        "field": "step",
+        "type": "ordinal",
+        "scale": {"domain": list(LABELS), "range": list(COLOURS)},
+        "legend": {"title": "row beats column", "symbolStrokeColor": INK},
+    }
+    tooltip = [
+        {"field": "metric", "title": "row"},
+        {"field": "other", "title": "column"},
+        *({"field": name, "format": ".4f"} for name in ("difference", "low", "high")),
+        {"field": "pvalue", "title": "p", "format": ".4f"},
+        {"field": "adjusted", "title": "p, corrected", "format": ".4f"},
+    ]
+    layers = [
+        {
+            "mark": {"type": "rect", "stroke": "white", "strokeWidth": 0.5},
+            "encoding": {"color": colour, "tooltip": tooltip},
+        },
+        {
+            "transform": [{"filter": "datum.is_significant"}],
+            "mark": {"type": "rect", "fill": None, "stroke": "black", "strokeWidth": 2},
+        },
+    ]
+    if len(labels) <= MAX_NUMBERED:
+        layers.append(_numbers())
+    return figure(
+        f"{document['statistic_label']}, {document['name']}",
+        f"Does the metric of the row agree better with the humans than that of the column? Darker: "
+        f"smaller one-sided p ({document['test_label']}). Black outline: significant at .05 after "
+        f"correction ({document['correction_label']}). {document['n_significant']} of "
+        f"{len(labels) * (len(labels) - 1) // 2} pairs are.",
+        data={"values": values},
+        width={"step": 28},
+        height={"step": 20},
+        encoding={"x": x, "y": y},
+        layer=layers,
+    )
+
+
+def step(pvalue: float) -> int:
+    """Return the step of a p-value, 0 for the smallest."""
+    return sum(pvalue >= bound for bound in STEPS)
+
+
+def _cell(row: Document) -> Document:
+    names = ("metric", "other", "difference", "low", "high", "pvalue", "adjusted", "is_significant")
+    cell = {name: row[name] for name in names}
+    text = "<.001" if row["pvalue"] < STEPS[0] else f"{row['pvalue']:.3f}".removeprefix("0")
+    return cell | {
+        "metric": row["label"],
+        "other": row["other_label"],
+        "step": LABELS[step(row["pvalue"])],
+        "is_dark": step(row["pvalue"]) < 2,
+        "text": text,
+    }
+
+
+def _numbers() -> Spec:
+    return {
+        "mark": {"type": "text", "fontSize": 8},
+        "encoding": {
+            "text": {"field": "text"},
+            "color": {
+                "condition": {"test": "datum.is_dark", "value": "white"},
+                "value": INK,
+            },
+        },
+    }

@@ -1,0 +1,119 @@
+"""Figures of what would change: movement of the correlations, and how they grow with segments."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dashboards.charts.style import ACCENT, INK, figure
+
+BAND = "#c9d8ec"
+SCENARIOS, MEASURES = 16, 20
+# A small multiple has no room for more beside its axis.
+SHORT = {"tau": "τ-b", "r_system": "r"}
+LABELS = {"tau": "Kendall τ-b, segment level", "r_system": "Pearson r over systems"}
+
+
+def movement(document: dict[str, Any]) -> dict[str, Any] | None:
+    """How far each measure's τ moves when something is left out, the largest movers first."""
+    return _movement(document, "tau")
+
+
+def movement_over_systems(document: dict[str, Any]) -> dict[str, Any] | None:
+    """The same for Pearson's r over systems."""
+    return _movement(document, "r_system")
+
+
+def _movement(document: dict[str, Any], statistic: str) -> dict[str, Any] | None:
+    chosen = largest(document["scenarios"], statistic, SCENARIOS)
+    if not chosen:
+        return None
+    points = [
+        {"left_out": name_of(one), "change": round(change, 4)}
+        for one in chosen
+        for change in one[statistic]["changes"]
+        if change is not None
+    ]
+    x = {"field": "change", "type": "quantitative", "title": f"Change of {LABELS[statistic]}"}
+    order = [name_of(one) for one in chosen]
+    # Names of documents are long; the axis shows what tells them apart.
+    axis = {"labelLimit": 220}
+    y = {"field": "left_out", "type": "nominal", "sort": order, "title": "Left out", "axis": axis}
+    return figure(
+        f"What moves {LABELS[statistic]}",
+        "Each tick is a metric: how far its correlation moves when what stands on the left is left "
+        f"out; the {len(chosen)} largest movements first.",
+        width=420,
+        height={"step": 18},
+        data={"values": points},
+        layer=[
+            {
+                "mark": {"type": "rule", "color": INK, "strokeDash": [3, 3]},
+                "encoding": {"x": {"datum": 0}},
+            },
+            {
+                "mark": {"type": "tick", "color": ACCENT, "thickness": 2, "opacity": 0.7},
+                "encoding": {"x": x, "y": y},
+            },
+        ],
+    )
+
+
+def largest(scenarios: Sequence[dict[str, Any]], statistic: str, n: int) -> list[dict[str, Any]]:
+    """Return the scenarios in which some measure's correlation moves most."""
+    known = [one for one in scenarios if one[statistic]["change"] is not None]
+    return sorted(known, key=lambda one: -abs(one[statistic]["change"]))[:n]
+
+
+def name_of(scenario: dict[str, Any]) -> str:
+    """Write what is left out, with its kind: `system strong`."""
+    return f"{scenario['left_out_kind']} {scenario['left_out']}"
+
+
+def sample_size_curves(document: dict[str, Any]) -> dict[str, Any] | None:
+    """Small multiples: mean and 95 % band of τ over drawn segments, by their number."""
+    return _curves(document, "tau")
+
+
+def curves_over_systems(document: dict[str, Any]) -> dict[str, Any] | None:
+    """The same for Pearson's r over systems."""
+    return _curves(document, "r_system")
+
+
+def _curves(document: dict[str, Any], statistic: str) -> dict[str, Any] | None:
+    rows = [
+        {key: row[key] for key in ("label", "n_segments", "mean", "low", "high")}
+        for row in document["rows"]
+        if row["statistic"] == statistic and row["mean"] is not None
+    ]
+    order = list(dict.fromkeys(row["label"] for row in rows))[:MEASURES]
+    if not order:
+        return None
+    x = {"field": "n_segments", "type": "quantitative", "title": "Segments"}
+
+    def y(name: str) -> dict[str, Any]:
+        scale = {"zero": False}
+        return {"field": name, "type": "quantitative", "title": SHORT[statistic], "scale": scale}
+
+    band = {"x": x, "y": y("low"), "y2": {"field": "high"}}
+    header = {"title": None, "labelFontWeight": "bold"}
+    return figure(
+        f"{LABELS[statistic]} by number of segments",
+        f"Lines are means over {document['n_samples']} samples of segments drawn with replacement, "
+        "bands hold 95 % of them.",
+        data={"values": [_rounded(row) for row in rows if row["label"] in order]},
+        facet={"field": "label", "type": "nominal", "sort": order, "header": header},
+        columns=4,
+        spec={
+            "width": 140,
+            "height": 90,
+            "layer": [
+                {"mark": {"type": "area", "color": BAND}, "encoding": band},
+                {"mark": {"type": "line", "color": ACCENT}, "encoding": {"x": x, "y": y("mean")}},
+            ],
+        },
+    )
+
+
+def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()
+    }

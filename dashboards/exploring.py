@@ -1,0 +1,111 @@
+"""Pages that go from a number to the text: the scatter plot, one output, the MT systems."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.access import campaign_for_reader, researcher_required
+from annotation.exports import table_response
+from annotation.models import Campaign
+from dashboards import results
+from dashboards.analyses.systems import SystemsChoice, by_name
+from dashboards.filter_form import refused
+from dashboards.filters import FilterError
+from dashboards.judgments import fitted
+from dashboards.outputs import find_output, output_view
+from dashboards.pages import Document, Page, study_campaigns
+from dashboards.study_systems import study_table
+
+SIDES = {
+    "metric higher": "The metric scores these higher than the other axis does",
+    "metric lower": "The metric scores these lower than the other axis does",
+}
+
+
+@researcher_required
+@require_safe
+def output(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
+    """One output, as a fragment that the scatter plot puts beside itself, or as a page."""
+    campaign = campaign_for_reader(request, slug)
+    context = _output_context(campaign, pk)
+    is_fragment = request.headers.get("X-Fragment") == "output"
+    template = "dashboards/_output.html" if is_fragment else "dashboards/output.html"
+    return render(request, template, context | {"section": "campaigns", "tab": "scatter"})
+
+
+def _output_context(campaign: Campaign, pk: int | str) -> dict[str, Any]:
+    return {"campaign": campaign, "shown": output_view(campaign, find_output(campaign, pk))}
+
+
+def scatter_context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
+    """The worst disagreements by direction, and the output that the address names."""
+    sides = [
+        (side, title, [row for row in document["rows"] if row["side"] == side])
+        for side, title in SIDES.items()
+    ]
+    context: dict[str, Any] = {"sides": sides}
+    if wanted := request.GET.get("output"):
+        context |= _output_context(campaign, wanted)
+    return context
+
+
+SCATTER = Page(
+    name="scatter",
+    title="Metric and human",
+    kind="scatter",
+    template="dashboards/scatter.html",
+    columns=("side", "gap", "system", "segment", "document", "x", "y", "output"),
+    context=scatter_context,
+)
+
+
+def systems_context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
+    """The table with a line a system: its human row, a cell for every measure, its lengths."""
+    human, lengths = by_name(document["human"]), by_name(document["lengths"]["rows"])
+    cells = [by_name(column["rows"]) for column in document["columns"]]
+    lines = [
+        {
+            "system": name,
+            "human": human.get(name),
+            "cells": [column.get(name) for column in cells],
+            "length": lengths.get(name),
+        }
+        for name in document["systems"]
+    ]
+    return {"lines": lines}
+
+
+SYSTEMS = Page(
+    name="systems",
+    title="MT systems",
+    kind="systems",
+    template="dashboards/systems.html",
+    columns=(
+        "measure", "system", "score", "rank", "cluster", "first", "last", "wins", "p", "mark", "n",
+    ),
+    context=systems_context,
+)  # fmt: skip
+
+
+@researcher_required
+@require_safe
+def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
+    """MT systems over the campaigns of a study: those whose numbers are there."""
+    campaigns = study_campaigns(request, slug)
+    try:
+        filters = SystemsChoice.from_query(request.GET)
+        asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
+    except FilterError as error:
+        return refused(request, error, fmt)
+    found = [(each, results.latest("systems", each, own)) for each, own in asked]
+    known = [(each, result.document) for each, result in found if result.document]
+    document = study_table([each for each, _ in known], [each for _, each in known])
+    document["missing"] = [each.name for each, result in found if not result.document]
+    if fmt:
+        columns = ("measure", "system", "campaign", "score", "mark")
+        return table_response(fmt, f"{slug}-systems", columns, document["rows"], document)
+    context = {"study": slug, "document": document, "section": "studies", "tab": "systems"}
+    return render(request, "dashboards/study_systems.html", context)

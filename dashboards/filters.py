@@ -1,0 +1,152 @@
+"""Which judgments a page rests on, and in which form: always in the address, never in a session.
+
+A page's filters apply to every number on it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from typing import Any, Self
+from urllib.parse import urlencode
+
+Z, RAW = "z", "raw"
+IN, OUT = "in", "out"
+LISTS = ("without", "documents")
+NUMBERS = ("min_seconds", "max_seconds")
+
+
+class FilterError(ValueError):
+    """An address asks for something that filters do not know; the message says what."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a reader chose; the defaults are everything, as z-scores.
+
+    Whatever is left out counts as never given: z-scores too are those of the rest. `without`
+    names annotators by their public names or ids; `traps` says whether traps, bad references,
+    references and gold items stay among the judgments; `documents` are the only ones to look at
+    (none named: all). `since` and `until` are ISO days in UTC, both included; `min_seconds` and
+    `max_seconds` bound the server's time of an item. A judgment without times is left out as soon
+    as one of these four is set.
+    """
+
+    scores: str = Z
+    without: tuple[str, ...] = ()
+    traps: str = IN
+    documents: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    min_seconds: float | None = None
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("scores", self.scores, Z, RAW)
+        _one_of("traps", self.traps, IN, OUT)
+        for name in LISTS:
+            # One address for one choice, whatever the order of the boxes.
+            object.__setattr__(self, name, tuple(sorted(set(getattr(self, name)) - {""})))
+        for name in ("since", "until"):
+            object.__setattr__(self, name, _day(name, getattr(self, name)))
+        for name in NUMBERS:
+            object.__setattr__(self, name, _seconds(name, getattr(self, name)))
+        if self.since and self.until and self.since > self.until:
+            raise FilterError(f"since ({self.since}) must not be after until ({self.until})")
+        low, high = self.min_seconds, self.max_seconds
+        if low is not None and high is not None and low > high:
+            raise FilterError(f"min_seconds ({low:g}) must not be above max_seconds ({high:g})")
+
+    @property
+    def needs_times(self) -> bool:
+        """Whether a judgment without times cannot be told to belong here."""
+        limits = (self.since, self.until)
+        return any(limits) or self.min_seconds is not None or self.max_seconds is not None
+
+    @property
+    def chooses_judgments(self) -> bool:
+        """Whether single judgments are left out, which published scores know nothing of."""
+        return self.needs_times or bool(self.without) or self.traps == OUT
+
+    @property
+    def words(self) -> list[str]:
+        """What differs from the default, for a reader."""
+        said = {
+            "raw scores": self.scores == RAW,
+            f"without {', '.join(self.without)}": bool(self.without),
+            "control items out": self.traps == OUT,
+            f"documents {', '.join(self.documents)}": bool(self.documents),
+            f"from {self.since}": bool(self.since),
+            f"to {self.until}": bool(self.until),
+            f"at least {self.min_seconds or 0:g} s": self.min_seconds is not None,
+            f"at most {self.max_seconds or 0:g} s": self.max_seconds is not None,
+        }
+        return [words for words, is_said in said.items() if is_said]
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, Any]) -> Self:
+        """Read an address's query; parameters that are no filters are others' business.
+
+        A name that may occur several times is read in full from a `QueryDict`. Raises FilterError.
+        """
+        given = {field.name: _given(query, field.name) for field in fields(cls)}
+        return cls(**{name: value for name, value in given.items() if value})
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values, the same for the same choice."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """The inverse of `as_json`."""
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in stored.items()
+        }
+        return cls(**given)
+
+    def query(self, **others: str) -> str:
+        """Return what makes an address show the same, without defaults; empty or `?…`."""
+        default = asdict(type(self)())
+        chosen = {
+            key: f"{value:g}" if isinstance(value, float) else value
+            for key, value in asdict(self).items()
+            if value != default[key]
+        } | others
+        return f"?{urlencode(chosen, doseq=True)}" if chosen else ""
+
+
+def _given(query: Mapping[str, Any], name: str) -> Any:
+    if name not in LISTS:
+        return query.get(name)
+    found = query.getlist(name) if hasattr(query, "getlist") else query.get(name, ())
+    return (found,) if isinstance(found, str) else tuple(found)
+
+
+def _one_of(name: str, value: str, *known: str) -> None:
+    if value not in known:
+        raise FilterError(f"{name} must be {' or '.join(known)}, not {value!r}")
+
+
+def _day(name: str, value: str) -> str:
+    if not value:
+        return ""
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError as error:
+        raise FilterError(f"{name} must be a day such as 2026-03-31, not {value!r}") from error
+
+
+def _seconds(name: str, value: str | float | None) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or number < 0:
+        raise FilterError(f"{name} must be a number of seconds from 0, not {str(value)!r}")
+    return number

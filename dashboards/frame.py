@@ -1,0 +1,69 @@
+"""Humans and metrics of a campaign side by side: the arrays that pages and bundles rest on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Campaign, Output
+from dashboards.filters import Filters
+from dashboards.selectors import Floats, HumanScores, human_scores
+from metrics.scores import MeasureScores, system_scores
+
+Integers = NDArray[np.int64]
+NOTHING = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Scores over systems × segments, in one order.
+
+    `outputs` holds primary keys, NOTHING where a system has no output for a segment.
+    """
+
+    human: HumanScores
+    measures: Mapping[str, MeasureScores]
+    outputs: Integers
+
+    def turned(self, key: str) -> Floats:
+        """A measure with the sign that makes larger better."""
+        measure = self.measures[key]
+        return measure.values if measure.higher_is_better else -measure.values
+
+
+def read_frame(campaign: Campaign, filters: Filters) -> Frame:
+    """Read the human scores under a reader's filters and all stored metric scores."""
+    human = human_scores(campaign, filters)
+    table = system_scores(campaign.test_set, human.systems)
+    return Frame(human, table.measures, _outputs(human))
+
+
+def _outputs(human: HumanScores) -> Integers:
+    row = {system.pk: index for index, system in enumerate(human.systems)}
+    column = {segment: index for index, segment in enumerate(human.segments)}
+    grid = np.full((len(row), len(column)), NOTHING, dtype=np.int64)
+    places = Output.objects.filter(system__in=human.systems).order_by()
+    for pk, system, segment in places.values_list("pk", "system_id", "segment_id"):
+        grid[row[system], column[segment]] = pk
+    return grid
+
+
+def system_values(measure: MeasureScores, cells: NDArray[np.bool_]) -> Floats:
+    """A measure's score of every system over some cells: from summed counts, or the mean.
+
+    `cells` is systems × segments; a system without any is nan. Larger is better.
+    """
+    sign = 1.0 if measure.higher_is_better else -1.0
+    known = cells & ~np.isnan(measure.values)
+    if measure.statistics is None or measure.corpus is None:
+        return sign * row_means(measure.values, known)
+    sums = np.where(known[:, :, None], measure.statistics, 0.0).sum(axis=1)
+    return np.where(known.any(axis=1), sign * measure.corpus(sums), np.nan)
+
+
+def row_means(values: Floats, cells: NDArray[np.bool_]) -> Floats:
+    """Mean of each row over some cells; nan for a row without any."""
+    counts = cells.sum(axis=1)
+    sums = np.where(cells, values, 0.0).sum(axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

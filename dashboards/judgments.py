@@ -1,0 +1,105 @@
+"""The judgments that filters choose, and what was left out in words."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from annotation.models import Annotator, Campaign, Item, Segment
+from annotation.quality import JudgmentColumns, read_columns
+from annotation.quality.columns import Mask
+from dashboards.filters import OUT, FilterError, Filters
+
+CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
+
+
+def read_judgments(
+    campaign: Campaign, filters: Filters, *, with_excluded: bool = False
+) -> tuple[JudgmentColumns, tuple[str, ...]]:
+    """Return the current judgments that the filters choose, and sentences on what is not there."""
+    columns = read_columns(campaign, with_excluded=with_excluded)
+    chosen = ~np.isin(columns.annotator, left_out(campaign, filters))
+    if filters.traps == OUT:
+        chosen &= ~columns.is_kind(*CONTROLS)
+    if filters.documents:
+        chosen &= np.isin(columns.segment, segments_of(campaign, filters))
+    notes = []
+    if filters.needs_times:
+        timed = ~(np.isnan(columns.seconds) | np.isnan(columns.submitted))
+        if n := int((chosen & ~timed).sum()):
+            notes.append(f"{n:,} judgments have no times: the limits leave them out.")
+        chosen &= timed & _in_time(columns, filters)
+    if not chosen.all():
+        kept = int(chosen.sum())
+        notes.append(f"The filters keep {kept:,} of {len(columns):,} judgments.")
+        columns = columns.select(chosen)
+    return columns, tuple(notes)
+
+
+def _in_time(columns: JudgmentColumns, filters: Filters) -> Mask:
+    inside = np.ones(len(columns), dtype=bool)
+    if filters.since:
+        inside &= columns.submitted >= _midnight(filters.since)
+    if filters.until:
+        inside &= columns.submitted < _midnight(filters.until) + 24 * 3600
+    if filters.min_seconds is not None:
+        inside &= columns.seconds >= filters.min_seconds
+    if filters.max_seconds is not None:
+        inside &= columns.seconds <= filters.max_seconds
+    return inside
+
+
+def _midnight(day: str) -> float:
+    return dt.datetime.combine(dt.date.fromisoformat(day), dt.time(), dt.UTC).timestamp()
+
+
+def left_out(campaign: Campaign, filters: Filters) -> list[int]:
+    """Return the keys of the annotators left out: by public name, else by id.
+
+    Raises FilterError for somebody whom the campaign does not know.
+    """
+    if not filters.without:
+        return []
+    labels = dict(Annotator.objects.filter(campaign=campaign).values_list("label", "pk"))
+    keys = {str(pk): pk for pk in labels.values()}
+    unknown = [name for name in filters.without if name not in labels and name not in keys]
+    if unknown:
+        raise FilterError(f"without: this campaign has no annotator {', '.join(unknown)}")
+    return [labels.get(name) or keys[name] for name in filters.without]
+
+
+def segments_of(campaign: Campaign, filters: Filters) -> list[int]:
+    """Return the keys of the chosen documents' segments. Raises FilterError for no such one."""
+    rows = campaign.test_set.segments.filter(document__in=filters.documents)
+    found = list(rows.order_by("position").values_list("pk", "document"))
+    unknown = sorted(set(filters.documents) - {document for _, document in found})
+    if unknown:
+        raise FilterError(f"documents: this test set has no document {', '.join(unknown)}")
+    return [pk for pk, _ in found]
+
+
+def check(campaign: Campaign, filters: Filters) -> None:
+    """Raise FilterError where the filters name something that the campaign does not have."""
+    left_out(campaign, filters)
+    if filters.documents:
+        segments_of(campaign, filters)
+
+
+def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) -> Filters:
+    """The filters as one campaign knows them: a name has to be known to some campaign only."""
+    if filters.without:
+        people = Annotator.objects.filter(campaign__in=campaigns)
+        labels = set(people.values_list("label", flat=True))
+        if unknown := [name for name in filters.without if name not in labels]:
+            raise FilterError(f"without: no campaign here has an annotator {', '.join(unknown)}")
+        own = set(campaign.annotators.values_list("label", flat=True))
+        filters = replace(filters, without=tuple(own & set(filters.without)))
+    if filters.documents:
+        rows = Segment.objects.filter(test_set=campaign.test_set, document__in=filters.documents)
+        own = set(rows.values_list("document", flat=True))
+        if not own:
+            raise FilterError(f"documents: {campaign.name} has none of the chosen ones")
+        filters = replace(filters, documents=tuple(own))
+    check(campaign, filters)
+    return filters

@@ -1,0 +1,139 @@
+"""`manage.py train_results`: what the trainings of a sweep found, side by side and tested."""
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Campaign, TestSet
+from dashboards.correlations import correlate
+from metaeval import SeedComparison
+from metrics import catalogue
+from training import columns, sweeps
+from training.columns import ColumnError
+from training.sweeps import Setting, Values
+
+
+class Command(BaseCommand):
+    help = (
+        "Tabulate a sweep: mean and standard deviation over seeds of the accuracy on held-out "
+        "texts and, where asked for, of the agreement with human judgments; each setting is "
+        "tested against the first, or against a metric."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("sweep", metavar="SWEEP")
+        human = parser.add_mutually_exclusive_group()
+        human.add_argument("--campaign", metavar="SLUG", help="segment τ-b and r with its humans")
+        human.add_argument("--darr", type=Path, metavar="FILE", help="WMT's relative ranks")
+        human.add_argument("--mqm", type=Path, metavar="FILE", help="marked errors, as published")
+        parser.add_argument("--test-set", metavar="SLUG", help="whose outputs the file judges")
+        parser.add_argument(
+            "--without", action="append", default=[], metavar="SYSTEM",
+            help="with --mqm: leave out a system, such as a human translation; may be repeated",
+        )  # fmt: skip
+        parser.add_argument(
+            "--against", metavar="METRIC", help="test every setting against this metric"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            found = sweeps.settings_of(options["sweep"])
+            wanted = sweeps.metrics_of(found)
+            if options["against"]:
+                wanted.append(_known(options["against"]))
+            named = _columns(options, wanted)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        except ColumnError as error:
+            raise CommandError(str(error)) from error
+        if options["against"] and not named:
+            raise CommandError("--against needs --campaign, --darr or --mqm.")
+        self._jobs(found)
+        for label, read in (("accuracy", sweeps.accuracies), ("variation", sweeps.variations)):
+            self._table(label, [(each, read(each)) for each in found], None)
+        for label, values in named.items():
+            rows = [(each, sweeps.column(each, values)) for each in found]
+            self._table(label, rows, _baseline(values, options["against"]))
+
+    def _jobs(self, found: Sequence[Setting]) -> None:
+        n_jobs = sum(len(each.jobs) for each in found)
+        n_done = sum(len(each.done) for each in found)
+        self.stdout.write(f"{n_done} of {n_jobs} trainings are done.")
+
+    def _table(
+        self, label: str, rows: Sequence[tuple[Setting, Values]], baseline: float | None
+    ) -> None:
+        if not any(values for _, values in rows):
+            return
+        self.stdout.write(f"\n{label}: mean ± standard deviation, seeds")
+        first = baseline if baseline is not None else rows[0][1]
+        for place, (setting, values) in enumerate(rows):
+            tested = None
+            if baseline is not None or place:
+                tested = sweeps.compare(values, first)
+            self.stdout.write(f"  {setting.label:<24} {_summary(values)}{_test(tested)}")
+        if baseline is not None:
+            self.stdout.write(f"  tested against {baseline:+.4f}, which no seed changes")
+
+
+def _columns(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Columns by their titles: the value of every metric that has one."""
+    if options["campaign"]:
+        return _of_campaign(options["campaign"], wanted)
+    path: Path | None = options["darr"] or options["mqm"]
+    if path is None:
+        return {}
+    test_set = TestSet.objects.filter(slug=options["test_set"] or "").first()
+    if test_set is None:
+        raise CommandError("--darr and --mqm need --test-set: the slug of a test set.")
+    if options["darr"]:
+        return {"daRR τ": columns.relative_ranks(path, test_set, wanted)}
+    return {"MQM τ-b": columns.error_scores(path, test_set, wanted, options["without"])}
+
+
+def _of_campaign(slug: str, wanted: Sequence[str]) -> dict[str, dict[str, float]]:
+    campaign = Campaign.objects.filter(slug=slug).first()
+    if campaign is None:
+        raise CommandError(f"There is no campaign {slug!r}.")
+    keys = {catalogue.get(name).table_measures[0] for name in wanted}
+    rows = [row for row in correlate(campaign).rows if row.key in keys]
+    return {
+        "segment τ-b": {row.metric: row.tau for row in rows},
+        "segment r": {row.metric: row.r_segment for row in rows},
+    }
+
+
+def _known(name: str) -> str:
+    if name not in catalogue.infos(retired=True):
+        raise CommandError(f"There is no metric {name!r}.")
+    return name
+
+
+def _baseline(values: dict[str, float], against: str | None) -> float | None:
+    if not against:
+        return None
+    if against not in values:
+        raise CommandError(f"{against} has no scores there; manage.py score makes them.")
+    return float(values[against])
+
+
+def _summary(values: Values) -> str:
+    if not values:
+        return "–"
+    spread = f" ± {np.std(list(values.values()), ddof=1):.4f}" if len(values) > 1 else ""
+    return f"{np.mean(list(values.values())):+.4f}{spread}, {len(values)}"
+
+
+def _test(found: SeedComparison | None) -> str:
+    if found is None:
+        return ""
+    noted = "".join(f" – {warning.message}" for warning in found.warnings)
+    return (
+        f"; difference {found.difference:+.4f}, p {found.permutation:.4f} (permutation), "
+        f"{found.t:.2g} (t), {found.wilcoxon:.4f} (Wilcoxon), ε {found.epsilon:.2f}{noted}"
+    )

@@ -1,0 +1,151 @@
+"""One output: its texts, every judgment of it and every score, for a reader who looks closer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+from django.http import Http404
+
+import metaeval
+from annotation.models import Campaign, Item, Judgment, Output, PublishedScore
+from annotation.models.judgment import VALUE
+from metrics import catalogue
+from metrics.models import MetricSignature, SegmentScore
+from metrics.scores import latest_signatures, unpack
+
+KINDS = (Item.Kind.TARGET, Item.Kind.REPEAT)
+ANNOTATOR = "assignment__annotator"
+
+
+@dataclass(frozen=True)
+class JudgmentLine:
+    """One current judgment; `z` is None for practice, the excluded and those without spread."""
+
+    annotator: str
+    kind: str
+    value: float
+    z: float | None
+    seconds: float | None
+    submitted_at: datetime | None
+    comment: str
+    is_excluded: bool
+
+
+@dataclass(frozen=True)
+class ScoreLine:
+    """One measure of one metric."""
+
+    label: str
+    value: float
+    is_turned: bool
+    signature: str
+
+
+@dataclass(frozen=True)
+class OutputView:
+    """Everything about one output."""
+
+    output: Output
+    references: Sequence[str]
+    judgments: Sequence[JudgmentLine]
+    published: float | None
+    scores: Sequence[ScoreLine]
+
+
+def find_output(campaign: Campaign, pk: int | str) -> Output:
+    """Return an output of a campaign's systems; 404 for any other."""
+    if not str(pk).isdecimal():
+        raise Http404
+    rows = Output.objects.select_related("system", "segment")
+    found = rows.filter(system__campaigns=campaign, pk=int(pk)).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def output_view(campaign: Campaign, output: Output) -> OutputView:
+    """Read an output's judgments and scores, in a handful of queries."""
+    published = PublishedScore.objects.filter(campaign=campaign, output=output).first()
+    references = output.segment.references.values_list("text", flat=True)
+    return OutputView(
+        output,
+        list(references),
+        _judgments(campaign, output),
+        published.value if published else None,
+        _scores(campaign, output),
+    )
+
+
+def _judgments(campaign: Campaign, output: Output) -> list[JudgmentLine]:
+    rows = Judgment.objects.filter(
+        is_current=True,
+        assignment__annotator__campaign=campaign,
+        assignment__item__output=output,
+        assignment__item__kind__in=KINDS,
+    ).select_related("assignment__annotator", "assignment__item")
+    found = list(rows.order_by(f"{ANNOTATOR}__label", "pk"))
+    z = _z_scores(campaign, {row.assignment.annotator_id for row in found})
+    return [_line(row, z.get(row.pk)) for row in found]
+
+
+def _line(row: Judgment, z: float | None) -> JudgmentLine:
+    started, submitted = row.started_at, row.submitted_at
+    seconds = (submitted - started).total_seconds() if started and submitted else None
+    return JudgmentLine(
+        annotator=row.assignment.annotator.label,
+        kind=Item.Kind(row.assignment.item.kind).label,
+        value=row.value,
+        z=z,
+        seconds=seconds / row.sent_together if seconds is not None else None,
+        submitted_at=submitted,
+        comment=row.comment,
+        is_excluded=row.assignment.annotator.excluded_at is not None,
+    )
+
+
+def _z_scores(campaign: Campaign, annotators: set[int]) -> dict[int, float]:
+    """z by judgment, over the campaign's pool, of a few annotators only: all that a page needs."""
+    counted = Q(is_current=True, assignment__annotator__in=annotators)
+    rows = (
+        Judgment.objects.filter(counted, assignment__annotator__excluded_at=None)
+        .exclude(assignment__item__kind=Item.Kind.TUTORIAL)
+        .order_by(f"{ANNOTATOR}_id", "assignment__position")
+        .values_list("pk", f"{ANNOTATOR}_id", "assignment__item__kind", VALUE)
+    )
+    if not rows:
+        return {}
+    pks, people, kinds, values = zip(*rows, strict=True)
+    is_all = campaign.z_pool == Campaign.ZPool.ALL
+    pool = None if is_all else [kind == Item.Kind.TARGET for kind in kinds]
+    z = metaeval.z_scores(values, people, pool=pool).z.tolist()
+    return {pk: value for pk, value in zip(pks, z, strict=True) if value == value}
+
+
+def _scores(campaign: Campaign, output: Output) -> list[ScoreLine]:
+    signatures = {row.pk: row for row in latest_signatures(campaign.test_set).values()}
+    stored = SegmentScore.objects.filter(
+        signature__in=list(signatures), content_key=output.content_key
+    ).order_by()
+    packed: dict[int, Any] = dict(stored.values_list("signature_id", "values"))
+    return [
+        line
+        for pk, signature in signatures.items()
+        if pk in packed
+        for line in _score_lines(signature, packed[pk])
+    ]
+
+
+def _score_lines(signature: MetricSignature, packed: bytes) -> list[ScoreLine]:
+    info = catalogue.get(signature.metric)
+    labels = dict(zip(info.measures, info.measure_labels, strict=True))
+    width = len(signature.measures) + len(signature.statistics)
+    values = unpack([packed], width)[0]
+    return [
+        ScoreLine(
+            labels.get(key, key), float(value), not info.higher_is_better, signature.signature
+        )
+        for key, value in zip(signature.measures, values, strict=False)
+        if key in info.table_measures or key not in info.measures
+    ]

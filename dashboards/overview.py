@@ -1,0 +1,133 @@
+"""The pages overview, what-if and sample size: their columns, and what templates need besides."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest
+
+from annotation.models import Campaign
+from dashboards.analyses.samplesize import SHARES
+from dashboards.annotators import QUANTILES
+from dashboards.brief import STATISTICS
+from dashboards.charts.whatif import largest, name_of
+from dashboards.pages import Page
+
+# Scenarios with a column a measure; everything is in the data.
+DETAILED = 12
+# A page has 100 KiB.
+SHOWN, DRIFTS = 100, 40
+Document = dict[str, Any]
+DRIFT = ("tau", "pvalue", "adjusted", "first", "last", "is_drifting")
+SPREAD = ("mean", "sd", *QUANTILES)
+
+
+def statistic_of(request: HttpRequest) -> str:
+    """Return the statistic that the reader asks for with `?of=`; 404 for one that is not there."""
+    chosen = request.GET.get("of", "tau")
+    if chosen not in STATISTICS:
+        raise Http404
+    return chosen
+
+
+def statistic_choices(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return links to the same page for each statistic, filters and all."""
+    chosen, links = statistic_of(request), []
+    for name, label in STATISTICS.items():
+        query = request.GET.copy()
+        query["of"] = name
+        links.append({"label": label, "query": query.urlencode(), "is_chosen": name == chosen})
+    return links
+
+
+def overview_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
+    """Cut the tables of very large campaigns to who matters; the data have everybody."""
+    rows = sorted(document["rows"], key=lambda row: (not row["is_suspect"], -row["n"]))
+    shown = {row["annotator"] for row in rows[:SHOWN]}
+    tested = [row for row in document["rows"] if not row["is_excluded"]]
+    return {
+        "rows": [row for row in document["rows"] if row["annotator"] in shown],
+        "drifts": sorted(tested, key=_least_p)[:DRIFTS],
+    }
+
+
+def _least_p(row: Document) -> float:
+    found = [row[f"{name}_drift_adjusted"] for name in ("z", "seconds")]
+    return min((p for p in found if p is not None), default=2.0)
+
+
+def whatif_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
+    """Sort scenarios by how much they move, and set the largest against the measures."""
+    of = statistic_of(request)
+    ordered = largest(document["scenarios"], of, len(document["scenarios"]))
+    detailed = ordered[:DETAILED]
+    return {
+        "statistics": statistic_choices(request),
+        "statistic": STATISTICS[of],
+        "movements": [{**one, **one[of]} for one in ordered[:SHOWN]],
+        "n_hidden": max(0, len(ordered) - SHOWN),
+        "scenario_names": [name_of(one) for one in detailed],
+        "changes": [
+            {
+                "label": measure["label"],
+                "now": measure[of],
+                "cells": [one[of]["changes"][at] for one in detailed],
+            }
+            for at, measure in enumerate(document["base"])
+        ],
+    }
+
+
+def samplesize_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
+    """Put the rows of one statistic into a line a measure."""
+    of = statistic_of(request)
+    lines: dict[str, list[Document]] = {}
+    for row in document["rows"]:
+        if row["statistic"] == of:
+            lines.setdefault(row["label"], []).append(row)
+    return {
+        "statistics": statistic_choices(request),
+        "statistic": STATISTICS[of],
+        "columns": list(zip(SHARES, document["sizes"], strict=False)),
+        "lines": list(lines.items()),
+    }
+
+
+OVERVIEW = Page(
+    name="dashboard",
+    title="Dashboard",
+    kind="overview",
+    template="dashboards/overview.html",
+    columns=(
+        *("campaign", "annotator", "is_simulated", "is_excluded", "n", "n_outputs"),
+        *(f"{name}_{part}" for name in ("raw", "z") for part in SPREAD),
+        *("seconds_mean", "seconds_mean_cut", "seconds_median", "seconds_active_mean"),
+        *("traps_n", "traps_low_share", "r_without_traps"),
+        *(f"{name}_drift_{part}" for name in ("z", "seconds") for part in DRIFT),
+        *("verdict", "signs", "is_suspect"),
+    ),
+    context=overview_context,
+)
+WHATIF = Page(
+    name="whatif",
+    title="What would change?",
+    kind="whatif",
+    template="dashboards/whatif.html",
+    columns=(
+        *("left_out_kind", "left_out", "n_outputs", "key", "label"),
+        *(
+            f"{name}{part}"
+            for name in STATISTICS
+            for part in ("", "_change", "_rank", "_rank_change")
+        ),
+    ),
+    context=whatif_context,
+)
+SAMPLESIZE = Page(
+    name="samplesize",
+    title="Sample size",
+    kind="samplesize",
+    template="dashboards/samplesize.html",
+    columns=(
+        *("key", "label", "statistic", "share", "n_segments", "mean", "low", "high", "n_defined"),
+    ),
+    context=samplesize_context,
+)

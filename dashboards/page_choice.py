@@ -1,0 +1,66 @@
+"""What a page lets its reader choose besides the filters of all pages; in the address too."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from dashboards.filters import FilterError, Filters
+
+
+@dataclass(frozen=True)
+class Choice(Filters):
+    """Filters and a page's own fields, which subclasses add: text, empty where nothing is chosen.
+
+    An analysis module names its subclass as `FILTERS`.
+    """
+
+    @classmethod
+    def own(cls) -> list[str]:
+        """Names of the page's own fields."""
+        shared = {field.name for field in fields(Filters)}
+        return [field.name for field in fields(cls) if field.name not in shared]
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """Read an address's query. Raises FilterError."""
+        own: dict[str, Any] = {
+            name: query[name].strip() for name in cls.own() if query.get(name, "").strip()
+        }
+        return cls(**vars(Filters.from_query(query)), **own)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """The inverse of `as_json`."""
+        names = cls.own()
+        shared = {name: value for name, value in stored.items() if name not in names}
+        own = {name: stored[name] for name in names if name in stored}
+        return cls(**vars(Filters.from_json(shared)), **own)
+
+    def shared(self) -> Filters:
+        """The filters of all pages alone."""
+        own = self.own()
+        return Filters(**{name: value for name, value in vars(self).items() if name not in own})
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values, the same for the same choice."""
+        return self.shared().as_json() | {name: getattr(self, name) for name in self.own()}
+
+    def query(self, **others: str) -> str:
+        """Return what makes an address show the same, without defaults; empty or `?…`."""
+        default = type(self)()
+        chosen = {name: getattr(self, name) for name in self.own()}
+        own = {n: v for n, v in chosen.items() if v != getattr(default, n)}
+        return self.shared().query(**own, **others)
+
+    def one_of(self, name: str, *allowed: str) -> None:
+        """Raise FilterError unless a field has one of these values."""
+        if getattr(self, name) not in allowed:
+            choices = " or ".join(allowed)
+            raise FilterError(f"{name} must be {choices}, not {getattr(self, name)!r}")
+
+    def whole(self, name: str) -> int | None:
+        """Return a field as a number of at least 0, None where it is empty; FilterError."""
+        text = getattr(self, name)
+        if text and not text.isdecimal():
+            raise FilterError(f"{name} must be a whole number, not {text!r}")
+        return int(text) if text else None

@@ -1,0 +1,270 @@
+"""How every page is shown: access, filters, the newest document, its formats and its figures.
+
+A page of a campaign rests on one document, a page of a study on one per campaign. What a reader
+chooses is in the address: `Filters` and `Page.ask` change what is computed, `Page.choose` what is
+shown of it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.http.request import QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_safe
+
+from annotation.access import campaign_for_reader, researcher_required, visible_campaigns
+from annotation.exports import table_response
+from annotation.models import Campaign
+from dashboards import analyses, figures, latex, results
+from dashboards.filter_form import Choices, filter_choices, refused
+from dashboards.filters import FilterError, Filters
+from dashboards.judgments import check, fitted
+
+Document = dict[str, Any]
+# The page's subject is a campaign, or a study's name.
+Context = Callable[[HttpRequest, Any, Document], dict[str, Any]]
+View = Callable[..., HttpResponseBase]
+
+
+def _nothing(*_: Any) -> dict[str, Any]:
+    return {}
+
+
+def _no_question(query: QueryDict) -> str:
+    return ""
+
+
+def _everything(document: Document, query: QueryDict) -> Document:
+    return document
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its address and tab, the analysis behind it, its template, and its CSV.
+
+    `columns` are keys of the dicts in `document["rows"]`. `context` adds what the template needs
+    beyond `document`; it must be cheap, because it runs in the web process. `ask` returns a
+    question to the analysis (`analyses.load`) beyond the filters; `choose` returns what the reader
+    wants of a document. Both raise FilterError. `tables` are the document as LaTeX; by default the
+    rows of the CSV.
+    """
+
+    name: str
+    title: str
+    kind: str
+    template: str
+    columns: Sequence[str]
+    context: Context = field(default=_nothing)
+    ask: Callable[[QueryDict], str] = field(default=_no_question)
+    choose: Callable[[Document, QueryDict], Document] = field(default=_everything)
+    tables: Callable[[Document], Sequence[latex.Table]] | None = None
+
+    def kind_for(self, query: QueryDict) -> str:
+        """The analysis with its question, as `analyses.load` takes them."""
+        question = self.ask(query)
+        return f"{self.kind}:{question}" if question else self.kind
+
+
+@dataclass(frozen=True)
+class StudyPage(Page):
+    """A page of a study; `combine` turns campaigns and their documents into one document.
+
+    Its figures are listed under `study-` and the kind; its `context` gets the study's name.
+    """
+
+    combine: Callable[[Sequence[Campaign], Sequence[Document]], Document] = field(
+        default=lambda campaigns, documents: {"rows": []}
+    )
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a request found: the newest result, cut to what the reader chose.
+
+    Data are at `files` with an extension, figures below it.
+    """
+
+    page: Page
+    kind: str
+    filters: Filters
+    choices: Choices
+    result: results.Result
+    document: Document | None
+    filename: str
+    files: str
+
+
+def view(page: Page) -> View:
+    """Return the view of a campaign's page; with `fmt` its data as json, csv or tex."""
+
+    @researcher_required
+    @require_safe
+    def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
+        campaign = campaign_for_reader(request, slug)
+        try:
+            shown = _find(request, page, campaign)
+        except FilterError as error:
+            return refused(request, error, fmt)
+        context = {"campaign": campaign, "section": "campaigns", "tab": page.name}
+        return _answer(request, shown, campaign, context, fmt, figure)
+
+    return show
+
+
+def study_view(page: StudyPage) -> View:
+    """Return the view of a study's page; with `fmt` its data as json, csv or tex."""
+
+    @researcher_required
+    @require_safe
+    def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
+        campaigns = study_campaigns(request, slug)
+        try:
+            shown = _find_all(request, page, campaigns, slug)
+        except FilterError as error:
+            return refused(request, error, fmt)
+        context = {
+            "study": slug,
+            "campaigns": campaigns,
+            "section": "studies",
+            "tab": page.name,
+        }
+        return _answer(request, shown, slug, context, fmt, figure)
+
+    return show
+
+
+def routes(page: Page) -> list[URLPattern]:
+    """Return the addresses of a campaign's page: itself, its data and its figures."""
+    return _routes(f"campaigns/<slug:slug>/{page.name}", page.name, view(page))
+
+
+def study_routes(page: StudyPage) -> list[URLPattern]:
+    """Return the addresses of a study's page, named `study-` and the page's name."""
+    return _routes(f"studies/<slug:slug>/{page.name}", f"study-{page.name}", study_view(page))
+
+
+def _routes(address: str, name: str, shown: View) -> list[URLPattern]:
+    return [
+        path(f"{address}/", shown, name=name),
+        path(f"{address}.<str:fmt>", shown, name=f"{name}-data"),
+        path(f"{address}/figures/<slug:figure>.<str:fmt>", shown, name=f"{name}-figure"),
+    ]
+
+
+def study_campaigns(request: HttpRequest, slug: str) -> list[Campaign]:
+    """The campaigns of a study that the user may read; 404 where they may read none."""
+    visible = visible_campaigns(request.user).filter(study=slug)
+    rows = visible.exclude(status=Campaign.Status.DRAFT)
+    campaigns = list(
+        rows.select_related("test_set").order_by(
+            "test_set__source_language", "-length_ratio", "name"
+        )
+    )
+    if not campaigns and not visible.exists():
+        raise Http404
+    return campaigns
+
+
+def _find(request: HttpRequest, page: Page, campaign: Campaign) -> _Shown:
+    kind = page.kind_for(request.GET)
+    filters = analyses.filters_of(kind).from_query(request.GET)
+    check(campaign, filters)
+    result = results.latest(kind, campaign, filters)
+    document = result.document and page.choose(result.document, request.GET)
+    choices = filter_choices(request.GET, [campaign], filters)
+    files, name = request.path.removesuffix("/"), f"{campaign.slug}-{page.name}"
+    return _Shown(page, page.kind, filters, choices, result, document, name, files)
+
+
+def _find_all(
+    request: HttpRequest, page: StudyPage, campaigns: Sequence[Campaign], slug: str
+) -> _Shown:
+    kind = page.kind_for(request.GET)
+    filters = analyses.filters_of(kind).from_query(request.GET)
+    found = [
+        results.latest(kind, campaign, fitted(campaign, campaigns, filters))
+        for campaign in campaigns
+    ]
+    result = results.together(found, lambda documents: page.combine(campaigns, documents))
+    document = result.document and page.choose(result.document, request.GET)
+    choices = filter_choices(request.GET, campaigns, filters)
+    # A study's own address shows its first page, so the files of a page need its name.
+    files = f"{reverse('study', args=[slug])}{page.name}"
+    kind, name = f"study-{page.kind}", f"{slug}-{page.name}"
+    return _Shown(page, kind, filters, choices, result, document, name, files)
+
+
+def _answer(
+    request: HttpRequest,
+    shown: _Shown,
+    subject: Any,
+    context: dict[str, Any],
+    fmt: str,
+    figure: str,
+) -> HttpResponseBase:
+    result, page = shown.result, shown.page
+    if fmt:
+        return _file(request, shown, fmt, figure)
+    if request.headers.get("If-None-Match") == result.tag:
+        return HttpResponseNotModified()
+    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    context |= {
+        "page": page,
+        "filters": shown.filters,
+        "filter_choices": shown.choices,
+        "query": query,
+        "files": shown.files,
+        "result": result,
+        "document": shown.document,
+    }
+    if shown.document:
+        context["figures"] = figures.figures(shown.kind, shown.document, f"{shown.files}/", query)
+        context |= page.context(request, subject, shown.document)
+    response = render(request, page.template, context)
+    # For the page's own script, which asks whether there is something newer.
+    response["ETag"] = result.tag
+    return response
+
+
+def _file(request: HttpRequest, shown: _Shown, fmt: str, figure: str) -> HttpResponseBase:
+    """The document or a figure, stale or not; 202 with Retry-After while there is none at all."""
+    result = shown.result
+    if shown.document is None:
+        if result.message:
+            return JsonResponse({"error": result.message}, status=500)
+        body = {"status": "computing"}
+        return JsonResponse(body, status=202, headers={"Retry-After": "2"})
+    if figure:
+        return _figure(request, shown, shown.document, fmt, figure)
+    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
+    document = {**shown.document, "as_of": as_of, "is_fresh": result.is_fresh}
+    if fmt == "tex":
+        return _latex(shown, document)
+    return table_response(fmt, shown.filename, shown.page.columns, document["rows"], document)
+
+
+def _figure(
+    request: HttpRequest, shown: _Shown, document: Document, fmt: str, name: str
+) -> HttpResponseBase:
+    found: Mapping[str, figures.Figure] = figures.figures(shown.kind, document, "", "")
+    if name not in found:
+        raise Http404
+    return figures.response(request, found[name], fmt, shown.filename)
+
+
+def _latex(shown: _Shown, document: Document) -> HttpResponse:
+    page, note = shown.page, f"{shown.filename}, as of {document['as_of']}"
+    tables = (
+        page.tables(document)
+        if page.tables
+        else [latex.plain_table(page.title, shown.filename, page.columns, document["rows"])]
+    )
+    return HttpResponse(
+        f"% {note}\n{latex.write_all(tables)}",
+        content_type="application/x-tex; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{shown.filename}.tex"'},
+    )

@@ -1,0 +1,1 @@
+"""The report: one document with a campaign's quality, tables, figures and methods."""

@@ -1,0 +1,159 @@
+"""Documents for pages: the newest there is at once, a fresh one soon.
+
+A page asks with :func:`latest`; where the data has changed since, the answer is the older
+document and a request, which a worker's analyst (`dashboards.analyst`) computes and stores.
+"""
+
+import json
+import logging
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotation.models import Campaign
+from dashboards import analyses
+from dashboards.filters import Filters
+from dashboards.models import Analysis
+from dashboards.state import digest, state_of
+
+logger = logging.getLogger(__name__)
+Status = Analysis.Status
+# Documents kept of one question: the newest, and the one being replaced.
+KEPT = 2
+# An analysis that nobody finished for so long is computed by somebody else.
+STALE_SECONDS = 300
+# A request that nobody took for so long makes the page say how to start a worker.
+PATIENCE_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is known now.
+
+    `document` may be older than the data (`is_fresh` false) or None. `message` says why there is
+    no fresh one where computing failed, `is_waiting` that no worker has taken the request;
+    `tags` are those of the results that this one is made of.
+    """
+
+    document: dict[str, Any] | None
+    as_of: datetime | None
+    is_fresh: bool
+    message: str = ""
+    is_waiting: bool = False
+    tags: str = ""
+
+    @property
+    def tag(self) -> str:
+        """An ETag that changes when a reader would see something else."""
+        seen = (self.as_of, self.is_fresh, self.message, self.is_waiting, self.tags)
+        return f'W/"{digest(*seen)[:20]}"'
+
+
+def latest(kind: str, campaign: Campaign, filters: Filters) -> Result:
+    """Return the newest document of an analysis, and have a fresh one computed where it is old."""
+    row, question = _request(kind, campaign, filters), _question(kind, campaign, filters)
+    if row.status == Status.WAITING and settings.ANALYSES_IN_PLACE:
+        compute(row.pk)
+        row.refresh_from_db()
+    if row.status == Status.DONE:
+        return Result(_unpack(row.payload), row.computed_at, is_fresh=True)
+    older = Analysis.objects.filter(question=question, status=Status.DONE).first()
+    waited = (timezone.now() - row.requested_at).total_seconds()
+    return Result(
+        _unpack(older.payload) if older else None,
+        older.computed_at if older else None,
+        is_fresh=False,
+        message=row.message,
+        is_waiting=row.status == Status.WAITING and waited > PATIENCE_SECONDS,
+    )
+
+
+def together(
+    found: Sequence[Result], combine: Callable[[list[dict[str, Any]]], dict[str, Any]]
+) -> Result:
+    """Return several documents as one, as old as the oldest; none while one is missing."""
+    documents = [result.document for result in found if result.document is not None]
+    is_complete = len(documents) == len(found)
+    times = [result.as_of for result in found if result.as_of]
+    return Result(
+        combine(documents) if is_complete else None,
+        min(times) if times and is_complete else None,
+        is_fresh=all(result.is_fresh for result in found),
+        message="; ".join(dict.fromkeys(result.message for result in found if result.message)),
+        is_waiting=any(result.is_waiting for result in found),
+        tags="".join(result.tag for result in found),
+    )
+
+
+def _request(kind: str, campaign: Campaign, filters: Filters) -> Analysis:
+    state = digest(state_of(campaign), analyses.load(kind).VERSION)
+    row, _ = Analysis.objects.get_or_create(
+        question=_question(kind, campaign, filters),
+        state=state,
+        defaults={"kind": kind, "campaign": campaign, "filters": filters.as_json()},
+    )
+    return row
+
+
+def _question(kind: str, campaign: Campaign, filters: Filters) -> str:
+    return digest(kind, campaign.pk, filters.as_json())
+
+
+def compute_waiting(should_stop: Callable[[], bool] = lambda: False) -> int:
+    """Compute what is waited for, newest request first; return how many documents that were."""
+    done = 0
+    while not should_stop():
+        row = Analysis.objects.filter(_takeable()).order_by("-requested_at").first()
+        if row is None:
+            return done
+        done += compute(row.pk)
+    return done
+
+
+def _takeable() -> Q:
+    limit = Now() - timedelta(seconds=STALE_SECONDS)
+    return Q(status=Status.WAITING) | Q(status=Status.RUNNING, claimed_at__lt=limit)
+
+
+def compute(pk: int) -> bool:
+    """Compute one requested document, unless another worker has it; its errors are stored."""
+    claimed = Analysis.objects.filter(_takeable(), pk=pk)
+    if not claimed.update(status=Status.RUNNING, claimed_at=Now()):
+        return False
+    row = Analysis.objects.select_related("campaign__test_set").get(pk=pk)
+    began = time.monotonic()
+    try:
+        filters = analyses.filters_of(row.kind).from_json(row.filters)
+        document = analyses.load(row.kind).compute(row.campaign, filters)
+        stored = {"status": Status.DONE, "payload": _pack(document)}
+    except Exception as error:
+        logger.exception("Analysis %s failed", pk)
+        stored = {"status": Status.FAILED, "message": f"{type(error).__name__}: {error}"}
+    seconds = time.monotonic() - began
+    Analysis.objects.filter(pk=pk).update(**stored, seconds=seconds, computed_at=Now())
+    _drop_old(row)
+    return True
+
+
+def _drop_old(row: Analysis) -> None:
+    rows = Analysis.objects.filter(question=row.question, status__in=[Status.DONE, Status.FAILED])
+    kept = list(rows.values_list("pk", flat=True)[:KEPT])
+    rows.exclude(pk__in=kept).delete()
+
+
+def _pack(document: dict[str, Any]) -> bytes:
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return zlib.compress(text.encode(), 6)
+
+
+def _unpack(payload: bytes | memoryview) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(zlib.decompress(payload))
+    return document

@@ -1,0 +1,37 @@
+"""A hash of everything that the numbers of a campaign rest on."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.db.models import Count, Max, Sum
+
+from annotation.models import Campaign, Judgment
+from metrics.models import MetricRun
+from metrics.scores import latest_signatures
+
+
+def state_of(campaign: Campaign) -> str:
+    """Return a hash that changes with every judgment, score and setting. A few cheap queries.
+
+    Judgments are only added and annotators excluded, scores only appear, settings are few.
+    """
+    judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
+    runs = MetricRun.objects.filter(test_set=campaign.test_set)
+    return digest(
+        campaign.pk,
+        campaign.z_pool,
+        campaign.seed,
+        sorted(campaign.systems.values_list("pk", flat=True)),
+        judgments.aggregate(Max("pk"), Count("pk")),
+        sorted(campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)),
+        campaign.published_scores.aggregate(Max("pk"), Count("pk")),
+        sorted(row.pk for row in latest_signatures(campaign.test_set).values()),
+        runs.aggregate(Sum("done"), Max("pk"), Count("pk")),
+    )
+
+
+def digest(*parts: Any) -> str:
+    """Return a SHA-256 of plain values."""
+    text = json.dumps(parts, default=str, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,128 @@
+"""What a reader takes along: the report as HTML and PDF, the replication bundle; also by study."""
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import Http404, HttpRequest, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from annotation.access import campaign_for_reader, researcher_required
+from annotation.exports import table_response
+from annotation.models import Campaign
+from dashboards import results
+from dashboards.filters import FilterError, Filters
+from dashboards.pages import Page, study_campaigns
+
+BLOCK = 1 << 16
+REPORT = Page(
+    name="report",
+    title="Report",
+    kind="report",
+    template="dashboards/report.html",
+    columns=("key", "label", "n", "tau", "r_segment", "n_systems", "r_system", "r_hybrid"),
+)
+BUNDLE = Page(
+    name="bundle",
+    title="Replication bundle",
+    kind="bundle",
+    template="dashboards/bundle.html",
+    columns=("file", "sha256"),
+)
+
+
+@researcher_required
+@require_safe
+def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
+    """The report as html, pdf, json or csv; the newest there is."""
+    campaign = campaign_for_reader(request, slug)
+    result = _latest(request, REPORT, campaign)
+    document = result.document
+    if document is None:
+        return _not_yet(request, "report", campaign, result)
+    if fmt == "html":
+        return _html(request, [document])
+    if fmt == "pdf":
+        return _pdf(request, campaign, document)
+    data = {name: value for name, value in document.items() if name != "pdf"}
+    return table_response(fmt, f"{slug}-report", REPORT.columns, document["rows"], data)
+
+
+@researcher_required
+@require_safe
+def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
+    """The bundle as zip, its manifest as json or csv; the newest there is."""
+    campaign = campaign_for_reader(request, slug)
+    result = _latest(request, BUNDLE, campaign)
+    document = result.document
+    if document is None:
+        return _not_yet(request, "bundle", campaign, result)
+    if fmt == "zip":
+        return _file(document["zip"], "application/zip", f"{slug}-bundle.zip")
+    data = {name: value for name, value in document.items() if name != "zip"}
+    return table_response(fmt, f"{slug}-bundle", BUNDLE.columns, document["rows"], data)
+
+
+@researcher_required
+@require_safe
+def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The reports of all campaigns of a study as one page, which prints."""
+    campaigns = study_campaigns(request, slug)
+    found = [(campaign, _latest(request, REPORT, campaign)) for campaign in campaigns]
+    documents = [result.document for _, result in found if result.document]
+    missing = [campaign.name for campaign, result in found if not result.document]
+    return _html(request, documents, study=slug, missing=missing)
+
+
+def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Result:
+    try:
+        filters = Filters.from_query(request.GET)
+    except FilterError as error:
+        raise Http404(str(error)) from error
+    return results.latest(page.kind, campaign, filters)
+
+
+def _not_yet(
+    request: HttpRequest, name: str, campaign: Campaign, result: results.Result
+) -> HttpResponseBase:
+    """People go to the page that waits with them; programs get 202, or the error."""
+    if "text/html" in request.headers.get("Accept", ""):
+        return redirect(name, campaign.slug)
+    if result.message:
+        return JsonResponse({"error": result.message}, status=500)
+    return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
+
+
+def _html(
+    request: HttpRequest,
+    documents: list[dict[str, Any]],
+    study: str = "",
+    missing: list[str] | None = None,
+) -> HttpResponseBase:
+    context = {"documents": documents, "study": study, "missing": missing or []}
+    return render(request, "dashboards/report_document.html", context)
+
+
+def _pdf(request: HttpRequest, campaign: Campaign, document: dict[str, Any]) -> HttpResponseBase:
+    if document["pdf"]:
+        return _file(document["pdf"], "application/pdf", f"{campaign.slug}-report.pdf")
+    if "text/html" in request.headers.get("Accept", ""):
+        return redirect("report", campaign.slug)
+    return JsonResponse({"error": document["pdf_problem"]}, status=501)
+
+
+def _file(encoded: str, content_type: str, name: str) -> HttpResponseBase:
+    """Send a stored file in pieces."""
+    content = base64.b64decode(encoded)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Content-Length": str(len(content)),
+    }
+    return StreamingHttpResponse(_pieces(content), content_type=content_type, headers=headers)
+
+
+def _pieces(content: bytes) -> Iterator[bytes]:
+    for start in range(0, len(content), BLOCK):
+        yield content[start : start + BLOCK]

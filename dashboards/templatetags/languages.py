@@ -1,0 +1,8 @@
+"""How a text of a language is marked up."""
+
+from django import template
+
+from annotation import languages
+
+register = template.Library()
+register.filter("direction", languages.direction)

@@ -1,0 +1,62 @@
+"""Numbers of the overview as the field prints them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from annotation.templatetags.numbers import NOTHING, decimals
+
+register = template.Library()
+
+
+@register.simple_tag
+def cell(value: float | None, places: int = 3) -> SafeString:
+    """A table cell with a number, which `sort.js` sorts by its full value."""
+    text = f"{value:,}" if isinstance(value, int) else decimals(value, places)
+    full = "" if value is None else f"{value:.5g}"
+    return format_html('<td class="num" data-value="{}">{}</td>', full, text)
+
+
+@register.filter
+def estimate(value: Sequence[Any] | None, places: int = 3) -> str:
+    """`[0.5, [0.4, 0.6]]` as `0.500 [0.400, 0.600]`."""
+    if value is None or value[0] is None:
+        return NOTHING
+    number, interval = value
+    return f"{decimals(number, places)} {_brackets(interval, places)}".rstrip()
+
+
+@register.filter
+def bounds(row: Mapping[str, Any]) -> str:
+    """The `low` and `high` of a row in brackets."""
+    return _brackets([row["low"], row["high"]], 3)
+
+
+def _brackets(interval: Sequence[float | None] | None, places: int) -> str:
+    if interval is None or None in interval:
+        return ""
+    return f"[{', '.join(decimals(end, places) for end in interval)}]"
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """`0.9` as `90 %`."""
+    return NOTHING if share is None else f"{100 * share:.0f} %"
+
+
+@register.filter
+def percents(interval: Sequence[float] | None) -> str:
+    """`[0.8, 0.95]` as `[80, 95]`."""
+    return _brackets([100 * end for end in interval], 0) if interval else ""
+
+
+@register.filter
+def change(row: Mapping[str, Any], places: int = 3) -> str:
+    """The `difference` of a row with its sign and interval: `Δ +0.012 [−0.010, 0.030]`."""
+    number = decimals(row["difference"], places)
+    sign = "" if number.startswith(("−", NOTHING)) else "+"
+    ends = _brackets([row["difference_low"], row["difference_high"]], places)
+    return f"Δ {sign}{number} {ends}".rstrip()
