@@ -1,98 +1,143 @@
-// The item page: keys, sending an answer, and going from item to item without a reload.
+// The item page: keys, sending answers, and going from item to item without a reload.
 
-import { makeSlider } from "./slider.js";
-import { ask, submit } from "./send.js";
+import { makeClock } from "./clock.js";
+import * as outbox from "./outbox.js";
+import { ask } from "./send.js";
 
+const PROTOCOLS = {
+  "segment-da": () => import("./protocols/segment-da.js"),
+  "document-da": () => import("./protocols/document-da.js"),
+  "side-by-side": () => import("./protocols/side-by-side.js"),
+  "esa": () => import("./protocols/esa.js"),
+  "mqm": () => import("./protocols/mqm.js"),
+};
 const page = document.getElementById("annotate");
 const keys = document.getElementById("keys");
+const pause = document.getElementById("break");
 const words = page.dataset;
-let card, slider;
-let isSending = false;
+const clock = makeClock();
+let item, protocol, current;
+let sheets = [];
 let path = window.location.pathname;
 
-/** Make a card work. */
-function adopt(element) {
-  card = element;
-  slider = makeSlider(card);
-  const form = card.querySelector("form");
-  form.noValidate = true;
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    send();
-  });
-  form.addEventListener("reset", (event) => {
-    event.preventDefault();
-    slider.reset();
-    complain("");
-    slider.focus();
-  });
-  form.querySelector("[data-keys]").addEventListener("click", () => keys.showModal());
-  card.classList.add("is-ready");
+const load = (element) => PROTOCOLS[element.dataset.protocol]();
+
+/** Make an item work, and put the focus where work goes on: at once, so that no key is lost. */
+function adopt(element, module) {
+  item = element;
+  protocol = module;
+  sheets = protocol.build(item, { words, say });
+  for (const sheet of sheets.filter((each) => !each.isLocked)) listen(sheet);
+  for (const button of item.querySelectorAll("[data-keys]")) {
+    button.addEventListener("click", () => keys.showModal());
+  }
+  for (const button of item.querySelectorAll("[data-break]")) {
+    button.addEventListener("click", takeBreak);
+  }
+  item.classList.add("is-ready");
+  const asked = sheets.find((each) => "asked" in each.root.dataset) ?? sheets[0];
+  goTo(asked, sheets.length > 1 && asked !== sheets[0]);
+  outbox.show();
 }
 
-function show(html) {
+function listen(sheet) {
+  sheet.form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(sheet);
+  });
+  sheet.form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    sheet.reset();
+  });
+  sheet.root.addEventListener("focusin", () => (current = sheet));
+}
+
+function goTo(sheet, scrolls) {
+  current = sheet;
+  if (!sheet.isLocked) sheet.focus();
+  if (scrolls) sheet.root.scrollIntoView({ block: "start" });
+}
+
+async function show(html) {
   const next = new DOMParser().parseFromString(html, "text/html").getElementById("item");
-  card.replaceWith(next);
-  adopt(next);
+  const module = await load(next);
+  item.replaceWith(next);
   path = window.location.pathname;
-  document.title = `${card.dataset.title} · Touchstone`;
+  document.title = `${next.dataset.title} · Touchstone`;
   window.scrollTo(0, 0);
-  slider.focus();
+  clock.restart();
+  adopt(next, module);
 }
 
 function say(sentence) {
   document.getElementById("said").textContent = sentence;
 }
 
-function complain(sentence, ...more) {
-  card.querySelector("#problem").replaceChildren(sentence, ...more);
-}
-
-async function send() {
-  if (isSending) return;
-  if (slider.value === null) {
-    complain(words.missing);
-    slider.refuse();
+async function send(sheet, isKey = false) {
+  if (sheet.isSending || outbox.isOnItsWay(sheet.key)) return;
+  const missing = sheet.missing(isKey);
+  if (missing) {
+    sheet.complain(missing.sentence);
+    missing.focus();
     return;
   }
-  const sent = card;
-  const form = card.querySelector("form");
-  const { csrfmiddlewaretoken, ...fields } = Object.fromEntries(new FormData(form));
-  complain("");
-  setSending(sent, true);
-  const answer = await submit(form.action, fields);
-  setSending(sent, false);
-  if (answer.status === 200 && answer.data.next) proceed(answer.data, sent);
-  else fail(answer, sent, fields);
-}
-
-function setSending(element, on) {
-  isSending = on;
-  const button = element.querySelector("[type=submit]");
-  button.dataset.label ??= button.textContent;
-  button.textContent = on ? words.sending : button.dataset.label;
-  // Not `disabled`: that would take the focus away.
-  button.setAttribute("aria-disabled", String(on));
-}
-
-function proceed(data, sent) {
-  if (!data.html) {
-    window.location.assign(data.next);
-    return;
+  const times = clock.read();
+  for (const field of sheet.form.querySelectorAll("[name$=_ms]")) {
+    field.value = times[field.name.match(/[a-z]+_ms$/)[0]];
   }
-  // Whoever went elsewhere meanwhile is not pulled along.
-  if (sent !== card) return say(words.saved);
+  sheet.complain("");
+  sheet.setSending(true);
+  const title = [item.dataset.title, sheet.title].filter(Boolean).join(" · ");
+  outbox.keep({ key: sheet.key, path: sheet.path, fields: sheet.fields(), title });
+  await outbox.deliver(sheet.key);
+  sheet.setSending(false);
+}
+
+/** An answer came through or not: one that was just given, or one that had been waiting. */
+function onAnswer({ detail: { entry, reply } }) {
+  const sheet = sheets.find((each) => each.path === entry.path && each.key === entry.key);
+  if (!sheet) return;
+  const isStored = !reply || (reply.status === 200 && reply.data.next);
+  // Whoever is changing an answer that went out behind their back goes on with the change.
+  if (isStored && !sheet.isSending && !sheet.holds(entry.fields)) refresh([sheet], "");
+  // Another tab has sent it.
+  else if (!reply) window.location.assign(item.dataset.continue);
+  else if (isStored) proceed(reply.data, sheet);
+  else fail(reply, sheet);
+}
+
+function proceed(data, sheet) {
+  if (data.saved) return goOn(data, sheet);
+  if (!data.html) return window.location.assign(data.next);
   history.pushState(null, "", data.next);
-  show(data.html);
-  say(`${words.saved} ${card.dataset.title}`);
+  show(data.html).then(() => say(`${words.saved} ${item.dataset.title}`));
 }
 
-function fail({ status, late, data }, sent, fields) {
-  for (const [name, value] of Object.entries(data.form ?? {})) {
-    sent.querySelector(`[name=${name}]`).value = value;
-  }
-  complain(explanation(status, late, data), ...waysOut(status, sent, fields));
-  if (sent === card && status === 422) slider.refuse();
+/** The document stays; the next of its segments that is open comes into view. */
+function goOn(data, sheet) {
+  protocol.stay(sheets, sheet, data);
+  sheet.complain("");
+  clock.restart();
+  const rated = item.querySelector("[data-rated]");
+  rated.textContent = rated.dataset.rated.replace("{done}", data.done);
+  item.querySelector(".where progress").value = data.done;
+  const rest = [...sheets.slice(sheets.indexOf(sheet) + 1), ...sheets];
+  const next = rest.find((each) => !("done" in each.root.dataset)) ?? sheet;
+  say(`${words.saved} ${next.title}`);
+  // Whoever is at work on another segment is not pulled away.
+  if (current !== sheet) return;
+  history.replaceState(null, "", next.path);
+  path = window.location.pathname;
+  next.root.scrollIntoView({ block: "nearest" });
+  goTo(next, false);
+}
+
+function fail({ status, late, data }, sheet) {
+  sheet.renew(data.form ?? {});
+  sheet.complain(explanation(status, late, data), ...waysOut(status, sheet));
+  if (status !== 422 || sheet !== current) return;
+  if (/score$/.test(data.field)) (sheet.sliders.find((each) => each.name === data.field))?.refuse();
+  else sheet.focus();
 }
 
 function explanation(status, late, data) {
@@ -102,51 +147,77 @@ function explanation(status, late, data) {
   return data.error ?? words.refused;
 }
 
-/** Links that carry the score: to sign in again, or back to an item that was left meanwhile. */
-function waysOut(status, sent, fields) {
-  const path = new URL(sent.querySelector("form").action).pathname;
-  const { score: unsent, started } = fields;
-  const back = `${path}?${new URLSearchParams({ unsent, started })}`;
-  if (status === 401) {
-    const signIn = `${words.login}?${new URLSearchParams({ next: back })}`;
-    return [" ", link(signIn, words.signIn), words.personal];
-  }
-  return sent === card ? [] : [" ", link(back, sent.dataset.title)];
+function waysOut(status, sheet) {
+  if (status !== 401) return [];
+  const link = document.createElement("a");
+  link.href = `${words.login}?${new URLSearchParams({ next: sheet.path })}`;
+  link.textContent = words.signIn;
+  return [" ", link, words.personal];
 }
 
-function link(href, text) {
-  const element = document.createElement("a");
-  element.href = href;
-  element.textContent = text;
-  return element;
+function takeBreak() {
+  clock.pause();
+  pause.showModal();
+}
+
+/** The time of an item starts anew after a break: with the server's stamp, if it can be had. */
+async function endBreak() {
+  clock.restart();
+  await refresh(sheets, "started");
+}
+
+/** Put hidden fields as they would be now in place: those whose names end so, or all of them. */
+async function refresh(chosen, ending) {
+  const { status, data } = await ask(chosen[0].path);
+  if (status !== 200 || !data.html) return;
+  const forms = [...new DOMParser().parseFromString(data.html, "text/html").forms];
+  for (const sheet of chosen) {
+    const action = sheet.form.getAttribute("action");
+    const form = forms.find((each) => each.getAttribute("action") === action);
+    for (const name of ["submit_key", "revision", "started"].filter((n) => n.endsWith(ending))) {
+      for (const field of form?.querySelectorAll(`[name$=${name}]`) ?? []) {
+        sheet.renew({ [field.name]: field.value });
+      }
+    }
+    sheet.complain("");
+    sheet.save();
+  }
 }
 
 /** Enter on a button or a link keeps its own meaning. */
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || keys.open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.defaultPrevented || keys.open || pause.open) return;
   if (event.target.closest("input:not([type=range]), textarea, select")) return;
   if (event.key === "?") keys.showModal();
-  else if (/^[0-9]$/.test(event.key)) slider.set(Number(event.key) * 10);
+  else if (/^[0-9]$/.test(event.key)) rate(Number(event.key) * 10);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
-    if (!event.repeat) send();
+    if (!event.repeat && !current.isLocked) send(current, true);
   } else return;
   event.preventDefault();
 }
 
-/** Back and Forward: the address has changed already, the card follows. */
+function rate(score) {
+  if (!current.isSending) current.slider?.set(score);
+}
+
+/** Back and Forward: the address has changed already, the item follows. */
 async function follow() {
   const wanted = window.location.pathname;
   // A jump within the page, such as the skip link's.
   if (wanted === path) return;
   const { status, data } = await ask(window.location.href);
   if (wanted !== window.location.pathname) return;
-  if (status === 200) show(data.html);
-  else if (status === 0) complain(words.unreachable);
+  if (status === 200 && data.html) show(data.html);
+  else if (status === 0) current.complain(words.unreachable);
   else window.location.reload();
 }
 
-adopt(document.getElementById("item"));
-slider.focus();
+document.addEventListener("answer", onAnswer);
 document.addEventListener("keydown", onKey);
 window.addEventListener("popstate", follow);
+pause.addEventListener("close", endBreak);
+const first = document.getElementById("item");
+adopt(first, await load(first));
+outbox.flush();

@@ -1,11 +1,11 @@
-// The score of a card: a native range input that knows a state without any value.
+// A score: a native range input that knows a state without any value.
 
-/** Put the slider of `card` in the place of its number field and return its handle. */
-export function makeSlider(card) {
-  const field = card.querySelector("#score");
-  const range = card.querySelector("#slider");
-  const box = card.querySelector(".by-slider");
-  const output = card.querySelector("#value");
+/** Put the slider of an `.answer` in the place of its number field and return its handle. */
+export function makeSlider(answer, onChange) {
+  const field = answer.querySelector(".score");
+  const range = answer.querySelector(".slider");
+  const box = answer.querySelector(".by-slider");
+  const output = answer.querySelector("output");
   const initial = field.defaultValue;
   let value = null;
 
@@ -21,10 +21,12 @@ export function makeSlider(card) {
     range.style.setProperty("--fill", `calc(.875rem + (100% - 1.75rem) * ${(value ?? 0) / 100})`);
     box.classList.toggle("is-unset", value === null);
     if (value !== null) range.removeAttribute("aria-invalid");
+    onChange();
   }
 
-  function reset() {
-    set(/^(\d\d?|100)$/.test(initial) ? Number(initial) : null);
+  /** Take a score as a field has it: anything else is none. */
+  function restore(text) {
+    set(/^(\d\d?|100)$/.test(text) ? Number(text) : null);
   }
 
   // The hidden field carries the score; the range has no name, for it always has a value.
@@ -34,14 +36,17 @@ export function makeSlider(card) {
   range.addEventListener("input", () => set(range.valueAsNumber));
   // A press on the resting place changes nothing, so no input event follows it.
   range.addEventListener("pointerup", () => set(range.valueAsNumber));
-  reset();
+  restore(initial);
 
   return {
     get value() {
       return value;
     },
+    name: field.name,
+    range,
     set,
-    reset,
+    restore,
+    reset: () => restore(initial),
     focus: () => range.focus({ preventScroll: true }),
     refuse() {
       range.setAttribute("aria-invalid", "true");

@@ -61,3 +61,5 @@ function adoptAll() {
 adoptAll();
 // Tables that arrive later.
 document.addEventListener("htmx:afterSettle", adoptAll);
+// … or that are swapped in (fresh.js).
+document.addEventListener("document-swapped", adoptAll);

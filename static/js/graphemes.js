@@ -1,0 +1,60 @@
+// A text measured three ways: in UTF-16 units, as the browser counts; in code points, as error
+// spans are stored; and in grapheme clusters, which nothing here ever cuts.
+
+/** Ends of the pieces of a text, 0 included; one cluster, or one word with what follows, each. */
+function edges(text, language, granularity) {
+  const pieces = [...segmenter(language, granularity).segment(text)];
+  const starts = pieces
+    .filter((piece, number) => granularity === "grapheme" || number === 0 || piece.isWordLike)
+    .map((piece) => piece.index);
+  return [...new Set([0, ...starts, text.length])];
+}
+
+function segmenter(language, granularity) {
+  try {
+    return new Intl.Segmenter(language || undefined, { granularity });
+  } catch {
+    return new Intl.Segmenter(undefined, { granularity });
+  }
+}
+
+export function measure(text, language) {
+  const clusters = edges(text, language, "grapheme");
+  const words = edges(text, language, "word");
+  const pieces = [...segmenter(language, "word").segment(text)];
+
+  const before = (list, unit) => list.findLast((edge) => edge < unit) ?? 0;
+  const after = (list, unit) => list.find((edge) => edge > unit) ?? text.length;
+
+  return {
+    text,
+    toPoint: (unit) => [...text.slice(0, unit)].length,
+    toUnit: (point) => [...text].slice(0, point).join("").length,
+    /** The next place for a caret: `step` is 1 or -1. */
+    move(unit, step, isWord) {
+      return (step > 0 ? after : before)(isWord ? words : clusters, unit);
+    },
+    /** The whole clusters that a stretch touches, without blanks around them; null for none. */
+    snap(one, other) {
+      let [start, end] = [Math.min(one, other), Math.max(one, other)];
+      if (start === end) return null;
+      start = clusters.findLast((edge) => edge <= start);
+      end = clusters.find((edge) => edge >= end);
+      const trimmed = text.slice(start, end);
+      if (!trimmed.trim()) return { start, end };
+      const from = start + trimmed.length - trimmed.trimStart().length;
+      const to = end - (trimmed.length - trimmed.trimEnd().length);
+      // A blank may carry a combining mark, and is then no blank.
+      return {
+        start: clusters.includes(from) ? from : start,
+        end: clusters.includes(to) ? to : end,
+      };
+    },
+    /** The word at a place, or the one cluster there where no word is. */
+    wordAt(unit) {
+      const piece = pieces.findLast((each) => each.index <= unit);
+      if (piece?.isWordLike) return { start: piece.index, end: piece.index + piece.segment.length };
+      return { start: before(clusters, unit + 1), end: after(clusters, unit) };
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// Keeps the monitor fresh while somebody looks, and says aloud when the campaign is complete.
+
+const EVERY_MS = 10_000;
+const part = () => document.querySelector("#monitor[data-live]");
+
+function refresh() {
+  if (!document.hidden) part()?.dispatchEvent(new Event("refresh"));
+}
+
+setInterval(refresh, EVERY_MS);
+document.addEventListener("visibilitychange", refresh);
+
+// A session that has expired answers with the sign-in page, which is no fragment.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { pathname } = new URL(event.detail.xhr.responseURL);
+  if (pathname === location.pathname) return;
+  event.detail.shouldSwap = false;
+  location.reload();
+});
+
+// The table keeps its place sideways, and the link in focus its focus.
+let left = 0;
+let focused = null;
+const key = (element) => element?.getAttribute("href") ?? element?.getAttribute("role");
+
+document.addEventListener("htmx:beforeSwap", () => {
+  left = document.querySelector("#monitor .scroll")?.scrollLeft ?? 0;
+  const active = document.activeElement;
+  focused = active?.closest("#monitor") ? key(active) : null;
+});
+
+let complete = document.querySelector("#monitor")?.dataset.complete;
+
+document.addEventListener("htmx:afterSettle", () => {
+  const monitor = document.querySelector("#monitor");
+  const table = monitor?.querySelector(".scroll");
+  if (table) table.scrollLeft = left;
+  if (focused) {
+    const again = [...monitor.querySelectorAll("a[href], [role=region]")];
+    again.find((element) => key(element) === focused)?.focus({ preventScroll: true });
+  }
+  if (monitor?.dataset.complete === "yes" && complete === "no") {
+    document.querySelector("#monitor-status").textContent = "The campaign is complete.";
+  }
+  complete = monitor?.dataset.complete;
+});

@@ -1,0 +1,163 @@
+// Answers on their way: kept in the browser until the server has said yes or no to each.
+//
+// An answer is written down before it is sent. Its submit key makes sending it again harmless, so
+// every page of an annotator sends what waits: at once, when the connection or the window is back,
+// and ever less often in between. What the server refuses stays too, with a link to its item.
+
+import { submit } from "./send.js";
+import { erase, isForgetful, keys, read, write } from "./store.js";
+
+const PREFIX = "touchstone:answer:";
+const DRAFT = "touchstone:draft:";
+const FIRST_DELAY_MS = 4_000;
+const LAST_DELAY_MS = 300_000;
+
+const bar = document.getElementById("outbox");
+const person = bar?.dataset.person;
+const inFlight = new Map();
+let delay = FIRST_DELAY_MS;
+let timer = 0;
+
+/** Answers of the signed-in person, the oldest first. */
+export function answers() {
+  return all().filter((entry) => entry.person === person);
+}
+
+function all() {
+  const found = keys(PREFIX).map((key) => read(key));
+  return found.filter((entry) => entry?.key).sort((one, other) => one.at - other.at);
+}
+
+export const draftKey = (path) => `${DRAFT}${person}:${path}`;
+
+/** The last answer to an item that is not stored, if any: waiting, or refused for a `problem`. */
+export function unsentFor(path) {
+  return answers().findLast((entry) => entry.path === path);
+}
+
+export function isOnItsWay(key) {
+  return inFlight.has(key);
+}
+
+/** Write an answer down; {key, path, fields, title}. */
+export function keep(answer) {
+  write(PREFIX + answer.key, { ...answer, person, at: Date.now() });
+}
+
+/** Send one answer, once at a time; what came of it is told by an `answer` event. */
+export function deliver(key) {
+  if (!inFlight.has(key)) {
+    inFlight.set(key, attempt(key).finally(() => {
+      inFlight.delete(key);
+      show();
+      schedule();
+    }));
+  }
+  return inFlight.get(key);
+}
+
+async function attempt(key) {
+  const entry = read(PREFIX + key);
+  if (!entry) return null;
+  const reply = await submit(entry.path, entry.fields);
+  if (reply.status === 200 && reply.data.next) settle(entry);
+  else if ((reply.status === 409 || reply.status === 422) && reply.data.error) {
+    write(PREFIX + key, { ...entry, problem: reply.data.error });
+  }
+  tell(entry, reply);
+  return reply;
+}
+
+function tell(entry, reply) {
+  document.dispatchEvent(new CustomEvent("answer", { detail: { entry, reply } }));
+}
+
+/** An answer is stored: whatever was refused for the same item has been dealt with. */
+function settle(entry) {
+  erase(PREFIX + entry.key);
+  erase(draftKey(entry.path));
+  for (const other of answers()) {
+    if (other.path === entry.path && other.problem) erase(PREFIX + other.key);
+  }
+}
+
+/** Send everything that waits, in order; stop where the server cannot be reached. */
+export async function flush() {
+  clearTimeout(timer);
+  for (const entry of answers().filter((each) => !each.problem)) {
+    const reply = await deliver(entry.key);
+    if (reply && (reply.status === 0 || reply.status === 401 || reply.status >= 500)) break;
+  }
+}
+
+function schedule() {
+  clearTimeout(timer);
+  if (!answers().some((entry) => !entry.problem)) {
+    delay = FIRST_DELAY_MS;
+    return;
+  }
+  timer = setTimeout(flush, delay);
+  delay = Math.min(delay * 2, LAST_DELAY_MS);
+}
+
+function wake() {
+  delay = FIRST_DELAY_MS;
+  if (answers().some((entry) => !entry.problem)) flush();
+  show();
+}
+
+/** The bar names what waits. An item that is on the page speaks for itself. */
+export function show() {
+  const words = bar.dataset;
+  const shown = [...document.querySelectorAll("#item form")].map((form) => pathOf(form));
+  const refused = answers().filter((entry) => entry.problem && !shown.includes(entry.path));
+  const waiting = answers().filter((entry) => !entry.problem && !inFlight.has(entry.key));
+  const isOthers = all().some((entry) => entry.person !== person);
+  const sentence = waiting.length === 1 ? words.one : words.many.replace("{count}", waiting.length);
+  const text = waiting.length ? sentence : isOthers ? words.others : "";
+  const status = bar.querySelector("[data-waiting]");
+  if (status.textContent !== text) status.textContent = text;
+  bar.querySelector("[data-send]").hidden = !waiting.length;
+  bar.querySelector("[data-refused]").replaceChildren(...refused.map((entry) => line(entry)));
+  bar.hidden = !text && !refused.length;
+}
+
+export const pathOf = (form) => new URL(form.action).pathname;
+
+function line(entry) {
+  const link = document.createElement("a");
+  link.href = entry.path;
+  link.textContent = entry.title || bar.dataset.open;
+  const discard = document.createElement("button");
+  discard.type = "button";
+  discard.className = "quiet";
+  discard.textContent = bar.dataset.discard;
+  discard.addEventListener("click", () => {
+    if (discard.textContent === bar.dataset.sure) {
+      settle(entry);
+      show();
+    } else discard.textContent = bar.dataset.sure;
+  });
+  const item = document.createElement("li");
+  item.append(link, `: ${entry.problem} `, discard);
+  return item;
+}
+
+if (bar) {
+  bar.querySelector("[data-send]").addEventListener("click", wake);
+  window.addEventListener("online", wake);
+  window.addEventListener("focus", wake);
+  window.addEventListener("pageshow", (event) => event.persisted && wake());
+  document.addEventListener("visibilitychange", () => document.hidden || wake());
+  window.addEventListener("beforeunload", (event) => isForgetful(PREFIX) && event.preventDefault());
+  window.addEventListener("storage", (event) => {
+    if (!event.key?.startsWith(PREFIX)) return;
+    show();
+    const entry = JSON.parse(event.newValue ?? event.oldValue);
+    if (!event.newValue) tell(entry, null);
+    else if (entry.problem) tell(entry, { status: 409, data: { error: entry.problem } });
+  });
+  show();
+  // The item page starts by itself, once it can listen.
+  if (!document.getElementById("annotate")) flush();
+}

@@ -1,0 +1,132 @@
+// A sheet: one form with its texts, sliders and marked errors. It is submitted as one.
+
+import { draftKey, pathOf, unsentFor } from "./outbox.js";
+import { makeSlider } from "./slider.js";
+import { erase, read, write } from "./store.js";
+
+const own = (fields) =>
+  Object.entries(fields).filter(([name]) => /(^|-)(score|spans|comment|flag)$/.test(name));
+
+/**
+ * Make a sheet work. `words` are the page's sentences. A protocol gives `spans` (see spans.js)
+ * and `onChange`, or changes what the sheet can do.
+ */
+export function makeSheet(root, words, { makeSpans, onChange } = {}) {
+  const form = root.querySelector("form");
+  const button = form.querySelector("[type=submit]");
+  const problem = form.querySelector(".problem");
+  const note = form.querySelector("[data-restored]");
+  let isReady = false;
+
+  function save() {
+    write(draftKey(sheet.path), given());
+  }
+
+  function changed() {
+    if (!isReady) return;
+    save();
+    onChange?.(sheet);
+  }
+
+  const sliders = [...form.querySelectorAll(".answer")].map((each) => makeSlider(each, changed));
+  const spans = makeSpans?.(root, changed) ?? null;
+
+  /** What the person gave, by field name; what only the page needs is left out. */
+  function given() {
+    return Object.fromEntries(own(Object.fromEntries(new FormData(form))));
+  }
+
+  function restore(fields) {
+    for (const slider of sliders) slider.restore(fields[slider.name] ?? "");
+    for (const area of form.querySelectorAll("textarea")) area.value = fields[area.name] ?? "";
+    for (const box of form.querySelectorAll("[type=checkbox]")) box.checked = box.name in fields;
+    if (spans) spans.restore(fields[spans.name]);
+    for (const details of form.querySelectorAll(".extras")) {
+      details.open ||= [...details.querySelectorAll("textarea")].some((area) => area.value);
+    }
+    note.hidden = false;
+  }
+
+  /** Bring back what was refused, or entered and never submitted. */
+  function remember() {
+    const unsent = unsentFor(sheet.path);
+    const before = unsent?.fields ?? read(draftKey(sheet.path));
+    const now = JSON.stringify(given());
+    if (before) restore(before);
+    if (JSON.stringify(given()) === now && !unsent) note.hidden = true;
+    if (unsent?.problem) sheet.complain(unsent.problem);
+    // What is on its way keeps its key, whoever sends it.
+    else if (unsent) sheet.renew(unsent.fields);
+  }
+
+  const sheet = {
+    root,
+    form,
+    sliders,
+    spans,
+    isLocked: !button,
+    title: "",
+    get path() {
+      return pathOf(form);
+    },
+    get key() {
+      return form.querySelector("[name$=submit_key]")?.value;
+    },
+    get slider() {
+      return sliders.find((each) => each.range === document.activeElement)
+        ?? sliders.find((each) => each.value === null) ?? sliders[0];
+    },
+    fields() {
+      const { csrfmiddlewaretoken, ...fields } = Object.fromEntries(new FormData(form));
+      return fields;
+    },
+    save,
+    /** Whether the person's part of some fields is what is here now. */
+    holds(fields) {
+      const now = given();
+      return own(fields).every(([name, value]) => now[name] === value)
+        && own(fields).length === Object.keys(now).length;
+    },
+    /** Put hidden fields in place, such as a fresh key and start. */
+    renew(fields) {
+      for (const [name, value] of Object.entries(fields)) {
+        const field = form.querySelector(`[name="${CSS.escape(name)}"]`);
+        if (field) field.value = value;
+      }
+    },
+    /** What keeps this from being sent: {sentence, focus}, or null. */
+    missing() {
+      const wrong = spans?.missing();
+      if (wrong) return wrong;
+      const unset = sliders.find((each) => each.value === null);
+      return unset ? { sentence: words.missing, focus: () => unset.refuse() } : null;
+    },
+    complain(sentence, ...more) {
+      problem.replaceChildren(sentence, ...more);
+    },
+    focus() {
+      (sliders.find((each) => each.value === null) ?? sliders[0])?.focus();
+    },
+    reset() {
+      for (const each of sliders) each.reset();
+      if (!spans) erase(draftKey(sheet.path));
+      note.hidden = true;
+      sheet.complain("");
+      sheet.focus();
+    },
+    setSending(on) {
+      sheet.isSending = on;
+      button.dataset.label = on ? button.textContent : button.dataset.label;
+      button.textContent = on ? words.sending : button.dataset.label;
+      // Not `disabled`: that would take the focus away.
+      button.setAttribute("aria-disabled", String(on));
+    },
+  };
+  if (sheet.isLocked) return sheet;
+  form.noValidate = true;
+  form.addEventListener("input", changed);
+  remember();
+  isReady = true;
+  onChange?.(sheet);
+  return sheet;
+}
