@@ -7,16 +7,25 @@ from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 
+from metrics import scoring
 from tests.world import World, make_world
+from training import jobs
 
 # Settings of other processes, not tests; doctest collection would import them.
-collect_ignore = ["settings.py", "metrics/worker_settings.py"]
+collect_ignore = ["settings.py", "metrics/worker_settings.py", "training/worker_settings.py"]
 
 
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     """A rolled-back database gives the same keys again, with other contents."""
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test's transaction holds SQLite's lock: a beat from another thread would wait for it."""
+    monkeypatch.setattr(scoring, "BEAT_SECONDS", 3600.0)
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 3600.0)
 
 
 @pytest.fixture

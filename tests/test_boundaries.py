@@ -40,7 +40,8 @@ def test_the_block_works() -> None:
         ALL_OF_METAEVAL,
         "import metrics.base, metrics.registry",
         "from metrics.registry import METRICS, load\n"
-        "[load(name, source_language='de', target_language='en') for name in METRICS]",
+        "lexical = [name for name, (info, _) in METRICS.items() if not info.checkpoint]\n"
+        "[load(name, source_language='de', target_language='en') for name in lexical]",
     ],
 )
 def test_pure_parts_need_neither_django_nor_torch(code: str) -> None:
@@ -69,10 +70,10 @@ def test_the_web_process_never_imports_torch() -> None:
 # package -> the packages of ours that it may import
 ALLOWED = {
     "metaeval": {"metaeval"},
-    "training": {"training", "metaeval", "metrics.base", "metrics.registry", "metrics.families"},
+    "training": {"training", "metrics", "annotation", "metaeval"},
     "annotation": {"annotation", "metaeval"},
     "metrics": {"metrics", "annotation", "metaeval"},
-    "dashboards": {"dashboards", "metrics", "annotation", "metaeval"},
+    "dashboards": {"dashboards", "training", "metrics", "annotation", "metaeval"},
 }
 OURS = {*ALLOWED, "config", "tests"}
 

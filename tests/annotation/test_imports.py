@@ -10,8 +10,19 @@ from django.core.management import CommandError, call_command
 
 from annotation import uploads
 from annotation.imports import CampaignDraft, ItemDraft, JudgmentDraft, store_campaign, tables
-from annotation.models import Annotator, Campaign, Item, Judgment, Output, PublishedScore, TestSet
+from annotation.models import (
+    Annotator,
+    Campaign,
+    ErrorSpan,
+    Item,
+    Judgment,
+    Output,
+    PublishedScore,
+    System,
+    TestSet,
+)
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from metaeval.controls import control_test
 
 
 def small_set(score: int = 40) -> tuple[TestSetDraft, CampaignDraft]:
@@ -151,6 +162,91 @@ def test_the_other_data_sets(db: None, data_dir: Path) -> None:
     assert not Annotator.objects.filter(user__isnull=False).exists()
     timed = Judgment.objects.filter(assignment__annotator__campaign__slug="calibration-en-zh")
     assert not timed.filter(started_at=None).exists()
+
+
+def test_calibration_documents_are_rated_as_a_whole_after_their_segments(
+    db: None, data_dir: Path
+) -> None:
+    call_command("import_dataset", "calibration-da", data=data_dir)
+    for slug, judgments in (("calibration-en-zh", 1296), ("calibration-zh-en", 1406)):
+        campaign = Campaign.objects.get(slug=slug)
+        assert campaign.protocol == "document-da"
+        kinds = Counter(campaign.items.values_list("kind", flat=True))
+        assert kinds == {"target": 100, "document": 16}
+        rated = Judgment.objects.filter(assignment__annotator__campaign=campaign)
+        assert rated.count() == judgments
+        for document in campaign.items.filter(kind=Item.Kind.DOCUMENT):
+            screen = campaign.items.filter(screen=document.screen).order_by("place")
+            assert screen.last() == document
+            assert document.segment == screen[0].segment
+            assert {item.output.system for item in screen if item.output} == {document.system}
+
+
+def test_mqm_penalties_are_the_published_ones(db: None, data_dir: Path) -> None:
+    call_command("import_dataset", "mqm-ted", data=data_dir)
+    rows = Judgment.objects.values_list(
+        "assignment__item__segment__key",
+        "assignment__item__output__system__name",
+        "assignment__annotator__label",
+        "penalty",
+    )
+    ours = {(segment, system, rater): penalty for segment, system, rater, penalty in rows}
+    assert len(ours) == 7935
+    folder = data_dir / "mqm-ted/zh-en"
+    for row in tables.read_table(folder / "seg-scores.tsv"):
+        penalty = ours[row["seg_id"], row["system"], row["rater"]]
+        assert penalty == pytest.approx(-row.real("published_mqm"), abs=1e-9)
+    for row in tables.read_table(folder / "sys-scores.tsv"):
+        of_system = [penalty for key, penalty in ours.items() if key[1] == row["system"]]
+        assert len(of_system) == 529
+        assert np.mean(of_system) == pytest.approx(row.real("mean_penalty"), abs=5e-5)
+        assert np.mean(of_system) == pytest.approx(row.real("published_penalty"), abs=0.0055)
+
+
+def test_mqm_spans_are_what_the_raters_marked(db: None, data_dir: Path) -> None:
+    call_command("import_dataset", "mqm-ted", data=data_dir)
+    spans = ErrorSpan.objects.select_related(
+        "judgment__assignment__item__output", "judgment__assignment__item__segment"
+    )
+    marked: Counter[tuple[str, int, str]] = Counter()
+    for span in spans:
+        item = span.judgment.assignment.item
+        text = item.segment.source if span.side == "source" else item.output.text
+        marked[item.segment.key, item.output.system_id, text[span.start : span.end].strip()] += 1
+    systems = dict(System.objects.values_list("name", "pk"))
+    published = Counter(
+        (row["seg_id"], systems[row["system"]], row["span"])
+        for row in tables.read_table(data_dir / "mqm-ted/zh-en/annotations.tsv")
+        if row["side"] != "none"
+    )
+    assert spans.count() == 9915 - 4297
+    assert sum((published - marked).values()) == 0
+
+
+def test_published_quality_of_error_span_annotators(db: None, data_dir: Path) -> None:
+    """32 of 33 published p-values: of an item rated twice the later score counts."""
+    call_command("import_dataset", "appraise-esa-en-de", data=data_dir)
+    assert Judgment.objects.count() == 3106
+    assert Judgment.objects.filter(is_current=True).count() == 3102
+    scores = {
+        (label, item): score
+        for label, item, score in Judgment.objects.filter(is_current=True).values_list(
+            "assignment__annotator__label", "assignment__item", "score"
+        )
+    }
+    pairs: dict[str, list[tuple[int, int]]] = {}
+    bad = Item.objects.filter(kind=Item.Kind.BAD_REF).values_list("batch", "pk", "partner")
+    for login, item, partner in bad:
+        if partner is not None:
+            pairs.setdefault(login, []).append((scores[login, item], scores[login, partner]))
+    same = set()
+    for row in tables.read_table(data_dir / "raw-crowd-da/appraise-esa-en-de/annotators.tsv"):
+        controls, partners = zip(*pairs[row["login"]], strict=True)
+        test = control_test(controls, partners, method="mannwhitney")
+        if test.pvalue == pytest.approx(row.real("published_quality_p"), abs=5.1e-7):
+            same.add(row["login"])
+    assert len(pairs) == 33
+    assert set(pairs) - same == {"engdeu6921"}
 
 
 def test_the_command_names_what_is_wrong(db: None, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation import judgments
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.answers import Answer
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Judgment
 from tests.world import World, make_world
@@ -26,14 +27,16 @@ def opened(world: World) -> Assignment:
 
 def submit(world: World, assignment: Assignment, score: int, **changes: object) -> Judgment:
     given: dict[str, object] = {
-        "user": world.annotators[0],
         "public_id": assignment.public_id,
         "score": score,
         "submit_key": uuid.uuid4(),
         "started_at": timezone.now() - timedelta(seconds=5),
         "seen": 0,
     }
-    return judgments.submit(**(given | changes))  # type: ignore[arg-type]
+    user = changes.pop("user", world.annotators[0])
+    answer = Answer(**(given | changes))  # type: ignore[arg-type]
+    (judgment,) = judgments.submit(user=user, answers=[answer])  # type: ignore[arg-type]
+    return judgment
 
 
 def test_first_answer(world: World) -> None:

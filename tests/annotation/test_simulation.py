@@ -4,6 +4,7 @@ import numpy as np
 
 from annotation.demo import load_demo
 from annotation.models import Annotator, Campaign, Item, Judgment, Output
+from annotation.protocols import PROTOCOLS
 from annotation.simulation import RATERS, simulate_campaign
 from tests.world import World, make_campaign
 
@@ -34,20 +35,21 @@ def test_no_two_judgments_share_a_key_between_campaigns(world: World) -> None:
     assert Judgment.objects.count() == 60
 
 
-def test_the_demo_has_four_simulated_campaigns_and_one_to_try(db: None) -> None:
+def test_the_demo_has_four_simulated_campaigns_and_one_to_try_of_each_protocol(db: None) -> None:
     load_demo()
     load_demo()  # changes nothing
     origins = dict(Campaign.objects.values_list("slug", "origin"))
-    assert sorted(origins) == [
+    assert {slug for slug, origin in origins.items() if origin == "simulated"} == {
         "demo-en-zh-50",
         "demo-en-zh-80",
         "demo-zh-en-50",
         "demo-zh-en-80",
-        "try-it",
-    ]
-    assert {slug for slug, origin in origins.items() if origin == "collected"} == {"try-it"}
+    }
+    to_try = Campaign.objects.filter(origin="collected", status="open")
+    assert sorted(to_try.values_list("protocol", flat=True)) == sorted(PROTOCOLS)
+    assert len(origins) == 4 + len(PROTOCOLS)
     assert Judgment.objects.count() == 4 * 3 * (44 * 3 + 20)
-    assert not Judgment.objects.filter(assignment__item__campaign__slug="try-it").exists()
+    assert not Judgment.objects.filter(assignment__item__campaign__slug__startswith="try-").exists()
 
 
 def test_means_follow_the_systems_and_traps_are_low(db: None) -> None:

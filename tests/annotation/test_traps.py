@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.traps import cut_text
+from annotation.controls import cut_text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Output, Reference, Segment, System, TestSet
-from annotation.uploads import pending
+from annotation.uploads import waiting
 from tests.world import World, make_test_set
 
 SOURCE = "Das Haus ist rot.\nDer Hund schläft.\nEs regnet.\n"
@@ -208,7 +208,7 @@ def test_old_previews_are_removed(
     world: World, as_admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = send(as_admin).redirect_chain[-1][0]
-    monkeypatch.setattr(pending, "MAX_AGE", -1)
+    monkeypatch.setattr(waiting, "MAX_AGE", -1)
     send(as_admin)
     assert "expired" in as_admin.get(address, follow=True).text
 

@@ -148,7 +148,7 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     page.goto(page.url.split("/runs")[0] + f"/campaigns/{campaign.slug}/correlations/")
     cell = page.locator("tr[data-measure=chrf] td[data-name=tau]")
     expect(cell).to_have_text(f"{expected_tau():.3f}".replace("-", "−"))
-    page.get_by_role("button", name="Kendall").click()
+    page.locator("th").get_by_role("button", name="Kendall τ-b").first.click()
     values = page.locator("td[data-name=tau]").evaluate_all(
         "cells => cells.map(cell => Number.parseFloat(cell.dataset.value))"
     )

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import env_bool, env_int, env_list, secret_key, transport_options
+from config.environment import (
+    email_settings,
+    env_bool,
+    env_int,
+    env_list,
+    secret_key,
+    site_url,
+    transport_options,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,6 +52,34 @@ def test_a_key_is_made_once_and_kept_private(
     monkeypatch.setenv("DATABASE_URL", "postgres://db/x")
     with pytest.raises(ImproperlyConfigured, match="SECRET_KEY must be set"):
         secret_key(tmp_path, debug=False)
+
+
+def test_a_mail_server_in_one_address() -> None:
+    found = email_settings("smtp+tls://me%40example.org:p%3Aw@mail.example.org")
+    assert found["EMAIL_HOST"] == "mail.example.org"
+    assert (found["EMAIL_HOST_USER"], found["EMAIL_HOST_PASSWORD"]) == ("me@example.org", "p:w")
+    assert (found["EMAIL_PORT"], found["EMAIL_USE_TLS"], found["EMAIL_USE_SSL"]) == (
+        587,
+        True,
+        False,
+    )
+    plain = email_settings("smtp://localhost:2525")
+    assert (plain["EMAIL_PORT"], plain["EMAIL_USE_TLS"]) == (2525, False)
+    assert email_settings("smtps://h")["EMAIL_PORT"] == 465
+    assert "console" in email_settings("console:")["EMAIL_BACKEND"]
+
+
+@pytest.mark.parametrize("url", ["mail.example.org", "imap://h", "smtp://", "smtp://u:geheim@h:x"])
+def test_a_bad_mail_server_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_URL") as caught:
+        email_settings(url)
+    assert "geheim" not in str(caught.value)
+
+
+def test_the_address_of_the_site() -> None:
+    assert site_url("https://mt.example.org/") == "https://mt.example.org"
+    with pytest.raises(ImproperlyConfigured, match="SITE_URL must look like"):
+        site_url("mt.example.org")
 
 
 def test_the_embedded_broker_has_its_folders(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Correlations of real metrics with real humans, against the figures published with the data."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy import stats
 from annotation.demo import load_demo
 from annotation.imports import tables
 from annotation.models import Campaign, Output, TestSet
+from dashboards import results
 from dashboards.correlations import correlate
 from dashboards.selectors import human_scores
 from metrics import runs, scoring
@@ -149,7 +151,8 @@ def test_an_unchanged_page_is_not_computed_again(
     client.force_login(make_user("reader", "researcher"))
     address = reverse("correlations-data", args=[campaign.slug, "json"])
     first = client.get(address).json()
-    monkeypatch.setattr("dashboards.cached.correlate", lambda *_: pytest.fail("computed again"))
+    computing = "dashboards.analyses.correlations.table"
+    monkeypatch.setattr(computing, lambda *_: pytest.fail("computed again"))
     assert client.get(address).json() == first
     monkeypatch.undo()
     score(campaign.test_set, "ter")
@@ -166,20 +169,16 @@ def test_roles(world: World, client: Client) -> None:
         assert client.get(reverse(name, args=args)).status_code == 403
 
 
-def test_a_large_table_does_not_keep_the_page_waiting(
-    db: None, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_never_waits_for_its_table(db: None, client: Client, settings: Any) -> None:
     load_demo()
     campaign = Campaign.objects.get(slug="demo-zh-en-80")
     score(campaign.test_set, "chrf")
     client.force_login(make_user("reader", "researcher"))
-    monkeypatch.setattr("dashboards.cached.MANY_OUTPUTS", 10)
-    for address in (
-        reverse("correlations", args=[campaign.slug]),
-        reverse("study", args=["demo"]),
-    ):
-        head = client.get(address).text
-        assert "is being computed" in head
-        assert 'hx-get="' + address + '?now=1"' in head
-        assert "chrF" in client.get(f"{address}?now=1").text
-        assert "chrF" in client.get(address).text  # known by now
+    settings.ANALYSES_IN_PLACE = False
+    for name, argument in (("correlations", campaign.slug), ("study", "demo")):
+        address = reverse(name, args=[argument])
+        assert "The numbers are being computed." in client.get(address).text
+        data = client.get(reverse(f"{name}-data", args=[argument, "json"]))
+        assert (data.status_code, data["Retry-After"]) == (202, "2")
+        results.compute_waiting()
+        assert "chrF" in client.get(address).text

@@ -47,6 +47,14 @@ class Slow(Counting):
         return super().score(inputs)
 
 
+class Slower(Counting):
+    """Takes 60 ms a segment."""
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        time.sleep(0.06 * len(inputs))
+        return super().score(inputs)
+
+
 class LongChunk(Counting):
     """Takes longer over one chunk than a worker may be silent in the tests (5 s)."""
 

@@ -2,6 +2,7 @@
 
 from django.test import Client
 
+from metrics import runs, scoring
 from metrics.models import MetricRun
 from tests.world import World, make_test_set
 
@@ -47,3 +48,25 @@ def test_a_refusal_leaves_the_others(world: World, as_researcher: Client) -> Non
 def test_annotators_may_not(world: World, client: Client) -> None:
     client.force_login(world.annotators[0])
     assert start(client, test_set="harbour", metrics=["chrf"]).status_code == 403
+
+
+def test_a_run_tells_what_its_workers_did(world: World, as_researcher: Client) -> None:
+    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
+    scoring.work_off(run.pk, worker="w1@host")
+    row = as_researcher.get(f"/api/runs/{run.pk}/").json()
+    assert (row["status"], row["rate"], row["seconds_left"]) == ("done", None, None)
+    (worker,) = row["workers"]
+    assert (worker["name"], worker["device"], worker["segments"]) == ("w1@host", "cpu", 8)
+    assert worker["peak_bytes"] > 0
+    assert worker["rate"] > 0
+    assert worker["state"] == "left"
+
+
+def test_the_list_costs_the_same_for_many_runs(
+    world: World, as_researcher: Client, django_assert_max_num_queries: object
+) -> None:
+    for metric in ("chrf", "ter", "rouge"):
+        run = runs.start(test_set=world.test_set, metrics=[metric], enqueue=False).runs[0]
+        scoring.work_off(run.pk, worker="w1@host")
+    with django_assert_max_num_queries(6):  # type: ignore[operator]
+        assert len(as_researcher.get("/api/runs/").json()["results"]) == 3

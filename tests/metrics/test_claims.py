@@ -1,118 +1,204 @@
+"""Leases of one run, taken and given back by several workers in one process."""
+
+import os
+import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db.models.functions import Now
 from django.utils import timezone
 
-from metrics import claims
-from metrics.models import MetricRun, MetricSignature
-from tests.metrics.conftest import reread
+from metrics import claims, run_state
+from metrics.claims import Member
+from metrics.contents import find_missing, pack_ids
+from metrics.models import Lease, MetricRun, MetricSignature, RunPlan, RunWorker
+from tests.metrics.conftest import plan, reread
 from tests.world import World
+
+ONE, TWO = Member("w1@host", "1", "host"), Member("w2@host", "2", "host")
+READING = {"device": "cpu", "precision": "", "batch": "", "peak_bytes": 1, "device_peak_bytes": 2}
 
 
 @pytest.fixture
 def run(world: World) -> MetricRun:
-    return MetricRun.objects.create(test_set=world.test_set, metric="chrf")
+    run = MetricRun.objects.create(test_set=world.test_set, metric="chrf")
+    run.systems.set(world.test_set.systems.all())
+    return run
 
 
-def take(run: MetricRun, worker: str = "w1") -> claims.Claim:
-    claim = claims.claim(run.pk, worker=worker)
-    assert claim is not None
-    return claim
+@pytest.fixture
+def planned(run: MetricRun) -> MetricRun:
+    return plan(run, ONE)
 
 
-def fall_silent(run: MetricRun, seconds: float = 61) -> None:
-    past = timezone.now() - timedelta(seconds=seconds)
-    MetricRun.objects.filter(pk=run.pk).update(heartbeat_at=past)
+def take(run: MetricRun, member: Member = ONE, size: int = 3) -> Lease:
+    lease = claims.take(run.pk, member, size=size)
+    assert lease is not None
+    return lease
 
 
-def make_signature() -> MetricSignature:
-    return MetricSignature.objects.create(metric="chrf", signature="chrf|v:1", measures=["chrf"])
+def complete(lease: Lease, **options: object) -> bool:
+    given = {"reused": 0, "seconds": 2.0, "rate": 1.5, "reading": READING} | options
+    return claims.complete(lease, **given)  # type: ignore[arg-type]
 
 
-def test_one_worker_gets_a_queued_run(run: MetricRun) -> None:
-    claim = take(run)
-    assert claims.claim(run.pk, worker="w2") is None
+def test_the_first_lease_is_the_plan_and_only_one_worker_gets_it(run: MetricRun) -> None:
+    lease = take(run)
+    assert (lease.first, lease.size, lease.worker.name) == (0, 0, "w1@host")
+    assert claims.take(run.pk, TWO, size=3) is None
     row = reread(run)
-    assert (row.status, row.worker, row.attempts, row.claim) == ("running", "w1", 1, claim.token)
+    assert (row.status, row.worker, row.cursor) == ("running", "w1@host", 0)
     assert row.started_at is not None
+
+
+def test_a_plan_says_what_there_is_to_do(run: MetricRun) -> None:
+    lease = take(run)
+    signature = MetricSignature.objects.create(metric="chrf", signature="chrf|v:1", measures=[])
+    missing = find_missing(run, signature)
+    ids = missing.output_ids[2:]
+    assert claims.plan(
+        lease, signature=signature.pk, total=8, output_ids=pack_ids(ids), reading=READING
+    )
+    row = reread(run)
+    assert (row.planned, row.total, row.done, row.reused) == (6, 8, 2, 2)
+    assert row.signature == signature
+    assert row.workers.get().device_peak_bytes == 2
+
+
+def test_a_plan_with_nothing_to_do_ends_the_run(run: MetricRun) -> None:
+    signature = MetricSignature.objects.create(metric="chrf", signature="chrf|v:1", measures=[])
+    claims.plan(take(run), signature=signature.pk, total=8, output_ids=b"", reading=READING)
+    row = reread(run)
+    assert (row.status, row.done, row.reused) == ("done", 8, 8)
+    assert row.finished_at is not None
+
+
+def test_every_output_is_leased_once(planned: MetricRun) -> None:
+    leases = [take(planned, member) for member in (ONE, TWO, replace(ONE, process="3"))]
+    assert [(lease.first, lease.size) for lease in leases] == [(0, 3), (3, 3), (6, 2)]
+    assert claims.take(planned.pk, replace(ONE, process="4"), size=3) is None
+
+
+def test_a_run_is_done_when_nothing_is_left_and_nothing_in_hand(planned: MetricRun) -> None:
+    first, second = take(planned, ONE, 5), take(planned, TWO, 5)
+    assert complete(second)
+    row = reread(planned)
+    assert (row.status, row.done, row.rate) == ("running", 3, 1.5)
+    assert complete(first, reused=2, rate=4.0)
+    row = reread(planned)
+    assert (row.status, row.done, row.reused, row.rate) == ("done", 8, 2, None)
+    assert not RunPlan.objects.exists()
+    log = RunWorker.objects.values_list("name", "segments", "seconds", "device_peak_bytes")
+    assert set(log) == {("w1@host", 3, 2.0, 2), ("w2@host", 3, 2.0, 2)}
+
+
+def test_the_rate_is_of_all_workers_together(planned: MetricRun) -> None:
+    for member, rate in ((ONE, 1.0), (TWO, 3.0)):
+        complete(take(planned, member, 2), rate=rate)
+    assert (reread(planned).rate, reread(planned).seconds_left) == (4.0, 1.0)
+
+
+def test_a_worker_gets_the_lease_that_it_does_not_know_of(planned: MetricRun) -> None:
+    """The database stored it and broke the connection before it said so."""
+    assert take(planned).pk == take(planned).pk
+    assert Lease.objects.count() == 1
+
+
+def test_a_slice_counts_once(planned: MetricRun) -> None:
+    """The answer to the first commit was lost, so the worker stores again."""
+    lease = take(planned)
+    assert complete(lease)
+    assert complete(lease)
+    assert reread(planned).done == 3
 
 
 @pytest.mark.parametrize("status", ["done", "failed", "cancelled"])
 def test_a_run_that_is_over_is_not_taken(run: MetricRun, status: str) -> None:
     MetricRun.objects.update(status=status)
-    assert claims.claim(run.pk, worker="w1") is None
+    assert claims.take(run.pk, ONE, size=3) is None
     assert reread(run).status == status
 
 
-def test_a_silent_worker_loses_the_run(run: MetricRun) -> None:
-    first = take(run)
-    fall_silent(run, 50)
-    assert claims.claim(run.pk, worker="w2") is None
-    fall_silent(run, 61)
-    second = take(run, "w2")
-    assert not claims.beat(first)
-    assert not claims.advance(first, done=3, reused=0, rate=1.0)
-    claims.finish(first)
-    claims.fail(first, "too late")
-    claims.release(first, message="too late")
-    row = reread(run)
-    assert (row.status, row.worker, row.done, row.message) == ("running", "w2", 0, "")
-    assert claims.beat(second)
+def test_a_cancelled_run_tells_its_workers(planned: MetricRun) -> None:
+    lease = take(planned)
+    assert run_state.cancel(planned.pk)
+    assert not complete(lease)
+    claims.hand_back(lease)
+    claims.retry(lease, "too late")
+    run_state.fail(planned.pk, "too late")
+    claims.leave(planned.pk, ONE)
+    row = reread(planned)
+    assert (row.status, row.done, row.message) == ("cancelled", 0, "")
+    assert not Lease.objects.exists()
+    assert not run_state.cancel(planned.pk)
 
 
-def test_a_heartbeat_keeps_the_run(run: MetricRun) -> None:
-    claim = take(run)
-    fall_silent(run)
-    assert claims.beat(claim)
-    assert claims.claim(run.pk, worker="w2") is None
+def test_what_is_handed_back_is_taken_by_the_next(planned: MetricRun) -> None:
+    lease = take(planned)
+    claims.hand_back(lease)
+    claims.leave(planned.pk, ONE)
+    assert reread(planned).status == "queued"
+    again = take(planned, TWO)
+    assert (again.pk, again.attempts, again.first) == (lease.pk, 0, 0)
 
 
-def test_a_cancelled_run_is_lost(run: MetricRun) -> None:
-    claim = take(run)
-    MetricRun.objects.update(status="cancelled")
-    assert not claims.beat(claim)
-
-
-def test_the_sixth_attempt_fails(run: MetricRun) -> None:
-    for attempt in range(5):
-        take(run, f"w{attempt}")
-        fall_silent(run)
-    MetricRun.objects.update(message="w4 stopped answering.")
-    assert claims.claim(run.pk, worker="w5") is None
-    row = reread(run)
-    assert row.status == "failed"
-    assert row.message == "Given up after 5 attempts. w4 stopped answering."
-    assert row.finished_at is not None
-
-
-def test_reused_are_only_scores_from_before_the_run(run: MetricRun) -> None:
-    signature = make_signature()
-    assert claims.begin(take(run), signature=signature, total=9, scored=2)
-    fall_silent(run)
-    assert claims.begin(take(run, "w2"), signature=signature, total=9, scored=6)
-    row = reread(run)
-    assert (row.reused, row.done, row.total) == (2, 6, 9)
-
-
-def test_progress_is_stored(run: MetricRun) -> None:
-    claim = take(run)
-    claims.begin(claim, signature=make_signature(), total=9, scored=2)
-    assert claims.advance(claim, done=5, reused=1, rate=2.0)
-    row = reread(run)
-    assert (row.done, row.reused, row.rate, row.seconds_left) == (5, 3, 2.0, 2.0)
-    claims.finish(claim)
-    row = reread(run)
-    assert (row.status, row.rate, row.claim) == ("done", None, "")
-
-
-def test_a_released_run_is_queued_for_later(run: MetricRun) -> None:
-    claims.release(take(run), message="out of memory", delay=30)
-    row = reread(run)
+def test_a_slice_to_be_tried_again_waits(planned: MetricRun) -> None:
+    lease = take(planned)
+    assert claims.retry(lease, "out of memory") == claims.RETRY_SECONDS
+    assert take(planned, TWO).first == 3
+    claims.leave(planned.pk, ONE)
+    assert reread(planned).status == "running"
+    claims.leave(planned.pk, TWO)
+    row = reread(planned)
     wait = (row.requeue_at - timezone.now()).total_seconds()
-    assert (row.status, row.claim, row.message, row.attempts) == ("queued", "", "out of memory", 1)
-    assert 25 < wait < 31
+    assert (row.status, row.message) == ("queued", "Is tried again. out of memory")
+    assert 10 < wait < 16
+    Lease.objects.filter(worker=None).update(due_at=Now())
+    assert take(planned, TWO).first == 3
+    assert take(planned, ONE).pk == lease.pk
 
 
-def test_a_stopped_worker_costs_no_attempt(run: MetricRun) -> None:
-    claims.release(take(run), message="", is_attempt=False)
-    assert reread(run).attempts == 0
+def test_the_fifth_failure_of_a_slice_fails_the_run(planned: MetricRun) -> None:
+    MetricRun.objects.update(cursor=8)
+    Lease.objects.create(run=planned, first=0, size=3, attempts=4)
+    claims.retry(take(planned), "out of memory")
+    row = reread(planned)
+    assert (row.status, row.message) == ("failed", "Given up after 5 attempts. out of memory")
+    assert not Lease.objects.exists()
+
+
+def test_a_run_is_planned_anew_only_by_its_only_worker(planned: MetricRun) -> None:
+    lease, other = take(planned), take(planned, TWO)
+    assert not claims.start_over(lease)
+    claims.hand_back(other)
+    claims.leave(planned.pk, TWO)
+    assert claims.start_over(lease)
+    assert take(planned).size == 0
+
+
+def test_a_sign_of_life(planned: MetricRun) -> None:
+    take(planned)
+    RunWorker.objects.update(seen_at=timezone.now() - timedelta(seconds=50))
+    claims.beat(planned.pk, TWO)
+    assert (timezone.now() - RunWorker.objects.get().seen_at).total_seconds() > 45
+    claims.beat(planned.pk, ONE)
+    assert (timezone.now() - RunWorker.objects.get().seen_at).total_seconds() < 5
+
+
+def test_threads_and_processes_are_workers_of_their_own() -> None:
+    here, others = claims.identify("w"), []
+    assert claims.identify("w") == here
+    thread = threading.Thread(target=lambda: others.append(claims.identify("w")))
+    thread.start()
+    thread.join()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writing, claims.identify("w").process.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    tokens = {here.process, others[0].process, os.read(reading, 64).decode()}
+    os.close(reading)
+    os.close(writing)
+    assert len(tokens) == 3

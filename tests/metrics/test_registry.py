@@ -11,6 +11,8 @@ from metrics.base import MetricError
 from metrics.registry import METRICS, available, get_info, load
 
 STUDY = {"bleu-star", "sentbleu", "chrf", "ter", "rouge"}
+NEURAL = [name for name, (info, _) in METRICS.items() if info.checkpoint]
+LEXICAL = [name for name in METRICS if name not in NEURAL]
 
 
 def test_keys_are_the_names_of_the_metrics():
@@ -34,7 +36,7 @@ def test_only_ter_is_better_lower():
     assert [name for name, (info, _) in METRICS.items() if not info.higher_is_better] == ["ter"]
 
 
-@pytest.mark.parametrize("name", list(METRICS))
+@pytest.mark.parametrize("name", LEXICAL)
 def test_every_metric_loads_with_its_info(name):
     metric = load(name, source_language="en", target_language="zh")
     assert metric.info is get_info(name)
@@ -45,11 +47,29 @@ def test_every_metric_loads_with_its_info(name):
 def test_signatures_differ_between_metrics_and_tokenizers():
     signatures = [
         load(name, source_language="en", target_language=language).signature()
-        for name in METRICS
+        for name in LEXICAL
         for language in ("en", "zh")
     ]
     # chrF, chrF++ and ROUGE over all characters do the same in every language
-    assert len(set(signatures)) == 2 * len(METRICS) - 3
+    assert len(set(signatures)) == 2 * len(LEXICAL) - 3
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_a_model_that_is_missing_says_how_to_get_it(name):
+    checkpoint = get_info(name).checkpoint
+    with pytest.raises(MetricError, match=f"hf download {checkpoint}") as caught:
+        load(name, source_language="en", target_language="zh")
+    assert caught.value.permanent
+
+
+def test_the_eighteen_of_the_study():
+    """Cheng et al. 2023, section 5: BLEU*, 9 ROUGE, 4 BERTScore, 3 COMET, BLEURT-20."""
+    measures = [key for name in ("bleu-star", "rouge") for key in get_info(name).measures]
+    shown = [key for name in [*NEURAL[:7], "bleurt-20"] for key in get_info(name).table_measures]
+    assert len(measures + shown) == 18
+    layers = {name: len(get_info(name).measures) // 3 for name in NEURAL[:4]}
+    # Embeddings and 12, 12, 24 and 48 layers.
+    assert list(layers.values()) == [13, 13, 25, 49]
 
 
 def test_importing_the_registry_imports_no_metric():

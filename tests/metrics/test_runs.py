@@ -7,10 +7,10 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from annotation.models import Reference
-from metrics import claims, runs, tasks
-from metrics.models import MetricRun
+from metrics import agenda, claims, registry, runs, tasks
+from metrics.models import MetricRun, RunWorker
 from tests.metrics import fakes
-from tests.metrics.conftest import reread
+from tests.metrics.conftest import plan, reread
 from tests.world import World, make_test_set
 
 
@@ -55,7 +55,7 @@ def test_a_run_goes_to_the_queue_of_its_metric(
     django_capture_on_commit_callbacks: object,
 ) -> None:
     entry = (fakes.make_info("neural", "gpu"), "tests.metrics.fakes:Counting")
-    monkeypatch.setitem(runs.registry.METRICS, "neural", entry)
+    monkeypatch.setitem(registry.METRICS, "neural", entry)
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
         started = runs.start(test_set=world.test_set, metrics=["neural"])
     assert sent == [(started.runs[0].pk, "gpu")]
@@ -156,57 +156,19 @@ def test_cancelling(world: World) -> None:
     assert reread(run).status == "done"
 
 
-def test_the_run_of_a_silent_worker_is_handed_out(world: World, sent: list) -> None:
-    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
-    claim = claims.claim(run.pk, worker="w1@host")
-    age(run, heartbeat_at=30)
-    assert runs.requeue_stale() == 0
-    age(run, heartbeat_at=61)
-    assert runs.requeue_stale() == 1
-    assert sent == [(run.pk, "cpu")]
-    assert claim is not None
-    assert not claims.beat(claim)
-    assert reread(run).message == "w1@host stopped answering; the run goes on elsewhere."
-    assert runs.requeue_stale() == 0
+def test_a_started_run_is_for_workers_at_once_and_one_scored_here_is_not(world: World) -> None:
+    metrics = ["chrf", "ter"]
+    for metric, enqueue in zip(metrics, (True, False), strict=True):
+        runs.start(test_set=world.test_set, metrics=[metric], enqueue=enqueue)
+    chosen = agenda.next_run({"cpu"})
+    assert chosen is not None
+    assert chosen.metric == "chrf"
+    wait = (MetricRun.objects.get(metric="ter").requeue_at - timezone.now()).total_seconds()
+    assert wait == pytest.approx(60, abs=5)
 
 
-def test_a_lost_message_is_sent_again(world: World, sent: list) -> None:
-    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
-    assert runs.requeue_stale() == 0
-    age(run, requeue_at=1)
-    assert runs.requeue_stale() == 1
-    assert runs.requeue_stale() == 0
-    assert sent == [(run.pk, "cpu")]
-
-
-def test_messages_get_rarer_while_a_run_waits(world: World, sent: list) -> None:
-    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
-    for waited, expected in [(10, 60), (150, 150), (4000, 300)]:
-        age(run, requeue_at=1, created_at=waited)
-        runs.requeue_stale()
-        wait = (reread(run).requeue_at - timezone.now()).total_seconds()
-        assert wait == pytest.approx(expected, abs=5)
-
-
-def test_a_worker_that_starts_asks_for_everything_queued(world: World, sent: list) -> None:
-    started = runs.start(test_set=world.test_set, metrics=["chrf", "ter", "bleu"], enqueue=False)
-    queued, running, over = started.runs
-    claims.claim(running.pk, worker="alive")
-    runs.cancel(over)
-    assert runs.requeue_stale(everything=True) == 1
-    assert sent == [(queued.pk, "cpu")]
-
-
-def test_two_caretakers_send_one_message(
-    world: World, sent: list, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second looks at the runs before the first has written, and writes after it."""
-    run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
-    age(run, requeue_at=1)
-    seen_by_second = reread(run)
-    assert runs.requeue_stale() == 1
-    assert not runs._requeue(seen_by_second)
-    assert sent == [(run.pk, "cpu")]
+def take(run: MetricRun, worker: str = "w1") -> None:
+    assert claims.take(run.pk, claims.identify(worker), size=1)
 
 
 def test_idle_queues_are_those_without_a_busy_worker(world: World) -> None:
@@ -215,25 +177,27 @@ def test_idle_queues_are_those_without_a_busy_worker(world: World) -> None:
     assert runs.idle_queues([reread(waiting)]) == []
     age(waiting, created_at=16)
     assert runs.idle_queues([reread(waiting)]) == ["cpu"]
-    claims.claim(other.pk, worker="w1")
+    take(other)
     assert runs.idle_queues([reread(waiting)]) == []
-    age(other, heartbeat_at=61)
+    RunWorker.objects.update(seen_at=timezone.now() - timedelta(seconds=61))
     assert runs.idle_queues([reread(waiting)]) == ["cpu"]
 
 
 def test_a_run_that_waits_for_its_retry_is_no_sign_of_idleness(world: World) -> None:
     run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
-    MetricRun.objects.update(attempts=1)
-    age(run, created_at=100, requeue_at=-60)
+    age(run, created_at=100, started_at=90, requeue_at=-60)
     assert runs.idle_queues([reread(run)]) == []
     age(run, requeue_at=20)
     assert runs.idle_queues([reread(run)]) == ["cpu"]
 
 
-def test_silence(world: World) -> None:
+def test_silence_is_that_of_the_worker_heard_last(world: World) -> None:
     run = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
     assert runs.silence(run) is None
-    claims.claim(run.pk, worker="w1")
+    plan(run, claims.identify("w1"))
+    take(run)
     assert runs.silence(reread(run)) is None
-    age(run, heartbeat_at=40)
+    RunWorker.objects.update(seen_at=timezone.now() - timedelta(seconds=40))
     assert runs.silence(reread(run)) == pytest.approx(40, abs=5)
+    take(run, "w2")
+    assert runs.silence(reread(run)) is None

@@ -1,3 +1,4 @@
+import re
 from io import StringIO
 
 import pytest
@@ -27,6 +28,7 @@ def test_scoring_here_needs_no_worker(world: World, fake_metrics: Counting) -> N
     out = score("harbour", "--metric", "counting", "--metric", "chrf", "--here")
     assert "Counting: done, 8 of 8" in out
     assert "chrF: done, 8 of 8" in out
+    assert len(re.findall(r"  manage.py score on .*: cpu, 8 texts in .*, peak memory \d", out)) == 2
     assert len(fake_metrics.seen) == 8
     assert set(MetricRun.objects.values_list("status", flat=True)) == {"done"}
 
@@ -65,9 +67,9 @@ def test_the_line_is_live_on_a_terminal(
 ) -> None:
     monkeypatch.setattr(scoring, "FIRST_CHUNK", 2)
     out = score("harbour", "--metric", "counting", "--here", stdout=Terminal())
-    steps = [step.split(",")[1].strip() for step in out.split("\r\x1b[K")[1:]]
+    lines = out.split("\n")[1]
+    steps = [step.split(",")[1].strip() for step in lines.split("\r\x1b[K")[1:]]
     assert steps == ["0 of 8", "2 of 8", "8 of 8", "8 of 8"]
-    assert out.endswith("\n")
 
 
 def test_a_failed_run_fails_the_command(
@@ -112,7 +114,7 @@ def test_refused_metrics_fail_the_command_and_the_others_run(
             ["harbour", "--metric", "chrf", "--system", "weak@half"],
             "harbour has no system 'weak@half'. Known: strong@0.8, weak@0.8.",
         ),
-        (["harbour", "--metric", "meteor"], "invalid choice: 'meteor'"),
+        (["harbour", "--metric", "meteor"], "There is no metric 'meteor'"),
         (["harbour", "--metric", "chrf", "--wait", "--here"], "not allowed with argument"),
     ],
 )

@@ -1,29 +1,21 @@
 import logging
+import socket
 
 import numpy as np
 import pytest
 from django.db import OperationalError
+from django.db.models.functions import Now
 
 from annotation.models import Output
-from metrics import claims, runs, scoring
+from metrics import patience, runs, scoring
 from metrics.base import MetricError
-from metrics.models import MetricRun, SegmentScore
+from metrics.models import Lease, MetricRun, SegmentScore
 from metrics.scores import system_scores
 from tests.metrics import fakes
-from tests.metrics.conftest import reread
+from tests.metrics.conftest import reread, start, work_off
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]
-
-
-def start(world: World, metric: str = "counting", **options: object) -> MetricRun:
-    started = runs.start(test_set=world.test_set, metrics=[metric], enqueue=False, **options)
-    return started.runs[0]
-
-
-def work_off(run: MetricRun, **options: object) -> MetricRun:
-    scoring.work_off(run.pk, worker="test", **options)
-    return reread(run)
 
 
 def test_every_output_gets_its_score(world: World, fake_metrics: Counting) -> None:
@@ -91,24 +83,6 @@ def test_an_empty_output_is_scored(world: World, fake_metrics: Counting) -> None
     assert "" in {item.hypothesis for item in fake_metrics.seen}
 
 
-def test_a_run_taken_over_goes_on_where_it_stood(
-    world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first worker loses its claim after its first chunk, as if it had been silent."""
-    monkeypatch.setattr(scoring, "FIRST_CHUNK", 3)
-    run = start(world, "acting")
-    seize = MetricRun.objects.filter(pk=run.pk)
-    monkeypatch.setattr(
-        fakes.Acting, "act", staticmethod(lambda: seize.update(status="queued", claim=""))
-    )
-    row = work_off(run)
-    assert (row.status, len(fake_metrics.seen)) == ("queued", 3)
-    monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: None))
-    row = work_off(run)
-    assert (row.status, row.done, row.reused, row.attempts) == ("done", 8, 0, 2)
-    assert len(fake_metrics.seen) == SegmentScore.objects.count() == 8
-
-
 def test_a_cancelled_run_stops_after_its_chunk(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,29 +94,21 @@ def test_a_cancelled_run_stops_after_its_chunk(
     assert SegmentScore.objects.count() == 2
 
 
-def test_what_another_run_scored_meanwhile_is_not_scored_again(
-    world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scoring, "FIRST_CHUNK", 2)
-    monkeypatch.setattr(scoring, "LARGEST_CHUNK", 2)
-    run, weak = start(world, "acting"), world.test_set.systems.filter(name="weak")
-    other = start(world, "acting", systems=weak)
-
-    def overtake() -> None:
-        monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: None))
-        work_off(other)
-
-    monkeypatch.setattr(fakes.Acting, "act", staticmethod(overtake))
-    row = work_off(run)
-    # 2 in the first chunk, 4 by the other run (one of them in that chunk), the remaining 3.
-    assert (row.status, row.done, row.reused) == ("done", 8, 3)
-    assert (len(fake_metrics.seen), SegmentScore.objects.count()) == (9, 8)
-
-
 def test_a_worker_that_must_stop_hands_the_run_back(world: World, fake_metrics: Counting) -> None:
     row = work_off(start(world), should_stop=lambda: True)
-    assert (row.status, row.attempts, row.claim) == ("queued", 0, "")
+    assert row.status == "queued"
     assert fake_metrics.seen == []
+
+
+def test_a_worker_that_stops_midway_leaves_the_rest_to_others(
+    world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "FIRST_CHUNK", 3)
+    row = work_off(start(world), should_stop=lambda: bool(fake_metrics.seen))
+    assert (row.status, row.done, row.rate) == ("queued", 3, None)
+    assert row.workers.get().left_at is not None
+    assert work_off(row).status == "done"
+    assert len(fake_metrics.seen) == 8
 
 
 def test_an_interrupt_hands_the_run_back(
@@ -152,7 +118,8 @@ def test_an_interrupt_hands_the_run_back(
     run = start(world, "failing")
     with pytest.raises(KeyboardInterrupt):
         work_off(run)
-    assert (reread(run).status, reread(run).attempts) == ("queued", 0)
+    assert reread(run).status == "queued"
+    assert set(Lease.objects.values_list("worker", "attempts")) == {(None, 0)}
 
 
 def test_a_permanent_error_names_the_segment(
@@ -172,14 +139,15 @@ def test_an_error_that_may_pass_is_tried_again_later(
     monkeypatch.setattr(fakes.Failing, "error", error)
     run = start(world, "failing")
     waits = []
-    for _ in range(5):
-        row = work_off(run)
+    for _ in range(4):
+        waits.append(scoring.work_off(run.pk, worker="test").rest_seconds)
+        row = reread(run)
         assert (row.status, row.message) == ("queued", "Is tried again. out of memory")
-        waits.append(round((row.requeue_at - row.heartbeat_at).total_seconds()))
-    assert waits == [15, 30, 60, 120, 240]
+        assert scoring.work_off(run.pk, worker="test").is_idle
+        Lease.objects.update(due_at=Now())
+    assert waits == [15, 30, 60, 120]
     row = work_off(run)
-    assert row.status == "failed"
-    assert row.message == "Given up after 5 attempts. Is tried again. out of memory"
+    assert (row.status, row.message) == ("failed", "Given up after 5 attempts. out of memory")
 
 
 def test_any_other_error_fails_the_run_and_is_logged(
@@ -236,10 +204,10 @@ def test_a_hiccup_of_the_database_costs_nothing(
         store(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(scoring, "store_scores", flaky)
-    monkeypatch.setattr(scoring, "DATABASE_RETRIES", (0, 0))
-    monkeypatch.setattr(scoring.connection, "close", lambda: None)
+    monkeypatch.setattr(patience, "DATABASE_RETRIES", (0, 0))
+    monkeypatch.setattr(patience.connection, "close", lambda: None)
     row = work_off(start(world))
-    assert (row.status, row.attempts, len(fake_metrics.seen)) == ("done", 1, 8)
+    assert (row.status, len(fake_metrics.seen)) == ("done", 8)
 
 
 def test_a_database_that_stays_away_leaves_the_run_to_the_next(
@@ -249,8 +217,8 @@ def test_a_database_that_stays_away_leaves_the_run_to_the_next(
         raise OperationalError("no route to host")
 
     monkeypatch.setattr(scoring, "store_scores", broken)
-    monkeypatch.setattr(scoring, "DATABASE_RETRIES", (0, 0))
-    monkeypatch.setattr(scoring.connection, "close", lambda: None)
+    monkeypatch.setattr(patience, "DATABASE_RETRIES", (0, 0))
+    monkeypatch.setattr(patience.connection, "close", lambda: None)
     run = start(world)
     with pytest.raises(OperationalError):
         work_off(run)
@@ -266,14 +234,16 @@ def test_chunks_grow_to_a_second() -> None:
 
 @pytest.mark.django_db
 def test_queries_do_not_grow_with_the_outputs(
-    fake_metrics: Counting, django_assert_max_num_queries: object
+    fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: object
 ) -> None:
-    """300 outputs in 3 chunks: 16, 64 and the rest."""
-    test_set = make_test_set("long", segments=150)
-    run = runs.start(test_set=test_set, metrics=["counting"], enqueue=False).runs[0]
-    with django_assert_max_num_queries(50):  # type: ignore[operator]
-        scoring.work_off(run.pk, worker="test")
-    assert SegmentScore.objects.count() == 300
+    """Two slices cost the same, be they of 15 outputs or of 150."""
+    for slug, segments in (("short", 15), ("long", 150)):
+        monkeypatch.setattr(scoring, "FIRST_CHUNK", segments)
+        test_set = make_test_set(slug, segments=segments, systems=(f"one-{slug}", f"two-{slug}"))
+        run = runs.start(test_set=test_set, metrics=["counting"], enqueue=False).runs[0]
+        with django_assert_max_num_queries(95):  # type: ignore[operator]
+            scoring.work_off(run.pk, worker="test")
+    assert SegmentScore.objects.count() == 330
 
 
 def test_progress_is_reported(world: World, fake_metrics: Counting) -> None:
@@ -282,8 +252,10 @@ def test_progress_is_reported(world: World, fake_metrics: Counting) -> None:
     assert steps == [0, 8]
 
 
-def test_a_run_in_other_hands_is_left_alone(world: World, fake_metrics: Counting) -> None:
-    run = start(world)
-    claims.claim(run.pk, worker="somebody else")
-    assert work_off(run).worker == "somebody else"
-    assert fake_metrics.seen == []
+def test_the_log_says_what_a_worker_did(world: World, fake_metrics: Counting) -> None:
+    worker = work_off(start(world)).workers.get()
+    assert (worker.name, worker.host, worker.segments) == ("test", socket.gethostname(), 8)
+    assert (worker.device, worker.precision, worker.batch) == ("cpu", "", "")
+    assert worker.seconds > 0
+    assert worker.peak_bytes > 2**20
+    assert (worker.device_peak_bytes, worker.state) == (None, "left")

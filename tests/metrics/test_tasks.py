@@ -1,11 +1,10 @@
 from collections.abc import Iterator
-from unittest.mock import Mock
 
 import pytest
 from celery import current_app
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import worker_shutting_down
 
-from metrics import caretaker, runs, tasks
+from metrics import runs, tasks
 from metrics.models import MetricRun
 from tests.metrics.conftest import reread
 from tests.world import World
@@ -37,12 +36,12 @@ def test_the_task_of_a_deleted_run_does_nothing(db: None) -> None:
 def test_a_second_message_does_nothing(run: MetricRun) -> None:
     for _ in range(2):
         tasks.score_run.apply(args=[run.pk])
-    assert reread(run).attempts == 1
+    assert [worker.segments for worker in run.workers.all()] == [8]
 
 
 def test_a_worker_that_stops_hands_the_run_back(run: MetricRun, shutting_down: None) -> None:
     tasks.score_run.apply(args=[run.pk])
-    assert (reread(run).status, reread(run).attempts) == ("queued", 0)
+    assert reread(run).status == "queued"
 
 
 def test_queues_have_keys_of_their_own() -> None:
@@ -51,15 +50,7 @@ def test_queues_have_keys_of_their_own() -> None:
     assert keys == {"cpu": "cpu", "gpu": "gpu"}
 
 
-def test_every_worker_looks_after_all_runs(run: MetricRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It hands out at once what waits, then goes on looking until it is told to stop."""
-    thread = Mock()
-    periodic = Mock(return_value=thread)
-    monkeypatch.setattr(caretaker, "Periodic", periodic)
-    worker_ready.send(sender="w1")
-    assert reread(run).status == "done"
-    assert periodic.call_args.args[1:] == (caretaker.ROUND_SECONDS, runs.requeue_stale)
-    thread.start.assert_called_once()
-    worker_shutting_down.send(sender="w1", sig="SIGTERM", how="Warm", exitcode=0)
-    tasks._stopping.clear()
-    thread.stop.assert_called_once()
+def test_a_message_also_starts_what_else_waits(run: MetricRun) -> None:
+    other = runs.start(test_set=run.test_set, metrics=["chrf"]).runs[0]
+    tasks.score_run.apply(args=[run.pk])
+    assert (reread(run).status, reread(other).status) == ("done", "done")

@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from metrics import claims, runs
-from metrics.models import MetricRun
+from metrics.models import MetricRun, RunWorker
+from metrics.registry import METRICS
 from tests.metrics.conftest import reread
 from tests.world import World, make_campaign, make_test_set
 
@@ -57,8 +58,11 @@ def test_the_form_says_what_cannot_run_and_why(as_researcher: Client) -> None:
     make_test_set("bare", references=False)
     page = as_researcher.get(reverse("run-start", args=["bare"]))
     boxes = re.findall(r'<input type="checkbox" name="metrics"[^>]*>', page.text)
-    assert boxes
-    assert all("disabled" in box for box in boxes)
+    free = {name for name, (info, _) in METRICS.items() if not info.needs_reference}
+    for box in boxes:
+        name = re.search(r'value="([^"]*)"', box)[1]
+        assert ("disabled" in box) == (name not in free)
+    assert len(boxes) == len(METRICS)
     assert "chrF needs a reference for every segment; this test set has none." in page.text
 
 
@@ -154,12 +158,25 @@ def test_htmx_gets_what_changes_alone(as_researcher: Client, run: MetricRun) -> 
 def test_a_running_run_shows_rate_and_time_left(as_researcher: Client, run: MetricRun) -> None:
     MetricRun.objects.update(
         status="running", total=5000, done=1000, rate=50.0, worker="w1@host",
-        heartbeat_at=timezone.now(), attempts=2,
     )  # fmt: skip
     page = as_researcher.get(run.get_absolute_url()).text
     assert '<progress max="5000" value="1000"' in page
     assert "1,000 of 5,000 · 50/s · 1 min 20 s left" in page
-    assert "w1@host, attempt 2" in page
+
+
+def test_the_log_of_the_workers_is_shown(as_researcher: Client, run: MetricRun) -> None:
+    assert "No worker has taken part yet." in as_researcher.get(run.get_absolute_url()).text
+    RunWorker.objects.create(
+        run=run, name="w1@<host>", host="gpu-7", device="cuda:0 (NVIDIA H100)", segments=12_345,
+        precision="bfloat16", batch="32,768 tokens", seconds=61.7, peak_bytes=700 * 2**20,
+        device_peak_bytes=3 * 2**30,
+    )  # fmt: skip
+    RunWorker.objects.create(run=run, name="w2", host="cpu-1", left_at=timezone.now(), is_lost=True)
+    page = as_researcher.get(run.get_absolute_url(), **FRAGMENT).text
+    for text in ("w1@&lt;host&gt;", "on gpu-7", "cuda:0 (NVIDIA H100), bfloat16", "12,345", "200/s",
+                 "batches of 32,768 tokens", "1 min 2 s", "700 MiB, device 3.0 GiB", "at work",
+                 "stopped answering"):  # fmt: skip
+        assert text in page
 
 
 def test_a_failed_run_shows_its_message_as_text(as_researcher: Client, run: MetricRun) -> None:
@@ -179,8 +196,8 @@ def test_a_queue_without_a_worker_shows_how_to_start_one(
 
 
 def test_a_silent_worker_is_shown(as_researcher: Client, run: MetricRun) -> None:
-    claims.claim(run.pk, worker="w1@host")
-    MetricRun.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=40))
+    claims.take(run.pk, claims.identify("w1@host"), size=1)
+    RunWorker.objects.update(seen_at=timezone.now() - timedelta(seconds=40))
     page = as_researcher.get(run.get_absolute_url()).text
     assert "w1@host has given no sign of life for 40 s" in page
 

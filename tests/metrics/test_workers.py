@@ -1,229 +1,153 @@
-"""Real worker processes, killed, stopped and outpaced, on a database and a queue of their own.
-
-The broker is the embedded one, or CELERY_BROKER_URL; the database is an SQLite file, or a new
-one on the server of DATABASE_URL. A heartbeat counts as lost after 5 s here instead of 60 s.
-"""
+"""Real worker processes, killed, stopped and outpaced, on a database and a queue of their own."""
 
 import os
-import signal
-import sqlite3
+import random
+import shutil
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
-import psycopg
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-DEADLINE = 60
+from tests.metrics.sites import DEADLINE, Broker, RedisBroker, Site, database_url, on_server
+
 SEGMENTS = 100  # with two systems 200 outputs, each of them another text
 
 
-@dataclass
-class Site:
-    """One installation, seen from outside: commands, workers, and its database by plain SQL."""
-
-    var: Path
-    queue: str
-    database_url: str | None
-    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        database = {"DATABASE_URL": self.database_url} if self.database_url else {}
-        return {
-            **{name: value for name, value in os.environ.items() if name != "DATABASE_URL"},
-            **database,
-            "DJANGO_SETTINGS_MODULE": "tests.metrics.worker_settings",
-            "TOUCHSTONE_VAR": str(self.var),
-            "TEST_QUEUE": self.queue,
-            "RUN_STALE_SECONDS": "5",
-            "PYTHONPATH": str(ROOT),
-        }
-
-    def manage(self, *arguments: str) -> str:
-        """Run `manage.py`."""
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, timeout=DEADLINE
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode()
-
-    def start_worker(self, name: str) -> subprocess.Popen[bytes]:
-        """Start a worker as `make demo` does."""
-        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo"]
-        options = ["-Q", self.queue, "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
-        with (self.var / f"{name}.log").open("wb") as log:
-            worker = subprocess.Popen(
-                [*command, *options], cwd=ROOT, env=self.environment, stdout=log, stderr=log
-            )
-        self.workers.append(worker)
-        return worker
-
-    def query(self, sql: str) -> list[tuple[Any, ...]]:
-        """Read the database as a stranger."""
-        if self.database_url:
-            with psycopg.connect(self.database_url) as server:
-                return server.execute(sql).fetchall()
-        file = sqlite3.connect(self.var / "touchstone.sqlite3", timeout=30)
-        try:
-            return file.execute(sql).fetchall()
-        finally:
-            file.close()
-
-    def run(self, metric: str) -> tuple[Any, ...]:
-        """The newest run of a metric: status, done, attempts, worker."""
-        sql = "SELECT status, done, attempts, worker FROM metrics_metricrun WHERE metric = '{}'"
-        return self.query(sql.format(metric) + " ORDER BY id DESC LIMIT 1")[0]
-
-    def wait_for(self, what: str, is_true: Callable[[], bool]) -> None:
-        """Poll until something is true; fails with the workers' logs after DEADLINE seconds."""
-        deadline = time.monotonic() + DEADLINE
-        while not is_true():
-            if time.monotonic() > deadline:
-                logs = "\n".join(path.read_text() for path in self.var.glob("*.log"))
-                pytest.fail(f"{what}: not within {DEADLINE} s\n{logs}")
-            time.sleep(0.05)
-
-    def wait_for_end(self, metric: str) -> None:
-        ends = ("done", "failed", "cancelled")
-        self.wait_for(f"{metric} ends", lambda: self.run(metric)[0] in ends)
-
-    def wait_for_middle(self, metric: str) -> None:
-        self.wait_for(f"{metric} is under way", lambda: self.run(metric)[1] > 0)
-
-    def scores(self, metric: str) -> tuple[int, int]:
-        """How many scores a metric has, and of how many contents."""
-        sql = (
-            "SELECT count(*), count(DISTINCT content_key) FROM metrics_segmentscore s "
-            "JOIN metrics_metricsignature m ON m.id = s.signature_id WHERE metric = '{}'"
-        )
-        return self.query(sql.format(metric))[0]
-
-
-def _new_database(name: str) -> str | None:
-    """Create a database beside that of DATABASE_URL; None where SQLite is used."""
-    url = os.environ.get("DATABASE_URL")
-    if not url:
-        return None
-    with psycopg.connect(url, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
-    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site with a test set, from which the others are copied."""
+    var, name = tmp_path_factory.mktemp("template"), f"touchstone-{uuid4().hex[:12]}"
+    template = Site(var, name, database_url(name), Broker(var))
+    if template.database_url:
+        on_server(f'CREATE DATABASE "{name}"')
+    try:
+        make = f"from tests.world import make_test_set; make_test_set(segments={SEGMENTS})"
+        migrate = "from django.core.management import call_command; call_command('migrate', '-v0')"
+        template.manage("shell", "--no-imports", "-v0", "-c", f"{migrate}; {make}")
+        yield template
+    finally:
+        if template.database_url:
+            on_server(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path, template: Site) -> Iterator[Site]:
     name = f"touchstone-{uuid4().hex[:12]}"
-    site = Site(tmp_path, name, _new_database(name))
+    if template.database_url:
+        on_server(f'CREATE DATABASE "{name}" TEMPLATE "{template.queue}"')
+    else:
+        shutil.copy(template.var / "touchstone.sqlite3", tmp_path)
+    is_redis = os.environ.get("CELERY_BROKER_URL", "").startswith("redis")
+    broker = RedisBroker(tmp_path) if is_redis else Broker(tmp_path)
+    site = Site(tmp_path, name, database_url(name), broker)
     try:
-        site.manage("migrate", "-v0")
-        make = f"from tests.world import make_test_set; make_test_set(segments={SEGMENTS})"
-        site.manage("shell", "-v0", "-c", make)
         yield site
     finally:
-        for worker in site.workers:
+        for worker in site.workers.values():
             worker.kill()
             worker.wait()
+        broker.stop()
         if site.database_url:
-            with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
-                server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+            on_server(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def test_the_run_of_a_killed_worker_is_finished_by_the_next(site: Site) -> None:
-    first = site.start_worker("first")
-    site.manage("score", "harbour", "--metric", "slow")
-    site.wait_for_middle("slow")
-    first.send_signal(signal.SIGKILL)
-    first.wait()
-    status, done, attempts, _ = site.run("slow")
-    assert (status, attempts) == ("running", 1)
-    assert 0 < done < 2 * SEGMENTS
-    site.start_worker("second")
-    site.wait_for_end("slow")
-    status, done, attempts, worker = site.run("slow")
-    assert (status, done, attempts) == ("done", 2 * SEGMENTS, 2)
-    assert worker.startswith("second@")
-    assert site.scores("slow") == (2 * SEGMENTS, 2 * SEGMENTS)
+class Fate:
+    """Seeded misfortune: each blow falls once the run has come a little further."""
+
+    def __init__(self, site: Site, metric: str, seed: int) -> None:
+        self.site, self.metric, self.rng = site, metric, random.Random(seed)
+        self.killed: set[str] = set()
+        self.stopped: set[str] = set()
+        self.goal = 0
+
+    def wait_for_progress(self) -> None:
+        self.goal += self.rng.randint(8, 20)
+        site, metric = self.site, self.metric
+        site.wait_for(f"{self.goal} scores", lambda: site.run(metric)[1] >= self.goal)
+
+    def kill_one(self) -> None:
+        """Kill -9 a worker that has a slice in hand."""
+        self.wait_for_progress()
+        hands: list[str] = []
+
+        def is_busy() -> bool:
+            gone = self.killed | self.stopped
+            hands[:] = [name for name in self.site.at_work(self.metric) if name not in gone]
+            return bool(hands)
+
+        self.site.wait_for("a worker at work", is_busy)
+        name = self.rng.choice(hands)
+        self.site.workers[name].kill()
+        self.site.workers[name].wait()
+        self.killed.add(name)
+
+    def stop_one(self) -> subprocess.Popen[bytes]:
+        """Ask a worker to end, as an upgrade does."""
+        gone = self.killed | self.stopped
+        name = self.rng.choice(sorted(set(self.site.workers) - gone))
+        self.site.workers[name].terminate()
+        self.stopped.add(name)
+        return self.site.workers[name]
 
 
-def test_messages_that_a_killed_worker_held_are_sent_again(site: Site) -> None:
-    """The worker takes messages ahead; those are gone with it on the embedded broker."""
-    first = site.start_worker("first")
-    metrics = ["slow", "counting", "chrf"]
+def test_a_run_survives_whatever_befalls_its_workers(site: Site) -> None:
+    """Three workers and more, three of them killed, one stopped; broker and database restart."""
+    metrics = ["slower", "counting", "chrf"]
+    for name in ("a", "b", "c"):
+        site.start_worker(name)
     site.manage("score", "harbour", *(f"--metric={metric}" for metric in metrics))
-    site.wait_for_middle("slow")
-    first.kill()
-    first.wait()
-    site.start_worker("second")
+    site.wait_for("three workers at work", lambda: len(site.at_work("slower")) == 3)
+    fate = Fate(site, "slower", seed=20261121)
+    fate.kill_one()
+    site.start_worker("d")
+    fate.wait_for_progress()
+    site.broker.restart()
+    fate.kill_one()
+    site.start_worker("e")
+    fate.wait_for_progress()
+    site.drop_connections()
+    stopped = fate.stop_one()
+    fate.kill_one()
     for metric in metrics:
         site.wait_for_end(metric)
-        assert site.run(metric)[0] == "done"
+        assert site.run(metric)[:2] == ("done", 2 * SEGMENTS)
         assert site.scores(metric) == (2 * SEGMENTS, 2 * SEGMENTS)
+    assert stopped.wait(DEADLINE) == 0
+    assert site.lost() == fate.killed
+    assert site.query("SELECT count(*) FROM metrics_lease") == [(0,)]
 
 
-def test_a_worker_that_is_stopped_hands_its_run_on_at_once(site: Site) -> None:
+def test_a_worker_that_is_stopped_hands_its_run_on_and_cancelling_frees_one(site: Site) -> None:
     first = site.start_worker("first")
-    site.manage("score", "harbour", "--metric", "slow")
-    site.wait_for_middle("slow")
+    site.manage("score", "harbour", "--metric", "slower", "--metric", "counting")
+    site.wait_for_middle("slower")
     first.terminate()
     assert first.wait(DEADLINE) == 0
-    status, done, attempts, _ = site.run("slow")
-    assert (status, attempts) == ("queued", 0)
+    status, done, _ = site.run("slower")
+    assert status == "queued"
     assert 0 < done < 2 * SEGMENTS
     site.start_worker("second")
-    site.wait_for_end("slow")
-    assert site.run("slow")[:3] == ("done", 2 * SEGMENTS, 1)
-    assert site.scores("slow") == (2 * SEGMENTS, 2 * SEGMENTS)
+    site.wait_for("somebody goes on", lambda: site.run("slower")[1] > done)
+    assert site.run("slower")[2].startswith("second@")
+    cancel = "from metrics import models, runs; runs.cancel({})".format(
+        "models.MetricRun.objects.get(metric='slower')"
+    )
+    site.manage("shell", "-v0", "-c", cancel)
+    site.wait_for_end("counting")
+    status, done, _ = site.run("slower")
+    assert (status, site.run("counting")[0]) == ("cancelled", "done")
+    assert done < 2 * SEGMENTS
+    assert site.scores("slower")[0] < 2 * SEGMENTS
 
 
 def test_a_long_chunk_is_not_taken_over(site: Site) -> None:
     """One chunk takes 7 s, a worker may be silent for 5 s: the heartbeat makes the difference."""
     site.start_worker("first")
     site.manage("score", "harbour", "--metric", "longchunk", "--system", "strong")
-    site.wait_for("a claim", lambda: site.run("longchunk")[0] == "running")
+    site.wait_for("a slice", lambda: site.at_work("longchunk") == ["first"])
     site.start_worker("second")
-    seen = set()
-
-    def is_over() -> bool:
-        status, _, attempts, _ = site.run("longchunk")
-        seen.add(attempts)
-        return attempts > 1 or status != "running" or site.scores("longchunk")[0] > 0
-
-    site.wait_for("the first chunk", is_over)
-    assert seen == {1}
-    assert site.run("longchunk")[:1] == ("running",)
-    assert site.scores("longchunk")[0] > 0
-
-
-def test_a_cancelled_run_frees_its_worker(site: Site) -> None:
-    site.start_worker("only")
-    site.manage("score", "harbour", "--metric", "slow", "--metric", "counting")
-    site.wait_for_middle("slow")
-    cancel = "from metrics import models, runs; runs.cancel({})".format(
-        "models.MetricRun.objects.get(metric='slow')"
-    )
-    site.manage("shell", "-v0", "-c", cancel)
-    site.wait_for_end("counting")
-    status, done, _, _ = site.run("slow")
-    assert (status, site.run("counting")[0]) == ("cancelled", "done")
-    assert done < 2 * SEGMENTS
-    assert site.scores("slow")[0] < 2 * SEGMENTS
-
-
-def test_two_workers_share_the_runs(site: Site) -> None:
-    site.start_worker("first")
-    site.manage("score", "harbour", "--metric", "longchunk")
-    site.wait_for("a claim", lambda: site.run("longchunk")[0] == "running")
-    site.start_worker("second")
-    site.manage("score", "harbour", "--metric", "counting")
-    site.wait_for_end("counting")
+    site.wait_for("the first chunk", lambda: site.scores("longchunk")[0] > 0 or bool(site.lost()))
+    assert site.lost() == set()
     assert site.run("longchunk")[0] == "running"
-    assert site.run("longchunk")[3].startswith("first@")
-    assert site.run("counting")[3].startswith("second@")

@@ -1,0 +1,389 @@
+"""Every address with every role, for a private and a public campaign.
+
+An address that is missing from the table fails the test, so that whoever adds a page decides who
+may open it.
+"""
+
+import zlib
+from collections.abc import Mapping
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, User
+from django.test import Client
+from django.urls import reverse
+
+from annotation.access import run_campaigns, runs_campaign, visible_campaigns
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.entry.links import create_link
+from annotation.models import Assignment, Campaign, Membership, Output
+from metrics.families.bertscore.options import make_info
+from metrics.models import ConfiguredMetric, MetricRun
+from tests.addresses import fill, routes
+from tests.world import World, make_campaign, make_test_set, make_user
+from training.models import CorpusText, ParallelCorpus, TrainingJob
+
+ROLES = (
+    "anonymous", "annotator", "researcher", "member", "other", "owner", "appointed", "site",
+)  # fmt: skip
+Statuses = dict[str, int]
+
+
+def each(**statuses: int) -> Statuses:
+    """A status for every role; `readers` stands for all that are not named."""
+    rest = statuses.pop("readers", 200)
+    return {role: statuses.get(role, rest) for role in ROLES}
+
+
+READ = each(anonymous=302, annotator=403)
+API = each(anonymous=403, annotator=403)
+CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
+SITE = each(anonymous=302, readers=403, annotator=403, site=200)
+RATE = each(anonymous=302, annotator=200, readers=404)
+ALL = each(anonymous=200, annotator=200)
+
+
+def hidden(table: Statuses) -> Statuses:
+    """As `table`, but those who may not see the private campaign find nothing."""
+    return table | {"researcher": 404, "other": 404}
+
+
+def run(done: int = 302) -> tuple[Statuses, Statuses]:
+    """A change to a campaign, sent by POST: for the public and for the private campaign."""
+    refused = {"researcher": 403, "member": 403, "other": 403}
+    table = each(anonymous=302, annotator=403, readers=done) | refused
+    return table, hidden(table)
+
+
+CAMPAIGN = (READ, hidden(READ))
+# Nothing has been scored: there is no figure yet.
+FIGURE = [each(anonymous=302, annotator=403, readers=404)] * 2
+CAMPAIGN_API = (API, hidden(API))
+# Name of the address -> method, statuses for the public campaign, for the private one.
+TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
+    "login": ("GET", *[each(anonymous=200, annotator=302, readers=302)] * 2),
+    "logout": ("GET", *[each(readers=405, annotator=405, anonymous=405)] * 2),
+    "set_language": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
+    "home": ("GET", *[each(anonymous=302, annotator=200, readers=302)] * 2),
+    "schema": ("GET", ALL, ALL),
+    "testsets": ("GET", READ, READ),
+    "testset": ("GET", READ, READ),
+    "testset-upload": ("GET", CREATE, CREATE),
+    "campaigns": ("GET", READ, READ),
+    "campaign-new": ("GET", CREATE, CREATE),
+    "campaign": ("GET", *CAMPAIGN),
+    "campaign-open": ("POST", *run()),
+    "campaign-close": ("POST", *run()),
+    "campaign-annotators": ("POST", *run(422)),
+    "annotator-link": ("POST", *run()),
+    "annotator-decide": ("POST", *run()),
+    "campaign-instructions": ("POST", *run(422)),
+    "campaign-import": ("GET", CREATE, CREATE),
+    "campaign-items": ("GET", *run(200)),
+    "campaign-items-delete": ("POST", *run()),
+    "monitor": ("GET", *CAMPAIGN),
+    "monitor-data": ("GET", *CAMPAIGN),
+    "monitor-remarks": ("GET", *CAMPAIGN),
+    "power": ("GET", READ, READ),
+    "power-data": ("GET", READ, READ),
+    "campaign-power": ("GET", *CAMPAIGN),
+    "campaign-power-data": ("GET", *CAMPAIGN),
+    "export": ("GET", *CAMPAIGN),
+    "export-file": ("GET", *CAMPAIGN),
+    "access": ("GET", *CAMPAIGN),
+    "campaign-privacy": ("POST", *run()),
+    "member-add": ("POST", *run(422)),
+    "member-remove": ("POST", *run()),
+    "invite": ("POST", *run(422)),
+    "invitation-renew": ("POST", *run()),
+    "invitation-revoke": ("POST", *run()),
+    "access-link-add": ("POST", *run(422)),
+    "access-link-revoke": ("POST", *run()),
+    "codes-check": ("POST", *run(422)),
+    "access-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
+    "consent": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "background": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "quality": ("GET", *CAMPAIGN),
+    "quality-data": ("GET", *CAMPAIGN),
+    "judgments-data": ("GET", *CAMPAIGN),
+    "dashboard": ("GET", *CAMPAIGN),
+    "dashboard-data": ("GET", *CAMPAIGN),
+    "whatif": ("GET", *CAMPAIGN),
+    "whatif-data": ("GET", *CAMPAIGN),
+    "samplesize": ("GET", *CAMPAIGN),
+    "samplesize-data": ("GET", *CAMPAIGN),
+    "compare": ("GET", READ, READ),
+    "compare-data": ("GET", READ, READ),
+    "correlations": ("GET", *CAMPAIGN),
+    "correlations-data": ("GET", *CAMPAIGN),
+    "dashboard-figure": ("GET", *FIGURE),
+    "whatif-figure": ("GET", *FIGURE),
+    "samplesize-figure": ("GET", *FIGURE),
+    "scatter-figure": ("GET", *FIGURE),
+    "systems-figure": ("GET", *FIGURE),
+    "correlations-figure": ("GET", *FIGURE),
+    "significance": ("GET", *CAMPAIGN),
+    "significance-data": ("GET", *CAMPAIGN),
+    "significance-figure": ("GET", *FIGURE),
+    "layers": ("GET", *CAMPAIGN),
+    "layers-data": ("GET", *CAMPAIGN),
+    "layers-figure": ("GET", *FIGURE),
+    "study-layers": ("GET", *CAMPAIGN),
+    "study-layers-data": ("GET", *CAMPAIGN),
+    "study-layers-figure": ("GET", *FIGURE),
+    "scatter": ("GET", *CAMPAIGN),
+    "scatter-data": ("GET", *CAMPAIGN),
+    "output": ("GET", *CAMPAIGN),
+    "systems": ("GET", *CAMPAIGN),
+    "systems-data": ("GET", *CAMPAIGN),
+    "report": ("GET", *CAMPAIGN),
+    "report-file": ("GET", *CAMPAIGN),
+    "bundle": ("GET", *CAMPAIGN),
+    "bundle-file": ("GET", *CAMPAIGN),
+    "study-systems": ("GET", *CAMPAIGN),
+    "study-systems-data": ("GET", *CAMPAIGN),
+    "study-report": ("GET", *CAMPAIGN),
+    "personal-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
+    "annotate": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "annotate-done": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "annotate-history": ("GET", RATE, RATE),
+    "item": ("GET", RATE, RATE),
+    "metrics": ("GET", READ, READ),
+    "metric": ("GET", READ, READ),
+    "metric-add": ("GET", SITE, SITE),
+    "metric-configure": ("GET", SITE, SITE),
+    "metric-retire": ("POST", *[SITE | {"site": 302}] * 2),
+    "metric-restore": ("POST", *[SITE | {"site": 302}] * 2),
+    "models": ("GET", READ, READ),
+    "model-check": ("POST", *[SITE | {"site": 404}] * 2),
+    "workers": ("GET", READ, READ),
+    "runs": ("GET", READ, READ),
+    "run": ("GET", READ, READ),
+    "run-start": ("GET", READ, READ),
+    "run-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "studies": ("GET", READ, READ),
+    "study": ("GET", *CAMPAIGN),
+    "study-data": ("GET", *CAMPAIGN),
+    "study-quality": ("GET", *CAMPAIGN),
+    "study-quality-data": ("GET", *CAMPAIGN),
+    "api-root": ("GET", API, API),
+    "api-testset-list": ("GET", API, API),
+    "api-testset-detail": ("GET", API, API),
+    "api-testset-segments": ("GET", API, API),
+    "api-campaign-list": ("GET", API, API),
+    "api-campaign-detail": ("GET", *CAMPAIGN_API),
+    "api-judgment-list": ("GET", API, API),
+    "jobs": ("GET", READ, READ),
+    "job": ("GET", READ, READ),
+    "job-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "sweep": ("GET", READ, READ),
+    "training-kinds": ("GET", READ, READ),
+    "training-start": ("GET", READ, READ),
+    "corpora": ("GET", READ, READ),
+    "corpus-upload": ("GET", READ, READ),
+    "corpus": ("GET", READ, READ),
+    "corpus-delete": ("POST", *[SITE | {"site": 302}] * 2),
+    "api-job-list": ("GET", API, API),
+    "api-job-detail": ("GET", API, API),
+    "api-job-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
+    "api-corpus-list": ("GET", API, API),
+    "api-corpus-detail": ("GET", API, API),
+    "api-run-list": ("GET", API, API),
+    "api-run-detail": ("GET", API, API),
+    "api-run-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
+    "api-metric-list": ("GET", API, API),
+    "api-metric-detail": ("GET", API, API),
+    "api-metric-retire": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
+    "api-checkpoint-list": ("GET", API, API),
+    "api-worker-list": ("GET", API, API),
+    "api-result-list": ("GET", API, API),
+    "api-result-detail": ("GET", *CAMPAIGN_API),
+}
+KINDS = ["public", "private"]
+# Addresses that take a study's name where others take a campaign's.
+STUDIES = {
+    "study", "study-data", "study-quality", "study-quality-data",
+    "study-layers", "study-layers-data", "study-layers-figure",
+    "study-systems", "study-systems-data", "study-report",
+}  # fmt: skip
+TEST_SETS = {"testset", "run-start", "api-testset-detail", "api-testset-segments"}
+
+
+def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
+    """One user for every role; `other` runs a campaign too, but not this one."""
+    people = {
+        "anonymous": None,
+        "annotator": world.annotators[0],
+        "researcher": world.researcher,
+        "member": make_user("member", "researcher"),
+        "other": make_user("other", "campaign admin"),
+        "owner": make_user("owner", "campaign admin"),
+        "appointed": make_user("appointed", "researcher"),
+        "site": world.admin,
+    }
+    make_campaign(world.test_set, "elsewhere", created_by=people["other"])
+    for name, role in (("member", "researcher"), ("appointed", "admin")):
+        Membership.objects.create(campaign=campaign, user=people[name], role=role)
+    Campaign.objects.filter(pk=campaign.pk).update(created_by=people["owner"])
+    return people
+
+
+@pytest.fixture(params=KINDS)
+def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
+    made = make_campaign(
+        world.test_set, "looked-at", study="port", is_private=request.param == "private"
+    )
+    add_annotators(campaign=made, users=world.annotators)
+    MetricRun.objects.create(pk=1, test_set=world.test_set, metric="bleu", status="done")
+    configured = make_info("configured", "Configured", "acme/x", layers=2, shown=())
+    ConfiguredMetric.objects.create(
+        name="configured", label="Configured", family="bertscore",
+        description={**vars(configured), "options": {}},
+    )  # fmt: skip
+    corpus = ParallelCorpus.objects.create(
+        name="configured", source_language="zh", target_language="en", n_pairs=1,
+        sha256="", report={"read": 1, "kept": 1, "left_out": {}, "examples": {}},
+    )  # fmt: skip
+    CorpusText.objects.create(corpus=corpus, packed=zlib.compress("一\tone\n".encode()))
+    job = TrainingJob.objects.create(pk=1, kind="remap", name="fit", sweep="1", status="done")
+    job.corpora.add(corpus)
+    return open_campaign(campaign=made)
+
+
+def values(name: str, world: World, campaign: Campaign) -> dict[str, list[str]]:
+    """What fills the variable parts of an address."""
+    slug = campaign.slug
+    if name in STUDIES:
+        slug = campaign.study
+    if name in TEST_SETS:
+        slug = campaign.test_set.slug
+    annotator = campaign.annotators.order_by("pk").first()
+    last, _ = Membership.objects.get_or_create(campaign=campaign, user=world.outsider)
+    link, _ = create_link(campaign=campaign, actor=world.admin)
+    pks = {"member-remove": last.pk, "access-link-revoke": link.pk}
+    of_annotator = ("annotator-link", "annotator-decide", "invitation-renew", "invitation-revoke")
+    pks |= dict.fromkeys(of_annotator, annotator.pk)
+    pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
+    item = Assignment.objects.filter(annotator=annotator).first()
+    return {
+        "slug": [slug],
+        "public_id": [str(item.public_id)],
+        "pk": [str(pks.get(name, 1))],
+        "fmt": ["csv"] if name == "export-file" else ["json", "csv"],
+        "figure": ["intervals"],
+        "verb": ["exclude"],
+        "format": ["json"],
+        "token": ["guess"],
+        "name": ["chrf" if name.startswith("api-metric") else "configured"],
+        "kind": ["remap"],
+        "family": ["bertscore"],
+    }
+
+
+def test_the_table_names_every_address() -> None:
+    assert {name for name, _ in routes()} == set(TABLE)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_address_with_every_role(
+    world: World, campaign: Campaign, client: Client, role: str
+) -> None:
+    user = cast(world, campaign)[role]
+    wrong = []
+    for name, route in routes():
+        method, *tables = TABLE[name]
+        expected = tables[campaign.is_private][role]
+        for address in fill(route, values(name, world, campaign)):
+            Campaign.objects.filter(pk=campaign.pk).update(
+                status="open", is_private=campaign.is_private
+            )
+            if user is not None:
+                client.force_login(user)
+            response = getattr(client, method.lower())(address)
+            if response.status_code != expected:
+                wrong.append((method, address, response.status_code, expected))
+    assert wrong == []
+
+
+def test_anonymous_visitors_are_sent_to_sign_in(campaign: Campaign, client: Client) -> None:
+    address = campaign.get_absolute_url()
+    assert client.get(address)["Location"] == f"{reverse('login')}?next={address}"
+
+
+def test_lists_leave_out_private_campaigns(
+    world: World, campaign: Campaign, client: Client
+) -> None:
+    people = cast(world, campaign)
+    lists = [
+        "/campaigns/", "/studies/", world.test_set.get_absolute_url(),
+        "/api/campaigns/", "/api/results/",
+    ]  # fmt: skip
+    for role in ROLES[2:]:
+        client.force_login(people[role])
+        sees = not campaign.is_private or role not in ("researcher", "other")
+        for address in lists:
+            text = client.get(address).text
+            assert (campaign.slug in text or "/studies/port/" in text) == sees, (role, address)
+
+
+def test_judgments_of_private_campaigns_are_left_out(
+    world: World, campaign: Campaign, client: Client
+) -> None:
+    row = Assignment.objects.filter(annotator__campaign=campaign).first()
+    row.judgments.create(score=5, submit_key="00000000-0000-4000-8000-000000000001")
+    people = cast(world, campaign)
+    for role in ROLES[2:]:
+        client.force_login(people[role])
+        sees = not campaign.is_private or role not in ("researcher", "other")
+        assert client.get("/api/judgments/").json()["count"] == sees, role
+
+
+def test_a_study_shows_what_one_may_see(world: World, campaign: Campaign, client: Client) -> None:
+    public = make_campaign(world.test_set, "seen-by-all", study="port")
+    Campaign.objects.filter(pk=public.pk).update(status="closed")
+    client.force_login(world.researcher)
+    data = client.get("/studies/port/correlations.json").json()
+    shown = {row["campaign"] for row in data["campaigns"]}
+    assert shown == ({"seen-by-all"} if campaign.is_private else {"seen-by-all", "looked-at"})
+
+
+def test_campaign_admins_run_what_they_created_while_they_have_the_role(world: World) -> None:
+    owner = make_user("owner", "campaign admin")
+    mine = make_campaign(world.test_set, "mine", created_by=owner, is_private=True)
+    assert set(run_campaigns(owner)) == {mine}
+    assert set(visible_campaigns(owner)) == {mine, world.campaign}
+    owner.groups.clear()
+    demoted = User.objects.get(pk=owner.pk)
+    assert not runs_campaign(demoted, mine)
+    assert not visible_campaigns(demoted).exists()
+
+
+def test_a_membership_gives_an_annotator_nothing(world: World) -> None:
+    outsider = world.outsider
+    Membership.objects.create(campaign=world.campaign, user=outsider, role="admin")
+    for user in (outsider, AnonymousUser()):
+        assert not visible_campaigns(user).exists()
+        assert not runs_campaign(user, world.campaign)
+
+
+def test_buttons_are_for_those_who_may_press_them(world: World, client: Client) -> None:
+    campaign = make_campaign(make_test_set("port"), "port-80")
+    people = cast(world, campaign)
+    for role in ROLES[2:]:
+        client.force_login(people[role])
+        page = client.get(campaign.get_absolute_url()).text
+        assert ("Open campaign" in page) == (role in ("owner", "appointed", "site")), role
+        creates = role in ("owner", "other", "site")
+        assert ("New campaign" in client.get("/campaigns/").text) == creates, role
+
+
+def test_a_campaign_admin_creates_and_then_runs(world: World, client: Client) -> None:
+    user = make_user("campaign-admin", "campaign admin")
+    client.force_login(user)
+    page = client.get(f"{reverse('campaign-new')}?testset={world.test_set.slug}")
+    form = page.context["form"]
+    data = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
+    data |= {"systems": ["strong", "weak"], "traps_per_annotator": 0, "name": "Of mine"}
+    data = {name: value for name, value in data.items() if value is not None}
+    response = client.post(f"{reverse('campaign-new')}?testset={world.test_set.slug}", data)
+    assert response.status_code == 302
+    assert runs_campaign(user, Campaign.objects.get(name="Of mine"))

@@ -1,0 +1,131 @@
+"""Gold and practice items by upload: all of a table or nothing, and only of a draft."""
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+from django.urls import reverse
+
+from annotation.imports.gold import add_gold, delete_gold, read_gold
+from annotation.models import Campaign, Item
+from annotation.uploads import Report
+from tests.annotation.appraise import as_file
+from tests.world import World
+
+HEAD = "kind\tsegment\ttext\tlow\thigh\tfeedback\n"
+GOLD = "gold\t1\tThe harbour was loud.\t0\t20\t\n"
+PRACTICE = "tutorial\t2\tThe harbour was quiet.\t80\t100\tAll is there.\n"
+
+
+def read(campaign: Campaign, text: Any, name: str = "gold.tsv") -> tuple[list[Item], list[str]]:
+    report = Report()
+    items = read_gold(campaign, as_file(name, text), report)
+    return items, [str(problem) for problem in report.errors]
+
+
+def test_rows_become_items(world: World) -> None:
+    items, errors = read(world.campaign, HEAD + GOLD + PRACTICE)
+    assert errors == []
+    assert add_gold(campaign=world.campaign, items=items) == 2
+    rows = Item.objects.order_by("pk").values_list(
+        "kind", "segment__key", "low", "high", "feedback"
+    )
+    assert list(rows) == [("gold", "1", 0, 20, ""), ("tutorial", "2", 80, 100, "All is there.")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gold.csv", 'kind,segment,text,low,high\ngold,1,"A, b",0,20\n'),
+        ("gold.jsonl", '{"kind":"gold","segment":1,"text":"A, b","low":0,"high":20}\n'),
+    ],
+)
+def test_other_formats(world: World, name: str, text: str) -> None:
+    (item,), errors = read(world.campaign, text, name)
+    assert errors == []
+    assert (item.text, item.low, item.high, item.segment.key) == ("A, b", 0, 20, "1")
+
+
+def test_a_segment_may_be_named_by_its_source(world: World) -> None:
+    segment = world.test_set.segments.get(key="3")
+    text = f"kind\tsource\ttext\tlow\thigh\ngold\t{segment.source}\tx\t0\t5\n"
+    (item,), errors = read(world.campaign, text)
+    assert (errors, item.segment) == ([], segment)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("gold\t9\tx\t0\t20\t\n", "row 2, segment: the test set has no segment “9”"),
+        ("trap\t1\tx\t0\t20\t\n", "row 2, kind: “trap” is neither gold nor tutorial"),
+        ("gold\t1\t\t0\t20\t\n", "row 2, text: “text” is empty"),
+        ("gold\t1\tx\t30\t20\t\n", "row 2, low: 30 is more than 20"),
+        ("gold\t1\tx\t0\t101\t\n", "row 2, high: “101” is no whole number from 0 to 100"),
+        ("gold\t1\tx\t-1\t20\t\n", "row 2, low: “-1” is no whole number from 0 to 100"),
+        ("gold\t1\tx\t\t20\t\n", "row 2, low: a gold item needs the range of right scores"),
+        (GOLD * 2, "row 3, text: this item is there already (row 2)"),
+        ("gold\t1\n", "row 2: the row has 2 cells, the header has 6"),
+    ],
+)
+def test_what_is_wrong_is_named(world: World, rows: str, message: str) -> None:
+    _, errors = read(world.campaign, HEAD + rows)
+    assert len(errors) == 1
+    assert message in errors[0]
+
+
+def test_wrong_columns_are_named(world: World) -> None:
+    _, errors = read(world.campaign, "kind\tsegmnt\ntutorial\t1\n")
+    assert errors == [
+        "gold.tsv, row 1: the column “text” is missing",
+        "gold.tsv, row 1: there is neither a column “segment” nor “source”",
+        "gold.tsv, row 1: unknown columns: segmnt (there are kind, segment, source, reference, "
+        "text, low, high, feedback)",
+    ]
+
+
+def test_a_protocol_without_scores_takes_no_range(world: World) -> None:
+    world.campaign.protocol = "mqm"
+    assert read(world.campaign, HEAD + GOLD)[1] == [
+        "gold.tsv, row 2, low: this protocol takes no score, so there is no range"
+    ]
+
+
+def test_only_a_draft_changes(world: World) -> None:
+    items, _ = read(world.campaign, HEAD + GOLD)
+    add_gold(campaign=world.campaign, items=items)
+    Campaign.objects.update(status=Campaign.Status.OPEN)
+    with pytest.raises(ValidationError, match="only one that is draft"):
+        add_gold(campaign=world.campaign, items=read(world.campaign, HEAD + PRACTICE)[0])
+    with pytest.raises(ValidationError, match="only one that is draft"):
+        delete_gold(campaign=world.campaign)
+    assert Item.objects.count() == 1
+
+
+def test_the_page_adds_all_or_nothing_and_deletes(world: World, as_admin: Client) -> None:
+    address = reverse("campaign-items", args=[world.campaign.slug])
+    wrong = as_admin.post(address, {"table": upload(HEAD + GOLD + "gold\t9\tx\t0\t5\t\n")})
+    assert wrong.status_code == 422
+    assert "row 3, segment: the test set has no segment “9”" in wrong.text
+    assert not Item.objects.exists()
+    assert as_admin.post(address, {}).status_code == 422
+    page = as_admin.post(address, {"table": upload(HEAD + GOLD + PRACTICE)}, follow=True)
+    assert "2 items were added." in page.text
+    assert "All is there." in page.text
+    delete = reverse("campaign-items-delete", args=[world.campaign.slug])
+    as_admin.post(delete, {"item": Item.objects.first().pk})
+    assert Item.objects.count() == 1
+    as_admin.post(delete, {"all": "1"})
+    assert not Item.objects.exists()
+
+
+def upload(text: str) -> Any:
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    return SimpleUploadedFile("gold.tsv", text.encode())
+
+
+def test_only_admins_see_gold(world: World, as_researcher: Client) -> None:
+    assert (
+        as_researcher.get(reverse("campaign-items", args=[world.campaign.slug])).status_code == 403
+    )

@@ -1,0 +1,227 @@
+"""The access tab: members, personal links, access links."""
+
+import csv
+import io
+import re
+from datetime import timedelta
+from urllib.parse import unquote
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.models import AccessLink, Annotator, AuditEntry, Campaign, Membership
+from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
+from tests.test_csp import INLINE
+from tests.world import World, make_user
+
+
+def address(name: str, campaign: Campaign, *rest: object) -> str:
+    return reverse(name, args=[campaign.slug, *rest])
+
+
+def day(days: int) -> str:
+    return (timezone.now() + timedelta(days=days)).strftime("%Y-%m-%d")
+
+
+def test_members_come_change_and_go(world: World, as_admin: Client) -> None:
+    campaign = world.campaign
+    add = address("member-add", campaign)
+    for role in ("researcher", "admin"):
+        as_admin.post(add, {"username": "researcher", "role": role})
+        assert Membership.objects.get().role == role
+    member = Membership.objects.get()
+    assert "Campaign admin: runs the campaign" in as_admin.get(address("access", campaign)).text
+    as_admin.post(address("member-remove", campaign, member.pk))
+    assert not Membership.objects.exists()
+    actions = list(AuditEntry.objects.order_by("pk").values_list("action", "actor__username"))
+    expected = ["member set", "member set", "member removed"]
+    assert actions == [(action, "admin") for action in expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("nobody", "There is no account named"), ("outsider", "may only rate"), ("", "required")],
+)
+def test_who_cannot_be_a_member(world: World, as_admin: Client, name: str, says: str) -> None:
+    data = {"username": name, "role": "admin"}
+    response = as_admin.post(address("member-add", world.campaign), data)
+    assert (response.status_code, says in response.text) == (422, True)
+    assert not Membership.objects.exists()
+
+
+def test_another_campaigns_member_is_not_found(world: World, as_admin: Client) -> None:
+    other = make_open(world)
+    member = Membership.objects.create(campaign=other, user=world.researcher)
+    assert as_admin.post(address("member-remove", world.campaign, member.pk)).status_code == 404
+
+
+def test_private_and_public(world: World, as_admin: Client) -> None:
+    for word, is_private in (("yes", True), ("no", False)):
+        as_admin.post(address("campaign-privacy", world.campaign), {"private": word})
+        world.campaign.refresh_from_db()
+        assert world.campaign.is_private is is_private
+
+
+def test_who_removes_oneself_from_a_private_campaign_ends_at_the_list(
+    world: World, client: Client
+) -> None:
+    Campaign.objects.update(is_private=True)
+    member = Membership.objects.create(campaign=world.campaign, user=world.researcher, role="admin")
+    client.force_login(world.researcher)
+    page = client.post(address("member-remove", world.campaign, member.pk), follow=True)
+    assert page.status_code == 200
+    assert client.get(address("access", world.campaign)).status_code == 404
+
+
+def fresh_links(text: str) -> list[tuple[str, str]]:
+    block = re.search(r'aria-label="New links">(.*?)</pre>', text, re.S)
+    return [tuple(line.split("\t")) for line in block.group(1).splitlines()] if block else []
+
+
+def test_personal_links_are_shown_once_and_work(world: World, as_admin: Client) -> None:
+    campaign = world.campaign
+    data = {"count": "3", "expires_at": day(2)}
+    page = as_admin.post(address("invite", campaign), data, follow=True)
+    links = fresh_links(page.text)
+    assert [label for label, _ in links] == ["A1", "A2", "A3"]
+    ((encoded),) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)"', page.text)
+    rows = list(csv.reader(io.StringIO(unquote(encoded))))
+    assert rows == [["annotator", "link"], *[list(link) for link in links]]
+    assert fresh_links(as_admin.get(address("access", campaign)).text) == []
+    path = links[0][1].removeprefix("http://testserver")
+    # Annotators of a draft get in, and are told that it is not open.
+    assert Client().get(path, follow=True).status_code == 409
+    end = Annotator.objects.get(label="A1").token_expires_at
+    assert end.strftime("%Y-%m-%d %H:%M") == f"{day(3)} 00:00"
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"count": "0"}, "greater than or equal to 1"),
+        ({"count": "501"}, "less than or equal to 500"),
+        ({"count": "1", "expires_at": "2020-01-01"}, "This day is over."),
+        ({"count": "1", "expires_at": "soon"}, "Enter a valid date."),
+    ],
+)
+def test_bad_invitations(world: World, as_admin: Client, data: dict, says: str) -> None:
+    response = as_admin.post(address("invite", world.campaign), data)
+    assert (response.status_code, says in response.text) == (422, True)
+    assert world.campaign.annotators.count() == 0
+
+
+def test_fixed_shares_take_no_more_people(world: World, as_admin: Client) -> None:
+    campaign = make_open(world, mode="static")
+    response = as_admin.post(address("invite", campaign), {"count": "1"})
+    assert (response.status_code, "were fixed when it opened" in response.text) == (422, True)
+    assert campaign.annotators.count() == 3
+
+
+def test_a_link_is_renewed_and_revoked(world: World, as_admin: Client) -> None:
+    campaign = world.campaign
+    page = as_admin.post(address("invite", campaign), {"count": "1"}, follow=True)
+    ((_, first),) = fresh_links(page.text)
+    annotator = campaign.annotators.get()
+    renew = address("invitation-renew", campaign, annotator.pk)
+    Annotator.objects.update(token_expires_at=timezone.now() - timedelta(days=1))
+    page = as_admin.post(renew, follow=True)
+    ((_, second),) = fresh_links(page.text)
+    paths = [link.removeprefix("http://testserver") for link in (first, second)]
+    assert [Client().get(path).status_code for path in paths] == [404, 302]
+    as_admin.post(address("invitation-revoke", campaign, annotator.pk))
+    assert Client().get(paths[1]).status_code == 404
+    page = as_admin.post(renew, {"expires_at": "2020-01-01"}, follow=True)
+    assert "This day is over." in page.text
+
+
+def test_the_campaign_pages_new_link_outlives_an_expiry(world: World, as_admin: Client) -> None:
+    add_annotators(campaign=world.campaign, links=1)
+    annotator = world.campaign.annotators.get()
+    Annotator.objects.update(token_expires_at=timezone.now() - timedelta(days=1))
+    page = as_admin.post(address("annotator-link", world.campaign, annotator.pk), follow=True)
+    (link,) = re.findall(r"http://testserver(/a/[^\s<]+)", page.text)
+    assert Client().get(link).status_code == 302
+
+
+def test_no_personal_link_for_accounts_that_do_more(world: World, as_admin: Client) -> None:
+    annotator = Annotator.objects.create(
+        campaign=world.campaign, label="R", user=make_user("both", "annotator", "researcher")
+    )
+    page = as_admin.post(address("invitation-renew", world.campaign, annotator.pk), follow=True)
+    assert "only for accounts that can do nothing but rate" in page.text
+
+
+def test_an_access_link_is_shown_once_with_what_the_platform_fills(
+    world: World, as_admin: Client
+) -> None:
+    campaign = make_open(world)
+    data = {"provider": "prolific", "quota": "2", "completion_code": "C1", "expires_at": day(1)}
+    page = as_admin.post(address("access-link-add", campaign), data, follow=True)
+    ((label, link),) = fresh_links(page.text)
+    assert label == "Prolific"
+    assert link.endswith(
+        "?PROLIFIC_PID={{%PROLIFIC_PID%}}&amp;STUDY_ID={{%STUDY_ID%}}&amp;SESSION_ID={{%SESSION_ID%}}"
+    )
+    stored = AccessLink.objects.get()
+    assert (stored.quota, stored.completion_code) == (2, "C1")
+    path = link.removeprefix("http://testserver").partition("?")[0]
+    assert Client().get(path, PROLIFIC).status_code == 302
+    page = as_admin.get(address("access", campaign))
+    assert ("1 of 2" in page.text, "5f00aa" in page.text) == (True, True)
+    as_admin.post(address("access-link-revoke", campaign, stored.pk))
+    assert Client().get(path, PROLIFIC).status_code == 410
+    assert "Revoked" in as_admin.get(address("access", campaign)).text
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"provider": "elsewhere"}, "Select a valid choice"),
+        ({"provider": "open", "quota": "-1"}, "greater than or equal to 0"),
+        ({"provider": "open", "completion_code": "a b"}, "letters, digits, - and _ only"),
+        ({"provider": "open", "expires_at": "2020-01-01"}, "This day is over."),
+    ],
+)
+def test_bad_access_links(world: World, as_admin: Client, data: dict, says: str) -> None:
+    response = as_admin.post(address("access-link-add", world.campaign), data)
+    assert (response.status_code, says in response.text) == (422, True)
+    assert not AccessLink.objects.exists()
+
+
+def test_readers_see_no_ids_no_codes_and_no_forms(world: World, as_researcher: Client) -> None:
+    campaign = make_open(world)
+    _, path = make_link(world, campaign, provider="prolific", completion_code="SECRETCODE")
+    Client().get(path, PROLIFIC)
+    page = as_researcher.get(address("access", campaign))
+    assert page.status_code == 200
+    for hidden in ("5f00aa", "SECRETCODE"):
+        assert hidden not in page.text
+    assert page.text.count("<form") == 1  # to sign out
+
+
+def test_the_tab_costs_the_same_with_many_people(
+    world: World, as_admin: Client, django_assert_max_num_queries: object
+) -> None:
+    campaign = world.campaign
+    add_annotators(campaign=campaign, links=20)
+    open_campaign(campaign=campaign)
+    with django_assert_max_num_queries(16):  # type: ignore[operator]
+        as_admin.get(address("access", campaign))
+
+
+def test_the_new_pages_hold_nothing_inline(world: World, as_admin: Client) -> None:
+    campaign = make_open(world, consent="Agree?", asks_background=True)
+    _, path = make_link(world, campaign)
+    person = Client()
+    pages = [person.get(path), person.post(path, follow=True)]
+    person.post(address("consent", campaign), {"decision": "agree"})
+    pages += [person.get(address("background", campaign))]
+    pages += [as_admin.post(address("invite", campaign), {"count": "2"}, follow=True)]
+    pages += [as_admin.get(address("access", campaign))]
+    for page in pages:
+        assert page.status_code == 200
+        found = [what for what, pattern in INLINE.items() if pattern.search(page.text)]
+        assert found == [], page.request["PATH_INFO"]

@@ -1,0 +1,43 @@
+"""Ways through the item page that the browser tests share, and what is stored in the end."""
+
+from playwright.sync_api import Page, expect
+
+from annotation.models import Judgment
+from tests.browser.conftest import Visitor
+from tests.planting import plant
+
+__all__ = ["current", "expect_item", "plant", "press", "spans", "start"]
+
+
+def start(visitor: Visitor) -> Page:
+    """Sign in and come to the first item."""
+    page = visitor.sign_in("annotator-1")
+    page.get_by_role("link", name="Start").click()
+    page.locator("#item.is-ready").wait_for()
+    return page
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys one after the other; nothing but the keyboard."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def current() -> list[Judgment]:
+    """The current judgments in the annotator's order."""
+    rows = Judgment.objects.filter(is_current=True).order_by("assignment__position")
+    return list(rows.prefetch_related("spans"))
+
+
+def spans() -> list[tuple[object, ...]]:
+    """All marked errors of current judgments as (side, start, end, severity, category)."""
+    return [
+        (span.side, span.start, span.end, span.severity, span.category)
+        for judgment in current()
+        for span in judgment.spans.all()
+    ]
+
+
+def expect_item(page: Page, title: str) -> None:
+    """Wait until the item with this heading has come and works."""
+    expect(page.locator("#item.is-ready h1")).to_contain_text(title)

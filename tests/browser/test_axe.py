@@ -1,0 +1,430 @@
+"""axe-core finds nothing on any page: every role, wide and narrow, from left and from right.
+
+The table follows the URLconf: a new address that is not in it fails. Pages of researchers are the
+same in every language (tests/test_translations.py), so Arabic is asked of annotators' pages only.
+"""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import Group, User
+from django.db.models import Value
+from django.db.models.functions import Concat
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from annotation import interface
+from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.demo import load_demo
+from annotation.entry.tokens import hash_token
+from annotation.models import (
+    AccessLink,
+    Annotator,
+    Assignment,
+    Campaign,
+    Instructions,
+    Item,
+    Output,
+)
+from annotation.protocols import PROTOCOLS
+from metrics import runs, scoring
+from metrics.models import MetricRun
+from tests.browser.conftest import Visitor
+from tests.metrics.fleet import found, make_worker
+from tests.world import World, make_campaign, make_world
+from training import corpora
+from training.models import TrainingJob
+from training.parallel import Row
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+OPTIONS = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
+WIDTHS = (1280, 360)
+DEMO, TEST_SET, STUDY = "demo-en-zh-80", "demo-en-zh", "demo"
+INSTRUCTIONS = "# Read\n\n- [guide](https://example.org/)\n\n| 0 | 100 |\n|---|---|\n| bad | good |"
+
+# Names of addresses that are no pages of ours: what they answer instead.
+NOT_PAGES = {
+    "logout": "a redirect",
+    "set_language": "a redirect",
+    "personal-link": "a redirect; a dead one is among the annotator's pages",
+    "annotate": "a redirect to the item",
+    "campaign-open": "a redirect",
+    "campaign-close": "a redirect",
+    "campaign-annotators": "a redirect, or the campaign's page",
+    "annotator-link": "a redirect",
+    "campaign-privacy": "a redirect",
+    "member-add": "a redirect",
+    "member-remove": "a redirect",
+    "invite": "a redirect",
+    "invitation-renew": "a redirect",
+    "invitation-revoke": "a redirect",
+    "access-link-add": "a redirect",
+    "access-link-revoke": "a redirect",
+    "codes-check": "a redirect, or the access page",
+    "annotator-decide": "a redirect",
+    "campaign-items-delete": "a redirect",
+    "monitor-data": "a file",
+    "campaign-power-data": "a file",
+    "power-data": "a file",
+    "export-file": "a file",
+    "run-cancel": "a redirect",
+    "job-cancel": "a redirect",
+    "corpus-delete": "a redirect",
+    "metric-retire": "a redirect",
+    "metric-restore": "a redirect",
+    "model-check": "a redirect",
+    "quality-data": "a file",
+    "judgments-data": "a file",
+    "correlations-data": "a file",
+    "dashboard-data": "a file",
+    "whatif-data": "a file",
+    "samplesize-data": "a file",
+    "compare-data": "a file",
+    "dashboard-figure": "a file",
+    "whatif-figure": "a file",
+    "samplesize-figure": "a file",
+    "scatter-figure": "a file",
+    "systems-figure": "a file",
+    "correlations-figure": "a file",
+    "significance-data": "a file",
+    "significance-figure": "a file",
+    "layers-data": "a file",
+    "layers-figure": "a file",
+    "study-layers-data": "a file",
+    "study-layers-figure": "a file",
+    "study-data": "a file",
+    "study-quality-data": "a file",
+    "scatter-data": "a file",
+    "systems-data": "a file",
+    "report-file": "a file; the report itself is among the pages under study-report",
+    "bundle-file": "a file",
+    "study-systems-data": "a file",
+}
+# Addresses by name: what to fill in. {campaign} is simulated, {open} is being rated.
+PAGES: dict[str, list[str]] = {
+    "login": ["/login/"],
+    "home": ["/"],
+    "testsets": ["/testsets/"],
+    "testset-upload": ["/testsets/upload/"],
+    "testset": [f"/testsets/{TEST_SET}/"],
+    "campaigns": ["/campaigns/"],
+    "campaign-new": ["/campaigns/new/", f"/campaigns/new/?testset={TEST_SET}"],
+    "campaign": [f"/campaigns/{DEMO}/", "/campaigns/harbour-80/"],
+    "campaign-instructions": [
+        "/campaigns/harbour-80/instructions/",
+        "/campaigns/harbour-80/instructions/?language=ar",
+    ],
+    "access": [f"/campaigns/{DEMO}/access/", "/campaigns/harbour-80/access/"],
+    "campaign-import": ["/campaigns/import/"],
+    "campaign-items": ["/campaigns/harbour-80/items/"],
+    "monitor": [f"/campaigns/{DEMO}/monitor/", "/campaigns/harbour-80/monitor/"],
+    "monitor-remarks": ["/campaigns/harbour-80/remarks/"],
+    "power": ["/power/", "/power/?difference=5&segments=100&annotators=2"],
+    "campaign-power": [f"/campaigns/{DEMO}/power/"],
+    "export": ["/campaigns/harbour-80/export/"],
+    "quality": [f"/campaigns/{DEMO}/quality/", "/campaigns/harbour-80/quality/"],
+    "dashboard": [f"/campaigns/{DEMO}/dashboard/?without=S3", "/campaigns/harbour-80/dashboard/"],
+    "whatif": [f"/campaigns/{DEMO}/whatif/"],
+    "samplesize": [f"/campaigns/{DEMO}/samplesize/"],
+    "compare": ["/compare/", f"/compare/?campaign={DEMO}&published=cheng2023/en-zh-80"],
+    "correlations": [f"/campaigns/{DEMO}/correlations/", "/campaigns/harbour-80/correlations/"],
+    "metrics": ["/metrics/"],
+    "metric": ["/metrics/chrf/", "/metrics/bertscore-roberta/"],
+    "metric-add": ["/metrics/add/"],
+    "metric-configure": ["/metrics/add/bertscore/"],
+    "models": ["/models/"],
+    "workers": ["/workers/"],
+    "significance": [f"/campaigns/{DEMO}/significance/", "/campaigns/harbour-80/significance/"],
+    "layers": [f"/campaigns/{DEMO}/layers/", "/campaigns/harbour-80/layers/"],
+    "runs": ["/runs/"],
+    "run": ["/runs/{run}/"],
+    "run-start": [f"/testsets/{TEST_SET}/score/"],
+    "jobs": ["/training/"],
+    "job": ["/training/jobs/{job}/"],
+    "sweep": ["/training/sweeps/layers/"],
+    "training-kinds": ["/training/start/"],
+    "training-start": ["/training/start/remap/"],
+    "corpora": ["/training/corpora/"],
+    "corpus-upload": ["/training/corpora/upload/"],
+    "corpus": ["/training/corpora/harbour/"],
+    "studies": ["/studies/"],
+    "study": [f"/studies/{STUDY}/"],
+    "study-layers": [f"/studies/{STUDY}/layers/"],
+    "study-quality": [f"/studies/{STUDY}/quality/"],
+    "scatter": [
+        f"/campaigns/{DEMO}/scatter/",
+        f"/campaigns/{DEMO}/scatter/?output={{output}}",
+        f"/campaigns/{DEMO}/scatter/?level=system",
+        "/campaigns/harbour-80/scatter/",
+    ],
+    "output": [f"/campaigns/{DEMO}/outputs/{{output}}/"],
+    "systems": [f"/campaigns/{DEMO}/systems/", "/campaigns/harbour-80/systems/"],
+    "report": [f"/campaigns/{DEMO}/report/"],
+    "bundle": [f"/campaigns/{DEMO}/bundle/"],
+    "study-systems": [f"/studies/{STUDY}/systems/"],
+    "study-report": [f"/studies/{STUDY}/report.html", f"/campaigns/{DEMO}/report.html"],
+    "access-link": ["/enter/{link}/"],
+    "consent": ["/annotate/asked/consent/"],
+    "background": ["/annotate/told/background/"],
+    "annotate-done": ["/annotate/closed/done/", "/annotate/finished/done/"],
+    "annotate-history": ["/annotate/harbour-80/history/", "/annotate/finished/history/"],
+    "item": [f"{{item:{name}}}" for name in PROTOCOLS] + ["{item:answered}", "{item:closed}"],
+}
+ANNOTATORS = (
+    "home", "access-link", "consent", "background", "annotate-done", "annotate-history", "item"
+)  # fmt: skip
+TOKEN = "a-link-for-everybody"
+ELSEWHERE = ["/nowhere/", "/a/dead/", "/campaigns/"]
+
+
+def names(patterns: list[URLPattern | URLResolver]) -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            if str(pattern.pattern) not in ("api/", "admin/"):
+                yield from names(pattern.url_patterns)
+        elif pattern.name:  # without one: the way into Django's admin
+            yield pattern.name
+
+
+def test_every_address_is_in_the_table() -> None:
+    known = set(PAGES) | set(NOT_PAGES)
+    assert set(names(get_resolver().url_patterns)) == known, "PAGES or NOT_PAGES lacks an address"
+    assert not set(PAGES) & set(NOT_PAGES)
+
+
+def screens_of(world: World, protocol: str, slug: str = "") -> Campaign:
+    """A campaign of the protocol with one screen for the first annotator."""
+    campaign = make_campaign(
+        world.test_set,
+        slug or f"{protocol}-task",
+        protocol=protocol,
+        question="How well does the black text say what the gray text says?",
+        instructions=INSTRUCTIONS,
+        shown_text=Campaign.ShownText.SOURCE,
+        status=Campaign.Status.OPEN,
+    )
+    annotator = Annotator.objects.create(campaign=campaign, user=world.annotators[0], label="A1")
+    first = world.test_set.segments.order_by("position")[0]
+    system = campaign.systems.earliest("name")
+    outputs = list(system.outputs.order_by("segment__position")[:3])
+    if protocol == "side-by-side":
+        outputs = list(first.outputs.order_by("system__name")[:2])
+    screen = 1 if protocol in ("document-da", "side-by-side") else None
+    items = [
+        Item(campaign=campaign, segment=each.segment, output=each, system=each.system,
+             screen=screen, place=place)
+        for place, each in enumerate(outputs)
+    ]  # fmt: skip
+    if protocol == "document-da":
+        items.append(
+            Item(campaign=campaign, segment=first, system=system, screen=screen,
+                 place=len(items), kind=Item.Kind.DOCUMENT)
+        )  # fmt: skip
+    for position, item in enumerate(items):
+        item.save()
+        Assignment.objects.create(annotator=annotator, item=item, position=position)
+    return campaign
+
+
+def finish(world: World, slug: str, status: str) -> None:
+    campaign = make_campaign(world.test_set, slug)
+    add_annotators(campaign=campaign, users=world.annotators)
+    open_campaign(campaign=campaign)
+    Assignment.objects.filter(annotator__campaign=campaign).update(completed_at=timezone.now())
+    Campaign.objects.filter(pk=campaign.pk).update(status=status)
+
+
+def answer(world: World, slug: str, score: str) -> None:
+    """Rate the first open item of a campaign, as a browser without scripts would."""
+    client = Client()
+    client.force_login(world.annotators[0])
+    address = client.get(f"/annotate/{slug}/").headers["Location"]
+    html = client.get(address).text
+    fields = {}
+    for name in ("submit_key", "revision", "started"):
+        fields[name] = html.split(f'name="{name}" value="')[1].split('"')[0]
+    assert client.post(address, fields | {"score": score}).status_code == 302
+
+
+@pytest.fixture
+def full(transactional_db: None) -> World:
+    """The cast, the demo with one metric run, and a screen of every protocol."""
+    for name in (ADMIN, RESEARCHER, ANNOTATOR):
+        Group.objects.get_or_create(name=name)
+    load_demo()
+    # The cast has an admin and a researcher of its own.
+    User.objects.update(username=Concat(Value("demo-"), "username"))
+    world = make_world()
+    add_annotators(campaign=world.campaign, users=world.annotators)
+    open_campaign(campaign=world.campaign)
+    for language in ("ar", "zh-hans"):
+        Instructions.objects.create(
+            campaign=world.campaign, language=language, instructions=INSTRUCTIONS
+        )
+    for protocol in PROTOCOLS:
+        screens_of(world, protocol)
+    finish(world, "finished", Campaign.Status.OPEN)
+    for slug in ("asked", "told"):
+        asking = screens_of(world, "segment-da", slug)
+        Campaign.objects.filter(pk=asking.pk).update(
+            consent="# Yes\n\nI agree.", asks_background=True
+        )
+    Annotator.objects.filter(campaign__slug="told").update(consented_at=timezone.now())
+    AccessLink.objects.create(campaign=asking, token_hash=hash_token(TOKEN))
+    finish(world, "closed", Campaign.Status.CLOSED)
+    answer(world, "harbour-80", "0")
+    test_set = Campaign.objects.get(slug=DEMO).test_set
+    for run in runs.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs:
+        scoring.work_off(run.pk, worker="test")
+    make_worker(checkpoints={"roberta-large-mnli": found(problems=["config.json is missing."])})
+    make_worker("gpu0@two", silent=60)
+    make_sweep()
+    return world
+
+
+def make_sweep() -> None:
+    """Parallel text and two jobs: one waits, one is done and has a curve."""
+    pairs = [Row("a.tsv:1", "港口", "the harbour"), Row("a.tsv:2", "", "nothing")]
+    corpus = corpora.add(name="harbour", source_language="zh", target_language="en", rows=pairs)
+    for layer, curve in ((1, []), (2, [{"pairs": 1, "found": 0.5}, {"pairs": 2, "found": 0.7}])):
+        TrainingJob.objects.create(
+            kind="remap",
+            name="fit",
+            sweep="layers",
+            options={"layer": layer},
+            status="done" if curve else "queued",
+            result={"curve": curve, "held out": {"found": 0.7}} if curve else {},
+        ).corpora.add(corpus)
+
+
+def item_of(campaign: str) -> str:
+    slug = {"answered": "harbour-80", "closed": "closed"}.get(campaign, f"{campaign}-task")
+    found = Assignment.objects.filter(
+        annotator__campaign__slug=slug, annotator__user__username="annotator-1"
+    ).earliest("position")
+    return reverse("item", args=[found.public_id])
+
+
+def addresses(role: str) -> list[str]:
+    if role == "annotator":
+        chosen = [address for name in ANNOTATORS for address in PAGES[name]] + ELSEWHERE
+    else:
+        chosen = [a for name, found in PAGES.items() if name not in ANNOTATORS for a in found]
+        chosen = [address for address in chosen if address != "/login/"]
+    run = str(MetricRun.objects.earliest("pk").pk)
+    output = str(Output.objects.filter(system__campaigns__slug=DEMO).earliest("pk").pk)
+    job = str(TrainingJob.objects.latest("pk").pk)
+    known = {"{run}": run, "{job}": job, "{link}": TOKEN, "{output}": output}
+    filled = [re.sub(r"{\w+}", lambda found: known[found[0]], each) for each in chosen]
+    return [item_of(a[6:-1]) if a.startswith("{item:") else a for a in filled]
+
+
+def enter(visitor: Visitor, user: User, language: str) -> Page:
+    client = Client()
+    client.force_login(user)
+    cookies = {"sessionid": client.cookies["sessionid"].value, "django_language": language}
+    visitor.context.add_cookies(
+        [{"name": name, "value": value, "url": visitor.address} for name, value in cookies.items()]
+    )
+    return visitor.page
+
+
+def violations(page: Page) -> list[str]:
+    found = Axe().run(page, options=OPTIONS).response["violations"]
+    return [f"{each['id']}: {node['html'][:150]}" for each in found for node in each["nodes"]]
+
+
+def settle(page: Page) -> None:
+    page.wait_for_load_state("load")
+    if page.locator("#item").count():
+        page.locator("#item.is-ready").wait_for()
+
+
+def check(visitor: Visitor, paths: list[str]) -> dict[str, list[str]]:
+    """Violations by address and width."""
+    found = {}
+    for path in paths:
+        page = visitor.open(path)
+        settle(page)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            if problems := violations(page):
+                found[f"{path} at {width}"] = problems
+    return found
+
+
+@pytest.mark.parametrize(
+    ("role", "language"),
+    [("admin", "en"), ("researcher", "en"), ("annotator", "en"), ("annotator", "ar")],
+)
+def test_no_page_has_a_violation(
+    full: World, visitor: Callable[..., Visitor], role: str, language: str
+) -> None:
+    person = full.annotators[0] if role == "annotator" else getattr(full, role)
+    someone = visitor()
+    enter(someone, person, language)
+    found = check(someone, addresses(role))
+    assert found == {}, "\n".join(f"{where} {what}" for where, what in found.items())
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_signing_in_has_no_violation(
+    transactional_db: None, visitor: Callable[..., Visitor], language: str
+) -> None:
+    someone = visitor(locale=language)
+    assert check(someone, ["/login/", "/nowhere/", f"/item/{uuid.uuid4()}/"]) == {}
+    page = someone.open("/login/")
+    page.locator("details.languages summary").click()
+    assert violations(page) == []
+    page.locator("#id_username").fill("nobody")
+    page.locator("#id_password").fill("wrong")
+    page.locator("form.card button[type=submit]").click()
+    page.get_by_role("alert").wait_for()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_states_of_the_item_page_have_no_violation(
+    full: World, visitor: Callable[..., Visitor], language: str
+) -> None:
+    someone = visitor()
+    page = enter(someone, full.annotators[0], language)
+    someone.open(item_of("segment-da"))
+    settle(page)
+    page.locator("#item button[type=submit]").click()
+    page.locator("#problem:not(:empty), .problem:not(:empty)").first.wait_for()
+    assert violations(page) == []
+    page.keyboard.press("?")
+    page.locator("dialog[open]").wait_for()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_pages_fit_narrow_windows(
+    full: World, visitor: Callable[..., Visitor], language: str
+) -> None:
+    """No page scrolls sideways at 320 pixels, whichever side it begins on."""
+    someone = visitor(width=320)
+    page = enter(someone, full.annotators[0], language)
+    wide = []
+    for path in addresses("annotator"):
+        if interface.is_translated(path):
+            someone.open(path)
+            settle(page)
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wide.append(path)
+    assert wide == []
+
+
+def test_axe_would_notice(transactional_db: None, visitor: Callable[..., Visitor]) -> None:
+    page = visitor().open("/login/")
+    page.evaluate("document.querySelector('label[for=id_username]').remove()")
+    page.evaluate("document.documentElement.removeAttribute('lang')")
+    found = {problem.split(":")[0] for problem in violations(page)}
+    assert {"label", "html-has-lang"} <= found

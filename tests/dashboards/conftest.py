@@ -1,0 +1,61 @@
+"""A small rated campaign for the pages that rest on judgments and scores."""
+
+import random
+
+import pytest
+
+from annotation.models import Campaign, Output, System, TestSet
+from annotation.models.corpus import content_key
+from annotation.simulation import simulate_campaign
+from metrics import runs, scoring
+from tests.world import World, make_campaign, make_test_set
+
+# How many words of the reference a system may lose.
+DROPPED = {"strong": (0, 3), "middling": (1, 5), "weak": (2, 6)}
+DOCUMENTS = ("clinic", "market", "harbour")
+
+
+def make_rated(slug: str = "rated", **fields: object) -> Campaign:
+    """Three simulated annotators, three systems, 18 segments of three documents, chrF and BLEU."""
+    test_set = make_test_set(f"{slug}-set", segments=18, systems=())
+    for name, dropped in DROPPED.items():
+        add_outputs(test_set, name, dropped)
+    for segment in test_set.segments.all():
+        segment.document = DOCUMENTS[segment.position % 3]
+        segment.save(update_fields=["document"])
+    campaign = make_campaign(test_set, slug, **{"traps_per_annotator": 6} | fields)
+    rate(campaign)
+    for run in runs.start(test_set=test_set, metrics=["chrf", "bleu"], enqueue=False).runs:
+        scoring.work_off(run.pk, worker="test")
+    return campaign
+
+
+def add_outputs(test_set: TestSet, name: str, dropped: tuple[int, int]) -> None:
+    """Store a system whose outputs are the references without some of their words."""
+    rng = random.Random(name)
+    system = System.objects.create(test_set=test_set, name=name, length_ratio="0.80")
+    for segment in test_set.segments.all():
+        reference = segment.references.get().text
+        words = reference.split()
+        for _ in range(rng.randint(*dropped)):
+            words.pop(rng.randrange(len(words)))
+        text = " ".join(words)
+        key = content_key(segment.source, [reference], text)
+        Output.objects.create(system=system, segment=segment, text=text, content_key=key)
+
+
+def rate(campaign: Campaign) -> None:
+    """Fill a draft with simulated judgments: strong outputs are better than weak ones."""
+    rng = random.Random(4)
+    level = {"strong": 75, "middling": 60, "weak": 40}
+    outputs = Output.objects.filter(system__campaigns=campaign).order_by("pk")
+    truth = {
+        pk: level[name] + rng.gauss(0, 12) for pk, name in outputs.values_list("pk", "system__name")
+    }
+    simulate_campaign(campaign=campaign, adequacy=truth)
+
+
+@pytest.fixture
+def rated(world: World) -> Campaign:
+    """A closed campaign with everything that pages show."""
+    return make_rated()

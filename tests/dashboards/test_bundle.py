@@ -1,0 +1,250 @@
+"""The bundle: another process gives the pages' numbers again, and a changed one is caught."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.demo import load_demo
+from annotation.models import Campaign, TestSet
+from annotation.quality import QualityReport, quality_report
+from dashboards.analyses import systems
+from dashboards.bundle import build
+from dashboards.correlations import CampaignCorrelations, correlate
+from dashboards.filters import Filters
+from dashboards.selectors import human_scores
+from metaeval import read_evalset
+from metaeval.__main__ import main
+from metaeval.reproduce import plain
+from metrics import runs, scoring
+from tests.world import make_user
+
+ROOT = Path(__file__).parent.parent.parent
+SLUG = "demo-en-zh-80"
+
+
+def score(test_set: TestSet, *metrics: str) -> None:
+    for run in runs.start(test_set=test_set, metrics=metrics, enqueue=False).runs:
+        scoring.work_off(run.pk, worker="test")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A bundle of the demo, and what the pages of the same data show."""
+
+    content: bytes
+    again: bytes
+    correlations: CampaignCorrelations
+    systems: dict[str, Any]
+    quality: QualityReport
+    human: list[float]
+
+
+_made: dict[str, Made] = {}
+
+
+@pytest.fixture
+def made(campaign: Campaign) -> Made:
+    """Scored and built once for the whole module: a bundle is plain bytes."""
+    if not _made:
+        score(campaign.test_set, "bleu", "bleu-star", "chrf", "ter", "rouge")
+        human = human_scores(campaign).values
+        _made[SLUG] = Made(
+            build(campaign, Filters())[0],
+            build(campaign, Filters())[0],
+            correlate(campaign),
+            systems.compute(campaign, systems.SystemsChoice()),
+            quality_report(campaign),
+            human[~np.isnan(human)].tolist(),
+        )
+    return _made[SLUG]
+
+
+@pytest.fixture
+def folder(made: Made, tmp_path: Path) -> Path:
+    return unpack(made.content, tmp_path)
+
+
+@pytest.fixture
+def campaign(db: None) -> Campaign:
+    """The demo's judgments."""
+    load_demo()
+    return Campaign.objects.get(slug=SLUG)
+
+
+def unpack(content: bytes, place: Path) -> Path:
+    zipfile.ZipFile(BytesIO(content)).extractall(place)
+    return next(place.glob("*/manifest.json")).parent
+
+
+def rows(folder: Path, name: str) -> list[dict[str, object]]:
+    document = json.loads((folder / f"expected/{name}.json").read_text())
+    return list(document["rows"])
+
+
+def test_a_fresh_process_reproduces_it(folder: Path) -> None:
+    """With nothing but metaeval: the environment has no settings, and Django is not imported."""
+    command = [sys.executable, "-X", "importtime", "-m", "metaeval", "reproduce", str(folder)]
+    # What chooses the processor's kernels: others may give another last digit.
+    kernels = {k: v for k, v in os.environ.items() if k.startswith(("OPENBLAS_", "NPY_", "OMP_"))}
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **kernels}
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd="/", check=False
+    )
+    assert done.returncode == 0, done.stdout[:3000]
+    assert re.search(r"5 tables, \d+ numbers: all equal", done.stderr)
+    assert not re.search(r"\| +(django|torch|sacrebleu)\b", done.stderr)
+
+
+def test_its_numbers_are_those_of_the_pages_to_the_last_bit(made: Made, folder: Path) -> None:
+    names = ("n", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit")
+    shown = [{"metric": row.key} | {n: getattr(row, n) for n in names}
+             for row in made.correlations.rows]  # fmt: skip
+    assert rows(folder, "correlations") == plain(shown)
+    document = made.systems
+    cells = {(r["measure"], r["system"]): r for r in document["rows"]}
+    found = {(r["measure"], r["system"]): r for r in rows(folder, "systems")}
+    assert {key: (r["score"], r.get("p")) for key, r in found.items()} == {
+        key: (r["score"], r["p"]) for key, r in cells.items()
+    }
+    lengths = {row["system"]: row for row in document["lengths"]["rows"]}
+    assert {row["system"]: row for row in rows(folder, "lengths")} == lengths
+    found_human = sorted(float(str(r["human"])) for r in rows(folder, "human-scores"))
+    assert found_human == sorted(made.human)
+
+
+def test_its_quality_is_that_of_the_page(made: Made, folder: Path) -> None:
+    report = made.quality
+    found = {str(row["statistic"]): row["value"] for row in rows(folder, "quality")}
+    assert found["judgments"] == report.n_judgments
+    assert report.times is not None
+    assert (found["seconds"], found["seconds_cut"]) == (report.times.mean, report.times.mean_cut)
+    assert report.traps is not None
+    assert found["traps_zero"] == report.traps.zero
+    for name, part in (("with_traps", report.with_traps), ("without_traps", report.without_traps)):
+        assert part is not None
+        assert found[f"one_vs_rest_{name}"] == part.one_vs_rest.statistic
+        assert found[f"alpha_z_{name}"] == part.alpha_z.statistic
+        assert found[f"alpha_raw_{name}"] == part.alpha_raw.statistic
+
+
+def test_a_changed_score_is_caught(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "scores.tsv"
+    lines = path.read_text().splitlines()
+    cells = lines[1].split("\t")
+    cells[3] = str(float(cells[3]) + 1)
+    path.write_text("\n".join([lines[0], "\t".join(cells), *lines[2:]]) + "\n")
+    assert main(["reproduce", str(folder)]) == 1
+    told = capsys.readouterr().out
+    assert "files\tscores.tsv" in told
+    assert "correlations\trows[" in told
+
+
+def test_a_changed_result_is_caught_although_all_sums_fit(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "expected/correlations.json"
+    document = json.loads(path.read_text())
+    document["rows"][0]["tau"] += 1e-15
+    path.write_text(json.dumps(document))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["files"]["expected/correlations.json"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["reproduce", str(folder)]) == 1
+    answer = capsys.readouterr()
+    assert ".tau\t" in answer.out
+    assert "1 differences are of the size of rounding" in answer.err
+    assert main(["reproduce", str(folder), "--tolerance", "1e-12"]) == 0
+
+
+def test_what_is_no_bundle_is_refused_in_a_sentence(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text").write_text("nothing")
+    assert main(["reproduce", str(tmp_path / "text")]) == 2
+    assert "neither a folder nor a zip" in capsys.readouterr().err
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["tables"][0]["arguments"][1] = "../../../etc/passwd"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["reproduce", str(folder)]) == 1
+    assert "is not in the bundle" in capsys.readouterr().out
+
+
+def test_the_same_data_give_the_same_bytes(made: Made) -> None:
+    assert made.content == made.again
+
+
+def test_it_holds_no_secret_and_no_account(campaign: Campaign, tmp_path: Path) -> None:
+    annotator = campaign.annotators.order_by("pk").first()
+    assert annotator is not None
+    user = make_user("someone-real", "annotator")
+    user.email = "someone@example.org"
+    user.save()
+    annotator.user, annotator.external_id = user, "5f3c9e"
+    annotator.token_hash, annotator.background = "deadbeef", {"age": "41"}
+    annotator.save()
+    folder = unpack(build(campaign, Filters())[0], tmp_path)
+    text = "".join(p.read_text() for p in folder.rglob("*") if p.is_file())
+    assert annotator.label in text
+    secrets = ("someone-real", "someone@", "5f3c9e", "deadbeef", '"age"', "background")
+    assert [each for each in secrets if each in text] == []
+
+
+def test_excluded_annotators_are_there_and_count_in_nothing(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    annotator = campaign.annotators.order_by("pk").first()
+    assert annotator is not None
+    campaign.annotators.filter(pk=annotator.pk).update(excluded_at="2026-01-01T00:00:00Z")
+    folder = unpack(build(campaign, Filters())[0], tmp_path)
+    assert f"{annotator.label}\t1\t" in (folder / "annotators.tsv").read_text()
+    found = {str(row["statistic"]): row["value"] for row in rows(folder, "quality")}
+    assert found["judgments"] == quality_report(campaign).n_judgments
+    assert main(["reproduce", str(folder)]) == 0
+
+
+def test_mt_metrics_eval_reads_its_layout(folder: Path) -> None:
+    evalset = read_evalset(folder / "mt-metrics-eval/demo-en-zh", "en-zh")
+    assert len(evalset.sources) == 44
+    table = (folder / "scores.tsv").read_text().splitlines()
+    column = table[0].split("\t").index("chrf")
+    ours = sorted(line.split("\t")[column] for line in table[1:])
+    theirs = evalset.metrics()["chrf-refA"].values.ravel().tolist()
+    assert sorted(float(cell) for cell in ours) == sorted(theirs)
+
+
+def test_published_scores_of_real_data(db: None, data_dir: Path, tmp_path: Path) -> None:
+    call_command("import_dataset", "wmt17", data=data_dir)
+    campaign = Campaign.objects.get(slug="wmt17-de-en")
+    score(campaign.test_set, "chrf")
+    folder = unpack(build(campaign, Filters())[0], tmp_path)
+    (row,) = rows(folder, "correlations")
+    # The README of the data: Pearson of chrF with the humans over 560 outputs and 11 systems.
+    assert (row["r_segment"], row["n"]) == (pytest.approx(0.5159, abs=5e-5), 560)
+    assert row["r_system"] == pytest.approx(0.9412, abs=5e-5)
+    assert main(["reproduce", str(folder)]) == 0
+
+
+def test_it_is_downloaded_from_its_page(campaign: Campaign, client: Client) -> None:
+    client.force_login(make_user("reader", "researcher"))
+    page = client.get(reverse("bundle", args=[SLUG])).text
+    assert f"python -m metaeval reproduce {SLUG}-bundle.zip" in page
+    answer = client.get(reverse("bundle-file", args=[SLUG, "zip"]))
+    archive = zipfile.ZipFile(BytesIO(answer.getvalue()))
+    assert f"{SLUG}-bundle/reproduce.sh" in archive.namelist()
+    data = client.get(reverse("bundle-file", args=[SLUG, "json"])).json()
+    assert "zip" not in data
+    assert {row["file"] for row in data["rows"]} >= {"scores.tsv", "judgments.tsv"}
+    assert client.get(reverse("bundle-file", args=[SLUG, "rar"])).status_code == 404

@@ -1,0 +1,145 @@
+"""Comparisons of metrics against scipy, against metaeval's tests of one pair, and on bad input."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import metaeval
+from dashboards.comparisons import compare, dependent, resampled
+from dashboards.statistics import STATISTICS, parse
+from tests.dashboards.plain import measure, planted, scored
+
+
+@pytest.fixture(autouse=True)
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampled, "N_PERMUTATIONS", 400)
+    monkeypatch.setattr("dashboards.comparisons.dependent.N_PERMUTATIONS", 400)
+
+
+@pytest.mark.parametrize(
+    ("key", "theirs"),
+    [
+        ("pearson/none", lambda x, y: stats.pearsonr(x.ravel(), y.ravel()).statistic),
+        ("spearman/none", lambda x, y: stats.spearmanr(x.ravel(), y.ravel()).statistic),
+        ("tau-b/none", lambda x, y: stats.kendalltau(x.ravel(), y.ravel()).statistic),
+        (
+            "tau-c/none",
+            lambda x, y: stats.kendalltau(x.ravel(), y.ravel(), variant="c").statistic,
+        ),
+        (
+            "tau-b/item",
+            lambda x, y: np.mean(
+                [stats.kendalltau(a, b).statistic for a, b in zip(x.T, y.T, strict=True)]
+            ),
+        ),
+        (
+            "pearson/system",
+            lambda x, y: np.mean(
+                [stats.pearsonr(a, b).statistic for a, b in zip(x, y, strict=True)]
+            ),
+        ),
+        ("systems", lambda x, y: stats.pearsonr(x.mean(axis=1), y.mean(axis=1)).statistic),
+        ("cells", lambda x, y: stats.pearsonr(x.mean(axis=1), y.mean(axis=1)).statistic),
+    ],
+)
+def test_values_by_scipy(key: str, theirs: object) -> None:
+    data = planted()
+    found = compare(data, parse(key))
+    turned = [data.sign(m) * m.values for m in data.measures]
+    expected = [theirs(data.human.values, values) for values in turned]
+    assert found.values == pytest.approx(expected, abs=1e-9)
+    assert found.differences[0, 1] == pytest.approx(expected[0] - expected[1], abs=1e-9)
+    assert np.isnan(np.diag(found.pvalues)).all()
+
+
+@pytest.mark.parametrize("key", ["pearson/none", "tau-b/item", "spa", "acc-eq"])
+def test_intervals_and_p_are_those_of_one_pair_alone(key: str) -> None:
+    data, question = planted(), parse(key)
+    found = compare(data, question)
+    human, metrics = data.matrices()
+    first, second = metrics["GOOD"], metrics["FAIR"]
+    options = question.options()
+    gap = metaeval.boot_interval(human, first, other=second, rng=5, **options)
+    ends = (found.difference_lows[0, 1], found.difference_highs[0, 1])
+    assert ends == pytest.approx(gap.interval[:2], abs=1e-12)
+    own = metaeval.boot_interval(human, first, rng=5, **options)
+    assert (found.lows[0], found.highs[0]) == pytest.approx(own.interval[:2], abs=1e-12)
+    one = metaeval.perm_test(human, first, second, n_resamples=4000, rng=9, **options)
+    # Two Monte Carlo estimates of one p: five standard errors of the smaller sample.
+    assert found.pvalues[0, 1] == pytest.approx(one.pvalue, abs=5 * 0.5 / np.sqrt(400))
+
+
+def test_hybrids_by_zou_and_williams() -> None:
+    data = planted()
+    drawn = data.hybrids()
+    signs = np.array([1.0, 1.0, -1.0])
+    by_williams = compare(data, parse("hybrids/none/williams"))
+    assert by_williams.values == pytest.approx(signs * drawn.r)
+    rs = (drawn.r[0], -drawn.r[2], -drawn.between[0, 2])
+    expected = metaeval.williams_test(*rs, 10_000)
+    assert by_williams.pvalues[0, 2] == pytest.approx(expected.pvalue)
+    found = compare(data, parse("hybrids/none/zou"))
+    interval = metaeval.zou_interval(*rs, 10_000).interval
+    assert (found.difference_lows[0, 2], found.difference_highs[0, 2]) == interval[:2]
+    assert found.pvalues[0, 2] + found.pvalues[2, 0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("rs", [(0.72, 0.71, 0.6), (0.71, 0.72, 0.6), (0.4, -0.1, 0.2)])
+def test_p_of_zou_is_where_its_interval_touches_zero(rs: tuple[float, float, float]) -> None:
+    p = dependent.zou_pvalue(*rs, 200)
+    ends = metaeval.zou_interval(*rs, 200, confidence=abs(1 - 2 * p)).interval[:2]
+    assert (ends[0] if rs[0] > rs[1] else ends[1]) == pytest.approx(0.0, abs=1e-5)
+    assert (p < 0.5) == (rs[0] > rs[1])
+
+
+def test_williams_over_systems() -> None:
+    data = planted(systems=12)
+    found = compare(data, parse("systems/none/williams"))
+    means = [data.sign(m) * m.values.mean(axis=1) for m in data.measures]
+    ours = data.human.values.mean(axis=1)
+    rs = [np.corrcoef(ours, means[0])[0, 1], np.corrcoef(ours, means[1])[0, 1]]
+    expected = metaeval.williams_test(*rs, np.corrcoef(means[0], means[1])[0, 1], 12)
+    assert found.pvalues[0, 1] == pytest.approx(expected.pvalue)
+
+
+def test_the_limit_is_that_of_the_draws() -> None:
+    data = planted()
+    found = compare(data, parse("limit"))
+    human, metrics = data.matrices()
+    drawn = metaeval.hybrid_supersample(human, metrics, n_hybrids=2, rng=1)
+    assert found.values == pytest.approx(drawn.limit, abs=1e-12)
+    assert (found.lows < found.values).all()
+    assert (found.values < found.highs).all()
+    assert found.pvalues[0, 2] < 0.01 < 0.99 < found.pvalues[2, 0]
+
+
+def test_wide_groups_are_tested_by_the_bootstrap_and_say_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resampled, "WIDE_GROUP", 50)
+    data = planted()
+    found = compare(data, parse("tau-b/none"))
+    assert any("would take hours" in warning for warning in found.warnings)
+    human, metrics = data.matrices()
+    gap = metaeval.boot_interval(
+        human, metrics["GOOD"], other=metrics["FAIR"], correlation="kendall", rng=5
+    )
+    z = gap.statistic / gap.samples.std(ddof=1)
+    assert found.pvalues[0, 1] == pytest.approx(stats.norm.sf(z), abs=1e-12)
+    exact = compare(data, parse("pearson/none"))
+    assert not any("hours" in warning for warning in exact.warnings)
+
+
+@pytest.mark.parametrize("key", STATISTICS)
+def test_one_metric_a_constant_one_and_missing_scores(key: str) -> None:
+    human = np.random.default_rng(0).normal(size=(3, 12))
+    alone = compare(scored(human, [measure("only", human + 1)]), parse(key))
+    assert alone.pvalues.shape == (1, 1)
+    gappy = human.copy()
+    gappy[0, :3] = np.nan
+    constant = measure("flat", np.ones_like(human))
+    found = compare(scored(human, [measure("a", gappy), constant]), parse(key))
+    if key not in ("acc-eq", "spa", "pa"):
+        assert np.isnan(found.values[1])
+        assert np.isnan(found.pvalues[0, 1])
+    assert found.n == (3 if key in ("systems", "pa") else 33)

@@ -1,0 +1,148 @@
+"""Figures: drawn from one specification, nothing inline, escaped, legible in grey."""
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from annotation.demo import load_demo
+from annotation.models import Campaign
+from dashboards import figures
+from dashboards.charts import FIGURES, significance
+from dashboards.charts.style import figure
+from metrics import runs, scoring
+from tests.test_csp import INLINE
+from tests.world import make_user
+
+
+def spec(label: str = "a") -> dict[str, Any]:
+    return figure(
+        "Title",
+        "Two bars.",
+        data={"values": [{"x": label, "y": 1}, {"x": "b", "y": 2}]},
+        mark="bar",
+        encoding={
+            "x": {"field": "x", "type": "nominal"},
+            "y": {"field": "y", "type": "quantitative"},
+            "color": {"field": "y", "type": "quantitative"},
+        },
+    )
+
+
+@pytest.fixture
+def campaign(db: None, client: Client) -> Campaign:
+    load_demo()
+    found = Campaign.objects.get(slug="demo-zh-en-80")
+    for run in runs.start(test_set=found.test_set, metrics=["chrf", "ter"], enqueue=False).runs:
+        scoring.work_off(run.pk, worker="test")
+    client.force_login(make_user("reader", "researcher"))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("fmt", "magic"), [("svg", b"<svg "), ("pdf", b"%PDF-"), ("png", b"\x89PNG")]
+)
+def test_files_are_what_they_are_called(fmt: str, magic: bytes) -> None:
+    assert figures.draw(spec(), fmt).startswith(magic)
+
+
+def test_a_drawing_has_nothing_inline_and_escapes_texts() -> None:
+    drawn = figures.draw(spec("<script>alert(1)</script>"), "svg").decode()
+    assert "<script" not in drawn
+    assert "&lt;script" in drawn
+    inside = drawn.replace("http://www.w3.org", "")
+    assert [what for what, pattern in INLINE.items() if pattern.search(inside)] == []
+
+
+def test_it_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = figures.draw(spec(), "svg")
+    monkeypatch.setattr(figures, "_convert", lambda *_: pytest.fail("drawn again"))
+    assert figures.draw(spec(), "svg") == first
+
+
+def test_inline_once_drawn_with_ids_of_its_own() -> None:
+    one = figures.Figure("bars", spec(), "/bars")
+    assert one.inline is None
+    figures.draw(spec(), "svg")
+    assert one.inline
+    ids = re.findall(r'\bid="([^"]+)"', one.inline)
+    assert ids
+    assert all(name.startswith("bars-") for name in ids)
+    assert "role=" not in one.inline
+    for used in re.findall(r"url\(#([^)]+)\)", one.inline):
+        assert used in ids
+
+
+def test_large_drawings_stay_out_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures.draw(spec(), "svg")
+    monkeypatch.setattr(figures, "INLINE_BYTES", 100)
+    assert figures.Figure("bars", spec(), "/bars").inline is None
+
+
+def test_a_figure_without_words_is_refused() -> None:
+    with pytest.raises(ValueError, match="'bars' has no description"):
+        figures.Figure("bars", {"title": "x"}, "/bars")
+
+
+def test_steps_differ_in_lightness() -> None:
+    """In grey, too, a smaller p is darker, and each step by a tenth of white or more."""
+    greys = [
+        sum(
+            weight * int(colour[start : start + 2], 16) / 255
+            for weight, start in ((0.299, 1), (0.587, 3), (0.114, 5))
+        )
+        for colour in significance.COLOURS
+    ]
+    steps = [after - before for before, after in pairwise(greys)]
+    assert min(steps) > 0.1
+
+
+def test_names_of_figures_fit_templates() -> None:
+    for drawn in FIGURES.values():
+        assert all(name.isidentifier() for name in drawn)
+
+
+def test_addresses(campaign: Campaign, client: Client) -> None:
+    for page, name in (("correlations", "intervals"), ("significance", "heatmap")):
+        for fmt, kind in (("svg", "image/svg+xml"), ("pdf", "application/pdf")):
+            response = client.get(reverse(f"{page}-figure", args=[campaign.slug, name, fmt]))
+            assert response["Content-Type"] == kind
+            again = client.get(
+                reverse(f"{page}-figure", args=[campaign.slug, name, fmt]),
+                headers={"If-None-Match": response["ETag"]},
+            )
+            assert again.status_code == 304
+    assert client.get(f"/campaigns/{campaign.slug}/correlations/figures/x.svg").status_code == 404
+    address = f"/campaigns/{campaign.slug}/correlations/figures/intervals"
+    assert client.get(f"{address}.exe").status_code == 404
+
+
+def test_the_specification_holds_the_numbers_of_the_page(
+    campaign: Campaign, client: Client
+) -> None:
+    address = f"/campaigns/{campaign.slug}/significance"
+    query = "?statistic=pearson&correction=holm"
+    document = client.get(f"{address}.json{query}").json()
+    drawn = client.get(f"{address}/figures/heatmap.json{query}").json()
+    pairs = {(v["metric"], v["other"]): v["pvalue"] for v in drawn["data"]["values"]}
+    assert pairs == {(r["label"], r["other_label"]): r["pvalue"] for r in document["rows"]}
+    assert "Holm" in drawn["description"]
+
+
+def test_the_page_shows_an_image_first_and_the_drawing_later(
+    campaign: Campaign, client: Client
+) -> None:
+    address = f"/campaigns/{campaign.slug}/correlations/"
+    image = f'src="{address}figures/intervals.svg"'
+    assert image in client.get(address).text
+    client.get(f"{address}figures/intervals.svg")
+    page = client.get(address).text
+    assert image not in page
+    assert 'role="img"' in page
+    assert "<svg" in page
+    cache.clear()
+    assert image in client.get(address).text

@@ -1,0 +1,248 @@
+"""Small checkpoints with random weights in the genuine formats, built where a test asks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import sentencepiece
+import torch
+import yaml
+from tokenizers import ByteLevelBPETokenizer
+from transformers import (
+    BartConfig,
+    BartModel,
+    BartTokenizer,
+    BertConfig,
+    BertModel,
+    BertTokenizer,
+    DebertaConfig,
+    DebertaModel,
+    DebertaTokenizer,
+    GPT2Config,
+    GPT2Model,
+    GPT2Tokenizer,
+    RobertaConfig,
+    RobertaModel,
+    RobertaTokenizer,
+    XLMRobertaConfig,
+    XLMRobertaModel,
+    XLMRobertaTokenizer,
+)
+
+SIZES = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
+
+
+def bert(
+    folder: Path, texts: Sequence[str], layers: int = 3, positions: int = 64, **sizes: float
+) -> Path:
+    """Multilingual BERT's format: WordPiece over characters and frequent words."""
+    folder.mkdir(parents=True)
+    characters = sorted({character for text in texts for character in text if character.strip()})
+    words = sorted({word for text in texts for word in text.split() if word.isalpha()})
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters]
+    vocabulary += [f"##{character}" for character in characters]
+    vocabulary += [word for word in words if len(word) > 1]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    tokenizer = BertTokenizer(
+        str(folder / "vocab.txt"), do_lower_case=False, model_max_length=positions
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        num_hidden_layers=layers,
+        max_position_embeddings=positions,
+        **{**SIZES, **sizes},
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def roberta(folder: Path, texts: Sequence[str]) -> Path:
+    """roberta-large-mnli's format: byte-level BPE, a prefix space in the slow tokenizer."""
+    size = _byte_pairs(folder, texts)
+    RobertaTokenizer(*_bpe(folder), model_max_length=64).save_pretrained(folder)
+    torch.manual_seed(2)
+    config = RobertaConfig(
+        vocab_size=size, num_hidden_layers=3, max_position_embeddings=70, pad_token_id=1, **SIZES
+    )
+    RobertaModel(config).save_pretrained(folder)
+    return folder
+
+
+def bart(folder: Path, texts: Sequence[str]) -> Path:
+    """bart-large-mnli's format: an encoder and a decoder, of which the encoder counts."""
+    size = _byte_pairs(folder, texts)
+    BartTokenizer(*_bpe(folder), model_max_length=64).save_pretrained(folder)
+    torch.manual_seed(3)
+    config = BartConfig(
+        vocab_size=size,
+        d_model=32,
+        encoder_layers=3,
+        decoder_layers=2,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=64,
+        decoder_ffn_dim=64,
+        max_position_embeddings=70,
+    )
+    BartModel(config).save_pretrained(folder)
+    return folder
+
+
+def deberta(folder: Path, texts: Sequence[str]) -> Path:
+    """deberta-xlarge-mnli's format: byte-level BPE, disentangled attention."""
+    size = _byte_pairs(folder, texts, special=("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"))
+    DebertaTokenizer(*_bpe(folder), model_max_length=64).save_pretrained(folder)
+    torch.manual_seed(4)
+    config = DebertaConfig(
+        vocab_size=size,
+        num_hidden_layers=3,
+        max_position_embeddings=64,
+        relative_attention=True,
+        position_biased_input=False,
+        pos_att_type=["c2p", "p2c"],
+        pad_token_id=1,
+        type_vocab_size=0,
+        **SIZES,
+    )
+    DebertaModel(config).save_pretrained(folder)
+    return folder
+
+
+def gpt2(folder: Path, texts: Sequence[str]) -> Path:
+    """GPT-2's format: byte-level BPE, no special tokens around a text and none that pads."""
+    size = _byte_pairs(folder, texts, special=("<|endoftext|>",))
+    GPT2Tokenizer(*_bpe(folder)).save_pretrained(folder)
+    torch.manual_seed(8)
+    config = GPT2Config(
+        vocab_size=size, n_embd=32, n_head=4, n_layer=3, n_positions=64, bos_token_id=0
+    )
+    GPT2Model(config).save_pretrained(folder)
+    return folder
+
+
+def xlm_roberta(
+    folder: Path,
+    texts: Sequence[str],
+    layers: int = 3,
+    positions: int = 64,
+    pieces: int = 180,
+    **sizes: float,
+) -> Path:
+    """XLM-RoBERTa's format: SentencePiece; two positions are not for tokens."""
+    _sentence_pieces(folder, "sentencepiece.bpe.model", texts, size=pieces)
+    tokenizer = XLMRobertaTokenizer(
+        str(folder / "sentencepiece.bpe.model"), model_max_length=positions - 2
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(5)
+    config = XLMRobertaConfig(
+        vocab_size=len(tokenizer),
+        num_hidden_layers=layers,
+        max_position_embeddings=positions,
+        pad_token_id=1,
+        type_vocab_size=1,
+        **{**SIZES, **sizes},
+    )
+    XLMRobertaModel(config, add_pooling_layer=False).save_pretrained(folder)
+    return folder
+
+
+def comet(folder: Path, encoder: Path, kind: str = "regression_metric", **changes: object) -> Path:
+    """A COMET directory as the hub has it: hparams.yaml and a Lightning checkpoint."""
+    from comet.models import str2model
+
+    alone = {"pool": "avg", "layer": "mix"} if "regression" in kind else {"sent_layer": "mix"}
+    settings: dict[str, object] = {
+        **alone,
+        "encoder_model": "XLM-RoBERTa",
+        "pretrained_model": str(encoder),
+        "layer_transformation": "softmax",
+        "layer_norm": False,
+        "loss": "mse",
+        "dropout": 0.1,
+        "batch_size": 4,
+        "hidden_sizes": [48, 16],
+        "activations": "Tanh",
+        "local_files_only": True,
+        "load_pretrained_weights": False,
+    } | changes
+    torch.manual_seed(6)
+    model = str2model[kind](**settings)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "layerwise_attention" in name:
+                weight.add_(torch.rand_like(weight))
+    (folder / "checkpoints").mkdir(parents=True)
+    parameters = dict(model.hparams) | {"class_identifier": kind}
+    torch.save(
+        {
+            "epoch": 1,
+            "global_step": 10,
+            "pytorch-lightning_version": "2.6.6",
+            "state_dict": model.state_dict(),
+            "hparams_name": "kwargs",
+            "hyper_parameters": dict(model.hparams),
+        },
+        folder / "checkpoints" / "model.ckpt",
+    )
+    (folder / "hparams.yaml").write_text(yaml.safe_dump(parameters), encoding="utf-8")
+    return folder
+
+
+def bleurt(
+    folder: Path, texts: Sequence[str], layers: int = 3, pieces: int = 180, **sizes: float
+) -> Path:
+    """BLEURT-20's PyTorch format: SentencePiece, embeddings narrower than the layers."""
+    from bleurt_pytorch import (
+        BleurtConfig,
+        BleurtForSequenceClassification,
+        BleurtTokenizer,
+    )
+
+    _sentence_pieces(folder, "spm.model", texts, ("[CLS]", "[SEP]", "[MASK]"), pieces)
+    (folder / "config.json").write_text('{"model_type": "bleurt"}', encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}', encoding="utf-8")
+    torch.manual_seed(7)
+    config = BleurtConfig(
+        vocab_size=len(BleurtTokenizer.from_pretrained(folder)) + 1,
+        embedding_size=16,
+        num_hidden_layers=layers,
+        max_position_embeddings=512,
+        num_labels=1,
+        **{**SIZES, **sizes},
+    )
+    BleurtForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def _bpe(folder: Path) -> tuple[str, str]:
+    return str(folder / "vocab.json"), str(folder / "merges.txt")
+
+
+def _byte_pairs(
+    folder: Path,
+    texts: Sequence[str],
+    special: Sequence[str] = ("<s>", "<pad>", "</s>", "<unk>", "<mask>"),
+) -> int:
+    folder.mkdir(parents=True)
+    tokenizer = ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator(texts, vocab_size=400, special_tokens=list(special))
+    tokenizer.save_model(str(folder))
+    return int(tokenizer.get_vocab_size())
+
+
+def _sentence_pieces(
+    folder: Path, name: str, texts: Sequence[str], first: Sequence[str] = (), size: int = 180
+) -> None:
+    folder.mkdir(parents=True)
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(texts),
+        model_prefix=str(folder / "pieces"),
+        vocab_size=size,
+        hard_vocab_limit=False,
+        control_symbols=list(first),
+        minloglevel=2,
+    )
+    (folder / "pieces.model").rename(folder / name)
+    (folder / "pieces.vocab").unlink()

@@ -1,0 +1,63 @@
+"""Workers as rows and checkpoints as files, for tests of the fleet: no process, no weights."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from metrics.models import MetricRun, RunWorker
+from metrics.workers import Worker
+
+
+def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> Worker:
+    """A worker on the host after the @, that gave its last sign of life `silent` seconds ago."""
+    now = timezone.now()
+    told: dict[str, Any] = {
+        "uid": f"{name}-{fields.get('pid', 7)}",
+        "name": name,
+        "host": name.partition("@")[2],
+        "pid": 7,
+        "queues": ["cpu", "gpu"],
+        "started_at": now - timedelta(hours=1),
+        "seen_at": now - timedelta(seconds=silent),
+    }
+    return Worker.objects.create(**told | fields)
+
+
+def put_to_work(run: MetricRun, worker: str, rate: float) -> None:
+    """Let a worker of this name have the run in hand."""
+    MetricRun.objects.filter(pk=run.pk).update(status="running", worker=worker, rate=rate)
+    RunWorker.objects.create(run=run, name=worker, process="1", host="host", rate=rate)
+
+
+def found(path: str = "/models/x", **more: Any) -> dict[str, Any]:
+    """What a worker reports of one checkpoint."""
+    return {"path": path, "size": 2048, "layers": 13, "needs": [], "has_sums": True} | more
+
+
+def encoder(folder: Path, layers: int = 12) -> Path:
+    """The files of an encoder whose weights nobody loads."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps({"num_hidden_layers": layers}))
+    (folder / "model.safetensors").write_bytes(bytes(1000))
+    return folder
+
+
+def comet(folder: Path) -> Path:
+    (folder / "checkpoints").mkdir(parents=True)
+    (folder / "checkpoints" / "model.ckpt").write_bytes(bytes(500))
+    (folder / "hparams.yaml").write_text("pretrained_model: xlm-roberta-large\n")
+    return folder
+
+
+def empty_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty TOUCHSTONE_MODELS; the hub's cache is empty, too."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    monkeypatch.setenv("TOUCHSTONE_MODELS", str(folder))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    return folder

@@ -1,0 +1,191 @@
+"""An installation of its own for a test: broker, database and worker processes.
+
+The broker is the embedded one, or a Redis server of the test's own where CELERY_BROKER_URL names
+one; the database is an SQLite file, or a new one on the server of DATABASE_URL. A heartbeat counts
+as lost after 5 s here instead of 60 s.
+"""
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEADLINE = 90
+
+
+class Broker:
+    """The embedded broker in a folder."""
+
+    url = ""
+
+    def __init__(self, var: Path) -> None:
+        self.var = var
+
+    def restart(self) -> None:
+        """Lose every message, as a broker without a disk does."""
+        for message in (self.var / "broker" / "queue").glob("*.msg"):
+            message.unlink(missing_ok=True)
+
+    def stop(self) -> None:
+        """There is no process."""
+
+
+class RedisBroker(Broker):
+    """A Redis server that keeps nothing on disk."""
+
+    def __init__(self, var: Path) -> None:
+        super().__init__(var)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.server = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        program = shutil.which("redis-server")
+        assert program, "redis-server is not installed"
+        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir"]
+        server = subprocess.Popen([program, *options, str(self.var)], stdout=subprocess.DEVNULL)
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
+                return server
+            except ConnectionRefusedError:
+                assert server.poll() is None, "redis-server does not start"
+
+    def restart(self) -> None:
+        self.stop()
+        self.server = self._start()
+
+    def stop(self) -> None:
+        self.server.kill()
+        self.server.wait()
+
+
+@dataclass
+class Site:
+    """One installation, seen from outside: commands, workers, and its database by plain SQL."""
+
+    var: Path
+    queue: str
+    database_url: str | None
+    broker: Broker
+    workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        database = {"DATABASE_URL": self.database_url} if self.database_url else {}
+        return {
+            **{name: value for name, value in os.environ.items() if name != "DATABASE_URL"},
+            **database,
+            "CELERY_BROKER_URL": self.broker.url,
+            "DJANGO_SETTINGS_MODULE": "tests.metrics.worker_settings",
+            "TOUCHSTONE_VAR": str(self.var),
+            "TEST_QUEUE": self.queue,
+            "RUN_STALE_SECONDS": "5",
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def manage(self, *arguments: str) -> str:
+        """Run `manage.py`."""
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, timeout=DEADLINE
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    def start_worker(self, name: str) -> subprocess.Popen[bytes]:
+        """Start a worker as `make demo` does."""
+        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo"]
+        options = ["-Q", self.queue, "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
+        with (self.var / f"{name}.log").open("wb") as log:
+            worker = subprocess.Popen(
+                [*command, *options], cwd=ROOT, env=self.environment, stdout=log, stderr=log
+            )
+        self.workers[name] = worker
+        return worker
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Read the database as a stranger."""
+        if self.database_url:
+            with psycopg.connect(self.database_url) as server:
+                return server.execute(sql).fetchall()
+        file = sqlite3.connect(self.var / "touchstone.sqlite3", timeout=30)
+        try:
+            return file.execute(sql).fetchall()
+        finally:
+            file.close()
+
+    def run(self, metric: str) -> tuple[Any, ...]:
+        """The newest run of a metric: status, done, worker."""
+        sql = "SELECT status, done, worker FROM metrics_metricrun WHERE metric = '{}'"
+        return self.query(sql.format(metric) + " ORDER BY id DESC LIMIT 1")[0]
+
+    def wait_for(self, what: str, is_true: Callable[[], bool]) -> None:
+        """Poll until something is true; fails with the workers' logs after DEADLINE seconds."""
+        deadline = time.monotonic() + DEADLINE
+        while not is_true():
+            if time.monotonic() > deadline:
+                logs = "\n".join(path.read_text() for path in self.var.glob("*.log"))
+                pytest.fail(f"{what}: not within {DEADLINE} s\n{logs}")
+            time.sleep(0.05)
+
+    def wait_for_end(self, metric: str) -> None:
+        ends = ("done", "failed", "cancelled")
+        self.wait_for(f"{metric} ends", lambda: self.run(metric)[0] in ends)
+
+    def wait_for_middle(self, metric: str) -> None:
+        self.wait_for(f"{metric} is under way", lambda: self.run(metric)[1] > 0)
+
+    def at_work(self, metric: str) -> list[str]:
+        """The workers, by their short names, that have a slice of a run in hand."""
+        sql = (
+            "SELECT w.name FROM metrics_lease l JOIN metrics_runworker w ON w.id = l.worker_id "
+            "JOIN metrics_metricrun r ON r.id = l.run_id WHERE metric = '{}' ORDER BY w.id"
+        )
+        return [name.split("@")[0] for (name,) in self.query(sql.format(metric))]
+
+    def lost(self) -> set[str]:
+        """The workers that count as dead."""
+        rows = self.query("SELECT name FROM metrics_runworker WHERE is_lost")
+        return {name.split("@")[0] for (name,) in rows}
+
+    def drop_connections(self) -> None:
+        """End every connection to the database, as a server that restarts does."""
+        if self.database_url:
+            self.query(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    def scores(self, metric: str) -> tuple[int, int]:
+        """How many scores a metric has, and of how many contents."""
+        sql = (
+            "SELECT count(*), count(DISTINCT content_key) FROM metrics_segmentscore s "
+            "JOIN metrics_metricsignature m ON m.id = s.signature_id WHERE metric = '{}'"
+        )
+        return self.query(sql.format(metric))[0]
+
+
+def database_url(name: str) -> str | None:
+    """The address of a database beside that of DATABASE_URL; None where SQLite is used."""
+    url = os.environ.get("DATABASE_URL")
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}")) if url else None
+
+
+def on_server(sql: str) -> None:
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
+        server.execute(sql)  # type: ignore[arg-type]

@@ -1,0 +1,66 @@
+"""`manage.py add_metric`."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from metrics.models import ConfiguredMetric
+from tests.metrics.fleet import empty_models, encoder
+
+pytestmark = pytest.mark.django_db
+GIVEN = ("--option", "checkpoint=acme/x", "--option", "layer=3")
+
+
+@pytest.fixture(autouse=True)
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = empty_models(tmp_path, monkeypatch)
+    encoder(folder / "acme" / "x")
+    return folder
+
+
+def say(*arguments: str) -> str:
+    out = StringIO()
+    call_command("add_metric", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_a_metric_is_added() -> None:
+    told = say("bertscore", "bs-x", "--label", "BERTScore X", *GIVEN)
+    assert "bs-x is there; tables show bs-x-3-f." in told
+    assert "39 values per segment" in told
+    row = ConfiguredMetric.objects.get()
+    assert (row.label, row.info.option("measure"), row.created_by) == ("BERTScore X", "f", None)
+
+
+def test_a_dry_run_adds_nothing() -> None:
+    assert "bs-x would be there" in say("bertscore", "bs-x", "--dry-run", *GIVEN)
+    assert not ConfiguredMetric.objects.exists()
+
+
+def test_without_a_name_the_options_are_explained() -> None:
+    told = say("bertscore")
+    assert "--option checkpoint=…  Encoder; A hub's name or a local directory; needed" in told
+    assert "--option measure=…  Measure shown; one of p, r, f; default f" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("nothing", "x"), "Unknown family 'nothing'; known: bertscore"),
+        (("bertscore", "chrf", *GIVEN), "There is a metric named chrf already."),
+        (("bertscore", "No!", *GIVEN), "Use a–z"),
+        (("bertscore", "x", "--option", "layer"), "--option layer: write it as KEY=VALUE."),
+        (("bertscore", "x", "--option", "colour=1"), "has no option colour"),
+        (("bertscore", "x", *GIVEN, "--option", "layer=13"), "acme/x has layers 0 to 12."),
+        (("bertscore", "x", "--option", "checkpoint=a/b", *GIVEN[2:]), "hf download a/b"),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_refusals_are_sentences(
+    arguments: tuple[str, ...], sentence: str, more: tuple[str, ...]
+) -> None:
+    with pytest.raises(CommandError, match=sentence.replace("+", r"\+")):
+        say(*arguments, *more)
+    assert not ConfiguredMetric.objects.exists()

@@ -1,0 +1,195 @@
+"""What a worker says of itself, in this process and from real ones."""
+
+import hashlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from metrics import reporter
+from metrics.reporter import Reporter
+from metrics.workers import Worker
+from tests.metrics.fleet import comet, empty_models, encoder, make_worker
+
+ROOT = Path(__file__).resolve().parents[2]
+DEADLINE = 60
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return empty_models(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def mine(db: None) -> Reporter:
+    return Reporter("gpu0@here", ["gpu"])
+
+
+def row() -> Worker:
+    return Worker.objects.get(name="gpu0@here")
+
+
+def test_a_sign_of_life(mine: Reporter) -> None:
+    mine.beat()
+    first = row()
+    assert (first.pid, first.queues, first.is_stopping) == (os.getpid(), ["gpu"], False)
+    assert first.devices[-1]["kind"] == "cpu"
+    assert (first.memory or 0) > 2**20
+    mine.is_stopping = True
+    mine.beat()
+    second = row()
+    assert second.seen_at > first.seen_at
+    assert (second.started_at, second.is_stopping) == (first.started_at, True)
+
+
+def test_a_row_that_was_dropped_comes_back(mine: Reporter) -> None:
+    mine.beat()
+    Worker.objects.all().delete()
+    mine.inspect()
+    mine.beat()
+    assert row().name == "gpu0@here"
+    mine.leave()
+    assert not Worker.objects.exists()
+
+
+def test_two_processes_of_one_name_are_two_rows(mine: Reporter) -> None:
+    mine.beat()
+    Reporter("gpu0@here", ["gpu"]).beat()
+    assert Worker.objects.filter(name="gpu0@here").count() == 2
+
+
+def test_checkpoints_are_reported_with_a_fingerprint_where_metrics_use_them(
+    mine: Reporter, models: Path
+) -> None:
+    encoder(models / "roberta-large-mnli", layers=24)
+    comet(models / "acme" / "spare")
+    make_worker("old@one", silent=30 * 3600)
+    mine.beat()
+    mine.inspect()
+    told = row().checkpoints
+    assert set(told) == {"roberta-large-mnli", "acme/spare"}
+    assert told["roberta-large-mnli"]["layers"] == 25
+    assert len(told["roberta-large-mnli"]["fingerprint"]) == 12
+    assert "fingerprint" not in told["acme/spare"]
+    assert not Worker.objects.filter(name="old@one").exists()
+
+
+def ask(name: str) -> None:
+    """Ask for a comparison, as the page does."""
+    Worker.objects.filter(name="gpu0@here").update(checks=[name])
+
+
+def test_hashes_are_compared_where_asked(mine: Reporter, models: Path) -> None:
+    folder = encoder(models / "roberta-large-mnli")
+    sums = [
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in ("config.json", "model.safetensors")
+    ]
+    (folder / "SHA256SUMS").write_text("".join(sums))
+    mine.beat()
+    mine.inspect()
+    assert "problems" not in row().checkpoints["roberta-large-mnli"]
+    ask("roberta-large-mnli")
+    mine.inspect()
+    assert row().checks == []
+    assert row().checkpoints["roberta-large-mnli"]["problems"] == []
+    (folder / "model.safetensors").write_bytes(bytes(999) + b"x")
+    ask("roberta-large-mnli")
+    mine.inspect()
+    problems = row().checkpoints["roberta-large-mnli"]["problems"]
+    assert problems == ["model.safetensors is not what SHA256SUMS says."]
+
+
+def test_a_comparison_holds_until_the_files_change(
+    mine: Reporter, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = encoder(models / "roberta-large-mnli")
+    (folder / "SHA256SUMS").write_text("")
+    mine.beat()
+    mine.inspect()
+    ask("roberta-large-mnli")
+    mine.inspect()
+    monkeypatch.setattr(reporter, "LOOK_SECONDS", 0)
+    mine.inspect()
+    assert "checked_at" in row().checkpoints["roberta-large-mnli"]
+    (folder / "model.safetensors").write_bytes(bytes(10))
+    mine.inspect()
+    assert "checked_at" not in row().checkpoints["roberta-large-mnli"]
+
+
+def test_asking_for_what_is_not_there_ends(mine: Reporter, models: Path) -> None:
+    mine.beat()
+    ask("acme/none")
+    mine.inspect()
+    assert row().checks == []
+
+
+def test_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "metrics.encoders", raising=False)
+    assert reporter.resident() == []
+    loaded = SimpleNamespace(resident=lambda: ["acme/x"])
+    monkeypatch.setitem(sys.modules, "metrics.encoders", loaded)
+    assert reporter.resident() == ["acme/x"]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Starts real workers on an SQLite file and the embedded broker; they are killed at the end."""
+    environment = {
+        **{key: value for key, value in os.environ.items() if key != "DATABASE_URL"},
+        "DJANGO_SETTINGS_MODULE": "tests.metrics.worker_settings",
+        "TOUCHSTONE_VAR": str(tmp_path),
+        "TEST_QUEUE": "q",
+        "CELERY_BROKER_URL": "",
+        "PYTHONPATH": str(ROOT),
+    }
+    options = {"cwd": ROOT, "env": environment, "stdout": subprocess.DEVNULL}
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], **options, check=True)
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo"]
+        command += ["-Q", "q", "-n", "gpu0@%h"]
+        started.append(subprocess.Popen(command, **options, stderr=subprocess.DEVNULL))
+        return started[-1]
+
+    yield start
+    for worker in started:
+        worker.kill()
+        worker.wait()
+
+
+def pids(folder: Path) -> set[int]:
+    file = sqlite3.connect(folder / "touchstone.sqlite3", timeout=30)
+    try:
+        return {pid for (pid,) in file.execute("SELECT pid FROM metrics_worker")}
+    finally:
+        file.close()
+
+
+def wait_for(folder: Path, wanted: set[int]) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while pids(folder) != wanted:
+        assert time.monotonic() < deadline, (pids(folder), wanted)
+        time.sleep(0.05)
+
+
+def test_a_killed_worker_stays_to_be_seen_and_a_stopped_one_leaves(
+    tmp_path: Path, site: Callable[[], subprocess.Popen[bytes]]
+) -> None:
+    killed = site()
+    wait_for(tmp_path, {killed.pid})
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    stopped = site()
+    wait_for(tmp_path, {killed.pid, stopped.pid})
+    stopped.terminate()
+    assert stopped.wait(DEADLINE) == 0
+    assert pids(tmp_path) == {killed.pid}

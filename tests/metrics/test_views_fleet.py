@@ -1,0 +1,125 @@
+"""Pages of models and of workers."""
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from metrics import runs
+from metrics.versions import CODE
+from metrics.workers import Worker
+from tests.metrics.fleet import empty_models, encoder, found, make_worker, put_to_work
+from tests.world import World
+
+FRAGMENT = {"HTTP_HX_REQUEST": "true"}
+NAME = "roberta-large-mnli"
+
+
+@pytest.fixture(autouse=True)
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return empty_models(tmp_path, monkeypatch)
+
+
+def card(page: str, name: str) -> str:
+    """The part of the page of models that is about one checkpoint."""
+    return page.split(f">{name} <")[1].split("</section>")[0]
+
+
+def test_without_workers_the_web_server_counts(as_researcher: Client, models: Path) -> None:
+    encoder(models / NAME)
+    page = as_researcher.get("/models/").text
+    assert "No worker is at work" in page
+    assert "this web server" in card(page, NAME)
+    assert "python manage.py models --fetch facebook/bart-large-mnli" in page
+
+
+def test_what_hosts_have_and_lack(as_researcher: Client) -> None:
+    make_worker("gpu0@one", checkpoints={NAME: found(fingerprint="ab12", size=3 * 2**30)})
+    make_worker("gpu0@two")
+    make_worker("gpu0@gone", checkpoints={NAME: found()}, silent=60)
+    page = as_researcher.get("/models/").text
+    assert "Workers on 2 hosts report" in page
+    about = card(page, NAME)
+    assert "3 GiB" in about
+    assert "ab12" in about
+    assert "Not on two. Runs that reach a worker there fail." in about
+    assert "gone" not in about
+    assert "Check hashes" not in page
+
+
+def test_different_files_and_damaged_files_are_told(as_researcher: Client) -> None:
+    problem = "config.json is not what SHA256SUMS says."
+    make_worker("gpu0@one", checkpoints={NAME: found(fingerprint="a", problems=[problem])})
+    make_worker("gpu0@two", checkpoints={NAME: found(fingerprint="b", checked_at=60, problems=[])})
+    about = card(as_researcher.get("/models/").text, NAME)
+    assert "The hosts have different files under this name" in about
+    assert problem in about
+    assert "1970-01-01 00:01" in about
+
+
+def test_an_admin_has_hashes_compared(as_admin: Client) -> None:
+    make_worker("gpu0@one", checkpoints={NAME: found()})
+    assert "data-live" not in as_admin.get("/models/").text
+    response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
+    assert f"{NAME} is being checked on one." in response.text
+    assert "data-live" in response.text
+    assert Worker.objects.get().checks == [NAME]
+    again = as_admin.get("/models/", **FRAGMENT)
+    assert "<html" not in again.text
+    assert "being checked" in again.text
+
+
+def test_nobody_can_be_asked(as_admin: Client) -> None:
+    make_worker("gpu0@gone", checkpoints={NAME: found()}, silent=60)
+    response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
+    assert "No worker is at work on a host that has" in response.text
+    assert as_admin.post("/models/check/").status_code == 404
+
+
+def test_no_worker_yet(as_researcher: Client) -> None:
+    page = as_researcher.get("/workers/").text
+    assert "No worker has reported yet." in page
+    assert "celery -A config worker --pool solo -Q cpu" in page
+
+
+def test_a_worker_at_work(world: World, as_researcher: Client) -> None:
+    gpu = {"kind": "gpu", "name": "NVIDIA H100 80GB HBM3", "total": 80 * 2**30, "free": 2**30}
+    make_worker(
+        devices=[gpu, {"kind": "cpu", "name": "16 cores", "total": None, "free": None}],
+        resident=["acme/x"], versions={"touchstone": CODE, "torch": "2.13.0"},
+        checkpoints={"acme/x": found()},
+    )  # fmt: skip
+    [run] = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs
+    put_to_work(run, "gpu0@one", 412.0)
+    page = as_researcher.get("/workers/").text
+    for text in (
+        "NVIDIA H100 80GB HBM3", "1 GiB free of 80 GiB", "16 cores", "acme/x", "412/s",
+        "1 checkpoint on disk", "torch 2.13.0", run.get_absolute_url(), ">working<",
+    ):  # fmt: skip
+        assert text in page
+    assert "not the web server's" not in page
+    fragment = as_researcher.get("/workers/", **FRAGMENT).text
+    assert "<html" not in fragment
+    assert "data-live" in fragment
+
+
+def test_what_needs_attention(world: World, as_researcher: Client) -> None:
+    make_worker("celery@one", pid=1, queues=["cpu"], versions={"touchstone": "old"})
+    make_worker("celery@one", pid=2, queues=["cpu"])
+    make_worker("gpu0@gone", silent=3 * 3600)
+    runs.start(test_set=world.test_set, metrics=["bleurt-20"], enqueue=False)
+    page = as_researcher.get("/workers/").text
+    assert "Several workers are called celery@one" in page
+    assert "not the web server's" in page
+    assert ">silent<" in page
+    assert "3 h 0 min ago" in page
+    assert "celery -A config worker --pool solo -Q gpu" in page
+
+
+def test_the_menu_leads_to_all_four(as_researcher: Client) -> None:
+    for address in ("/metrics/", "/models/", "/workers/", "/runs/"):
+        page = as_researcher.get(address).text
+        tabs = page.split('aria-label="Metrics"')[1].split("</nav>")[0]
+        assert tabs.count("<a ") == 4
+        assert f'href="{address}" aria-current="page"' in tabs
+        assert '<a href="/metrics/" aria-current="page">Metrics</a>' in page

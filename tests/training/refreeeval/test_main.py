@@ -1,0 +1,58 @@
+"""The command line: what is wrong is said in a sentence, and a folder goes on."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from training.parallel import write_pairs
+from training.refreeeval import __main__ as command
+
+
+@pytest.fixture
+def call(monkeypatch, corpus, tmp_path):
+    text = tmp_path / "corpus.tsv"
+    text.write_bytes(write_pairs(corpus.pairs))
+
+    def run(*given: str, corpus: str = f"{text}:de:en") -> int:
+        fixed = ["--corpus", corpus, "--output", str(tmp_path / "out")]
+        monkeypatch.setattr(sys, "argv", ["training.refreeeval", *fixed, *given])
+        return command.main()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--set", "beta=1"], "no setting beta"),
+        (["--set", "layer=0"], "Layer: at least 1"),
+        (["--recipe", "/nowhere.json"], "/nowhere.json"),
+        (["--set", "encoder=/nowhere"], "no checkpoint in /nowhere"),
+    ],
+)
+def test_wrong_settings_are_named(call, capsys, given, message):
+    assert call(*given) == 1
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("text.tsv", "FILE:SOURCE:TARGET"), ("/no/text.tsv:de:en", "No such file")],
+)
+def test_wrong_text_is_named(call, capsys, name, message):
+    assert call(corpus=name) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_training_from_the_command_line(call, recipe, capsys, tmp_path):
+    chosen = recipe(variant="sent-level").as_json()
+    given = [part for name, value in chosen.items() for part in ("--set", f"{name}={value}")]
+    assert call(*given) == 0
+    shown = capsys.readouterr().out
+    assert "corpus.tsv: 60 of 60 pairs" in shown
+    assert "sentence 6/6" in shown
+    metric = Path(shown.strip().split("The metric is in ")[1].rstrip("."))
+    assert (metric / "model.safetensors").is_file()
+    assert call(*given) == 0
+    assert len(list((tmp_path / "out").glob("metric-*"))) == 1

@@ -1,0 +1,46 @@
+"""Word alignments from a file: found by text, refused by line."""
+
+from pathlib import Path
+
+import pytest
+
+from training.kinds import JobError
+from training.remap import links
+
+
+def file(folder: Path, text: str) -> Path:
+    path = folder / "links.tsv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_links_are_found_whatever_the_blanks(tmp_path: Path) -> None:
+    found = links.read(file(tmp_path, "das Haus\tthe house .\t0-0 1-1\n"))
+    chosen = links.choose([("das Haus", "the house."), ("ein Buch", "a book")], found, False)
+    assert chosen == [(["das", "Haus"], ["the", "house", "."], {(0, 0), (1, 1)}), None]
+
+
+def test_a_corpus_turned_round_has_its_links_turned(tmp_path: Path) -> None:
+    found = links.read(file(tmp_path, "gutes Haus\tgood old house\t0-0 1-2\n"))
+    assert links.choose([("good old house", "gutes Haus")], found, True) == [
+        (["good", "old", "house"], ["gutes", "Haus"], {(0, 0), (2, 1)})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tb\t0-0\na b\tc\n", "line 2: three columns"),
+        ("a\tb\t0:0\n", "line 1: a link is two numbers"),
+        ("a\tb\t0-1\n", "line 1: there is no pair of words for the link 0-1"),
+        ("", "is empty"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(JobError, match=message):
+        links.read(file(tmp_path, text))
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="nowhere"):
+        links.read(tmp_path / "nowhere")

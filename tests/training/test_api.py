@@ -1,0 +1,73 @@
+"""The API of training."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from training import corpora, jobs
+from training.models import TrainingJob
+from training.parallel import Row
+
+
+@pytest.fixture
+def api(as_researcher: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setattr(jobs, "hand_out", lambda job: None)
+    rows = [Row("a:1", "港口", "harbour"), Row("a:2", "", "quiet")]
+    corpora.add(name="port", source_language="zh", target_language="en", rows=rows)
+    return as_researcher
+
+
+def start(api: Client, **changes: Any) -> Any:
+    body = {
+        "kind": "remap", "name": "Fit", "corpora": ["port"], "options": {"checkpoint": "acme/x"},
+    }  # fmt: skip
+    return api.post("/api/jobs/", body | changes, content_type="application/json")
+
+
+def test_corpora_are_listed_with_their_report(api: Client) -> None:
+    (corpus,) = api.get("/api/corpora/").json()["results"]
+    assert (corpus["name"], corpus["n_pairs"]) == ("port", 1)
+    assert corpus["report"]["left_out"] == {"an empty side": 1}
+    assert api.get("/api/corpora/port/").json() == corpus
+
+
+def test_a_job_is_started_watched_and_cancelled(api: Client) -> None:
+    made = start(api)
+    assert made.status_code == 201
+    pk = made.json()["id"]
+    (listed,) = api.get("/api/jobs/").json()["results"]
+    assert (listed["corpora"], listed["status"], listed["options"]["pairs"]) == (
+        ["port"],
+        "queued",
+        2000,
+    )
+    assert api.post(f"/api/jobs/{pk}/cancel/").json()["status"] == "cancelled"
+    assert api.post(f"/api/jobs/{pk}/cancel/").status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "flying"}, "no kind of job named"),
+        ({"options": {"checkpoint": "x", "layer": "y"}}, "Layer: 'y' is not a whole number"),
+        ({"options": {"checkpoint": "x", "wings": 2}}, "has no setting wings"),
+        ({"corpora": []}, "Choose a parallel corpus"),
+        ({"corpora": ["nowhere"]}, "nowhere"),
+        ({"name": ""}, "name"),
+    ],
+)
+def test_what_cannot_be_started_says_why(
+    api: Client, changes: dict[str, Any], message: str
+) -> None:
+    answer = start(api, **changes)
+    assert answer.status_code == 400
+    assert message in answer.content.decode()
+    assert not TrainingJob.objects.exists()
+
+
+def test_jobs_of_one_sweep(api: Client) -> None:
+    start(api)
+    TrainingJob.objects.update(sweep="layers")
+    start(api)
+    assert len(api.get("/api/jobs/?sweep=layers").json()["results"]) == 1
