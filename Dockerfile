@@ -4,6 +4,10 @@
 FROM python:3.11-slim AS web
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 TOUCHSTONE_VAR=/var/lib/touchstone
 RUN useradd --system --create-home touchstone && install -d -o touchstone /var/lib/touchstone
+# Pango and fonts of every script, for reports as PDF
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends libpango-1.0-0 \
+    libpangoft2-1.0-0 libharfbuzz-subset0 fonts-noto-core fonts-noto-cjk \
+ && rm -rf /var/lib/apt/lists/*
 WORKDIR /srv/touchstone
 COPY requirements requirements
 RUN pip install --no-cache-dir -r requirements/web.txt

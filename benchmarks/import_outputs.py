@@ -104,8 +104,7 @@ def pages(client: Client) -> None:
         "campaigns": reverse("campaigns"),
         "campaign": reverse("campaign", args=["large"]),
         "quality": reverse("quality", args=["large"]),
-        "correlations": reverse("correlations", args=["large"]),
-        "correlations, computed": reverse("correlations", args=["large"]) + "?now=1",
+        "correlations, computed": reverse("correlations", args=["large"]),
         "correlations, unchanged": reverse("correlations", args=["large"]),
         "runs": reverse("runs"),
     }

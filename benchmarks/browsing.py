@@ -1,0 +1,160 @@
+"""What the load scripts share: a server, and annotators who use it as the page's script does."""
+
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlencode
+
+TAG = re.compile(r"<input\b[^>]*>")
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+KEPT = ("revision", "started")
+
+
+class Server:
+    """gunicorn with 2 processes × 4 threads on a free port."""
+
+    def __init__(self, log_level: str = "warning") -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.log_level = log_level
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}",
+             "--workers", "2", "--threads", "4", "--log-level", self.log_level],
+            start_new_session=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise SystemExit("the server did not start")
+
+    def kill(self) -> None:
+        """kill -9, workers included: nothing is finished or written any more."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+@dataclass
+class Sent:
+    """One answer with its key, and whether the server said that it is saved."""
+
+    item: str
+    score: int
+    is_acknowledged: bool = False
+    tries: int = 0
+
+
+@dataclass
+class Browser:
+    """An annotator: keeps cookies, submits the form of the card it was given.
+
+    What cannot be sent is sent again with the same key, as the page's outbox does.
+    """
+
+    port: int
+    token: str
+    sent: dict[str, Sent] = field(default_factory=dict)
+    times: list[float] = field(default_factory=list)
+    cookies: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    is_done: bool = False
+
+    def __post_init__(self) -> None:
+        self.rng = random.Random(self.token)
+        self.connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def enter(self) -> None:
+        """Follow the personal link to the first item."""
+        address = f"/a/{self.token}/"
+        while True:
+            status, location, body = self.ask("GET", address)
+            if status != 302:
+                break
+            address = location
+        assert status == 200, (status, body[:300])
+        self.address, self.card = address, body
+        self.is_done = "/item/" not in address
+
+    def ask(
+        self, method: str, address: str, fields: dict[str, str] | None = None
+    ) -> tuple[int, str, str]:
+        headers = {"Cookie": "; ".join(f"{k}={v}" for k, v in self.cookies.items())}
+        if fields:
+            headers |= {
+                "Accept": "application/json",
+                "Content-Type": "application/x-www-form-urlencoded",
+                "X-CSRFToken": self.cookies["csrftoken"],
+            }
+        try:
+            self.connection.request(method, address, urlencode(fields or {}), headers)
+            response = self.connection.getresponse()
+            body = response.read().decode()
+        except BaseException:
+            self.connection.close()
+            raise
+        for cookie in response.msg.get_all("Set-Cookie") or []:
+            name, _, value = cookie.split(";")[0].partition("=")
+            self.cookies[name] = value
+        return response.status, response.headers.get("Location", ""), body
+
+    def hidden(self) -> dict[str, str]:
+        """The hidden fields of the form that go back as they came."""
+        tags = (dict(ATTRIBUTE.findall(tag)) for tag in TAG.findall(self.card))
+        found = {tag["name"]: tag.get("value", "") for tag in tags if tag.get("name") in KEPT}
+        return {name: found[name] for name in KEPT}
+
+    def rate(self, *, until: float = float("inf")) -> None:
+        """Submit one answer, until it is acknowledged or time is over; go to the next item."""
+        score, key = self.rng.randint(0, 100), str(uuid.uuid4())
+        fields = self.hidden() | {"score": str(score), "submit_key": key}
+        fields |= {"visible_ms": "900", "active_ms": "800"}
+        one = self.sent[key] = Sent(self.address, score)
+        while not one.is_acknowledged:
+            one.tries += 1
+            began = time.perf_counter()
+            try:
+                status, _, body = self.ask("POST", self.address, fields)
+            except (OSError, HTTPException):
+                status, body = 0, ""
+            if status == 200:
+                self.times.append(time.perf_counter() - began)
+                one.is_acknowledged = True
+            elif time.monotonic() > until + 60:
+                return
+            else:
+                if status:
+                    self.problems.append(f"{status} {body[:200]}")
+                time.sleep(0.2 + self.rng.random() / 2)
+        answer = json.loads(body)
+        self.address, self.card = answer["next"], answer.get("html", "")
+        self.is_done = not self.card
+
+    def work(self, *, until: float, think: float) -> None:
+        """Rate item after item with pauses of `think` seconds on average."""
+        time.sleep(self.rng.random() * think)
+        while time.monotonic() < until and not self.is_done:
+            self.rate(until=until)
+            if think:
+                # gunicorn closes a connection that is idle for longer than 2 seconds.
+                self.connection.close()
+                time.sleep(self.rng.uniform(0.5, 1.5) * think)

@@ -1,0 +1,132 @@
+"""The pages of results over 18 measures, 15 systems and 2,000 segments, every cell rated.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.dashboards [--segments 2000] [KIND ...]
+
+Prints seconds (elapsed, and of the processor) in which a worker computes each document, then those
+of the page when nothing has changed, and its size. There is no peer that serves such pages; the
+bounds are 5 s for fresh numbers, 0.3 s for an unchanged page and 100 KiB for its size.
+"""
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+
+os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-benchmark-")
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+
+import django
+
+django.setup()
+
+import numpy as np
+from django.conf import settings
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign, Output, PublishedScore
+from benchmarks.planting import make_corpus
+from dashboards import results
+from dashboards.filters import Filters
+from metrics import registry
+from metrics.base import Scores
+from metrics.models import MetricRun, MetricSignature
+from metrics.scores import store_scores
+from tests.world import make_user
+
+SYSTEMS = 15
+# Eighteen measures without statistics of their own: ROUGE's nine over words and over characters.
+METRICS = ("rouge", "rouge-characters")
+PAGES = {
+    "correlations": "correlations",
+    "significance": "significance",
+    "systems": "systems",
+    "scatter": "scatter",
+    "overview": "dashboard",
+}
+
+
+def plant(segments: int) -> Campaign:
+    """A campaign whose humans and metrics share a quality, with noise of their own."""
+    test_set = make_corpus("large", segments=segments, systems=SYSTEMS)
+    campaign = Campaign.objects.create(slug="large", name="Large", test_set=test_set)
+    campaign.systems.set(test_set.systems.all())
+    outputs = list(Output.objects.filter(system__test_set=test_set).order_by("pk"))
+    rng = np.random.default_rng(1)
+    quality = rng.normal(size=len(outputs)) + [0.1 * (row.system_id % SYSTEMS) for row in outputs]
+    human = quality + rng.normal(size=len(outputs))
+    PublishedScore.objects.bulk_create(
+        [
+            PublishedScore(campaign=campaign, output=row, value=float(value))
+            for row, value in zip(outputs, human, strict=True)
+        ],
+        batch_size=5_000,
+    )
+    for name in METRICS:
+        _score(campaign, name, outputs, quality, rng)
+    Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.CLOSED)
+    campaign.refresh_from_db()
+    return campaign
+
+
+def _score(
+    campaign: Campaign,
+    name: str,
+    outputs: list[Output],
+    quality: Scores,
+    rng: np.random.Generator,
+) -> None:
+    info = registry.get_info(name)
+    signature = MetricSignature.objects.create(
+        metric=name, signature=f"{name}|planted", measures=list(info.measures)
+    )
+    noise = rng.normal(size=(len(outputs), info.width)) * np.linspace(0.8, 1.6, info.width)
+    scores: Scores = quality[:, None] + noise
+    store_scores(signature, [row.content_key for row in outputs], scores)
+    run = MetricRun.objects.create(
+        test_set=campaign.test_set,
+        metric=name,
+        signature=signature,
+        status=MetricRun.Status.DONE,
+        total=len(outputs),
+        done=len(outputs),
+    )
+    run.systems.set(campaign.systems.all())
+
+
+def timed(action: Callable[[], object]) -> tuple[float, float]:
+    """Return elapsed seconds and those of the processor."""
+    began, used = time.perf_counter(), time.process_time()
+    action()
+    return time.perf_counter() - began, time.process_time() - used
+
+
+def measure(kind: str, address: str, campaign: Campaign, client: Client) -> None:
+    results.latest(kind, campaign, Filters())
+    elapsed, used = timed(results.compute_waiting)
+    client.get(address)  # What is drawn and loaded once.
+    results.compute_waiting()
+    again = min(timed(lambda: client.get(address))[0] for _ in range(5))
+    size = len(client.get(address).content) / 1024
+    print(f"{kind:14s} {elapsed:8.1f} s {used:8.1f} s {again:8.3f} s {size:8.0f} KiB", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", default=list(PAGES), metavar="KIND")
+    parser.add_argument("--segments", type=int, default=2_000)
+    given = parser.parse_args()
+    call_command("migrate", verbosity=0)
+    settings.ANALYSES_IN_PLACE = False
+    campaign = plant(given.segments)
+    client = Client(SERVER_NAME="localhost")
+    client.force_login(make_user("reader", "researcher"))
+    print(f"{'document':14s} {'computed':>10s} {'processor':>10s} {'page':>10s} {'size':>12s}")
+    for kind in given.kinds:
+        measure(kind, reverse(PAGES[kind], args=[campaign.slug]), campaign, client)
+
+
+if __name__ == "__main__":
+    main()

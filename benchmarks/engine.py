@@ -1,0 +1,222 @@
+"""100,000 texts through the engine: scores a second, and memory along the way.
+
+    DATABASE_URL=postgres://… python -m benchmarks.engine [--texts 100000]
+
+Workers are processes of their own that score with a fake encoder: a vector for each text from its
+hash, and P, R and F1 of 13 layers, 39 values a text. Without DATABASE_URL the database is a new
+SQLite file; with it a new one is made beside it and dropped. Prints, with the bounds: contents a
+second of one worker and of two from the first lease to the end, the least and most resident memory
+of a worker after the first tenth of its work, and rows a second of storing alone, against
+`executemany` in the same run.
+"""
+
+import argparse
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-benchmark-"))
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+ROOT = Path(__file__).resolve().parents[1]
+SYSTEMS, LAYERS, WIDTH, DIMENSIONS = 10, 13, 39, 16
+SCRATCH = "touchstone_engine"
+
+
+@contextmanager
+def scratch_database() -> Iterator[None]:
+    """Make a new database on the server of DATABASE_URL the one that everything here uses."""
+    url = os.environ.get("DATABASE_URL")
+    if not url:
+        yield
+        return
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f'DROP DATABASE IF EXISTS "{SCRATCH}"')
+        server.execute(f'CREATE DATABASE "{SCRATCH}"')
+        os.environ["DATABASE_URL"] = urlunsplit(urlsplit(url)._replace(path=f"/{SCRATCH}"))
+        yield
+        server.execute(f'DROP DATABASE "{SCRATCH}" WITH (FORCE)')
+
+
+def set_up() -> None:
+    """Load Django and make the fake metric known."""
+    import django
+
+    django.setup()
+    from metrics import registry
+    from metrics.base import MetricInfo
+
+    measures = tuple(f"fake-{layer}-{part}" for layer in range(LAYERS) for part in "prf")
+    info = MetricInfo("fake", "Fake encoder", measures, measures, (), True, True, True)
+    registry.METRICS["fake"] = (info, "benchmarks.engine:FakeEncoder")
+
+
+class FakeEncoder:
+    """As fast as hashing: what is left is the engine's own cost."""
+
+    def __init__(self, info: object, **languages: str) -> None:
+        self.info = info
+
+    def signature(self) -> str:
+        return os.environ["FAKE_SIGNATURE"]
+
+    def score(self, inputs: object) -> object:
+        import numpy as np
+
+        def vectors(texts: list[str]) -> np.ndarray:
+            digests = b"".join(
+                hashlib.blake2b(text.encode(), digest_size=DIMENSIONS).digest() for text in texts
+            )
+            return np.frombuffer(digests, np.uint8).reshape(len(texts), DIMENSIONS) / 255.0
+
+        left = vectors([one.hypothesis for one in inputs])
+        right = vectors([one.references[0] for one in inputs])
+        similarity = (left * right).mean(axis=1)
+        return np.outer(similarity, np.arange(1, WIDTH + 1))
+
+
+def make_texts(n_texts: int) -> None:
+    """A test set of ten systems, all texts different and of some 20 words."""
+    from annotation.models import Output, Reference, Segment, System, TestSet
+    from annotation.models.corpus import content_key
+
+    words = "harbour river market street morning evening train window paper number light".split()
+    filler = " ".join(words * 2)
+    test_set = TestSet.objects.create(
+        slug="large", name="Large", source_language="de", target_language="en"
+    )
+    n_segments = n_texts // SYSTEMS
+    Segment.objects.bulk_create(
+        Segment(test_set=test_set, position=n, key=str(n), source=f"Quelle {n} {filler}")
+        for n in range(n_segments)
+    )
+    segments = list(test_set.segments.order_by("position"))
+    Reference.objects.bulk_create(
+        Reference(segment=segment, text=f"Reference {segment.position} {filler}")
+        for segment in segments
+    )
+    for number in range(SYSTEMS):
+        system = System.objects.create(test_set=test_set, name=f"system-{number}")
+        rows = []
+        for segment in segments:
+            text = f"Output {segment.position} of {number} {filler}"
+            key = content_key(segment.source, [f"Reference {segment.position} {filler}"], text)
+            rows.append(Output(system=system, segment=segment, text=text, content_key=key))
+        Output.objects.bulk_create(rows, batch_size=5_000)
+
+
+def resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def work(run_id: int, name: str) -> None:
+    """A worker: print the least and most memory after its first tenth of the work."""
+    from metrics import scoring
+    from metrics.models import MetricRun
+
+    seen: list[int] = []
+    rows = MetricRun.objects.filter(pk=run_id, status__in=MetricRun.ACTIVE)
+    while rows.exists():
+        scoring.work_off(run_id, worker=name, report=lambda progress: seen.append(resident_bytes()))
+        time.sleep(0.02)
+    steady = seen[len(seen) // 10 :]
+    print(name, min(steady), max(steady), max(seen))
+
+
+def score_with(n_workers: int) -> None:
+    """Score all texts anew with some workers, and print what it cost."""
+    from annotation.models import TestSet
+    from metrics import runs
+    from metrics.models import MetricRun, SegmentScore
+
+    signature = f"fake|workers:{n_workers}"
+    test_set = TestSet.objects.get()
+    run = runs.start(test_set=test_set, metrics=["fake"], enqueue=False).runs[0]
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.engine", "--run", str(run.pk), "--name", f"w{n}"],
+            env=os.environ | {"FAKE_SIGNATURE": signature},
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            text=True,
+        )
+        for n in range(n_workers)
+    ]
+    answers = [worker.communicate()[0].split() for worker in workers]
+    run = MetricRun.objects.get(pk=run.pk)
+    stored = SegmentScore.objects.filter(signature__signature=signature).count()
+    assert (run.status, run.done, stored) == ("done", run.total, run.total), run.message
+    shares = [f"{worker.name} {worker.segments:,}" for worker in run.workers.all()]
+    print(f"{n_workers} workers: {run.average_rate:,.0f} texts/s ({', '.join(shares)})")
+    for name, least, most, peak in answers:
+        print(
+            f"  {name}: {int(least) / 2**20:.0f} to {int(most) / 2**20:.0f} MiB, "
+            f"±{(int(most) - int(least)) / (int(most) + int(least)):.1%}; "
+            f"at most {int(peak) / 2**20:.0f} MiB"
+        )
+
+
+def store_alone(n_rows: int) -> None:
+    """Rows a second of `store_scores` in slices of 8,192, and of executemany in the same run."""
+    import numpy as np
+    from django.db import connection, transaction
+
+    from metrics.models import MetricSignature
+    from metrics.scores import pack, store_scores
+
+    rows = np.random.default_rng(1).random((n_rows, WIDTH))
+    keys = [hashlib.md5(str(n).encode()).hexdigest() for n in range(n_rows)]  # noqa: S324
+    slices = [slice(start, start + 8192) for start in range(0, n_rows, 8192)]
+    insert = (
+        'INSERT INTO metrics_segmentscore (signature_id, content_key, "values") '
+        "VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+    )
+
+    def executemany(signature: MetricSignature, keys: list[str], rows: np.ndarray) -> None:
+        values = zip([signature.pk] * len(keys), keys, pack(rows), strict=True)
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.executemany(insert, sorted(values))
+
+    for name, store in (("executemany", executemany), ("ours", store_scores)):
+        signature = MetricSignature.objects.create(metric="x", signature=name, measures=[])
+        began = time.perf_counter()
+        for part in slices:
+            store(signature, keys[part], rows[part])
+        print(f"storing alone, {name}: {n_rows / (time.perf_counter() - began):,.0f} rows/s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--texts", type=int, default=100_000)
+    parser.add_argument("--run", type=int)
+    parser.add_argument("--name")
+    given = parser.parse_args()
+    if given.run:
+        set_up()
+        work(given.run, given.name)
+        return
+    with scratch_database():
+        set_up()
+        from django.core.management import call_command
+        from django.db import connection
+
+        call_command("migrate", verbosity=0)
+        print(connection.vendor, f"{given.texts:,} texts; load", os.getloadavg())
+        make_texts(given.texts)
+        store_alone(given.texts)
+        for n_workers in (1, 2):
+            score_with(n_workers)
+        connection.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Campaigns for the load scripts; imported once Django is set up."""
+
+from decimal import Decimal
+
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.models import Campaign, Output, Reference, Segment, System, TestSet
+from annotation.models.corpus import content_key
+
+BATCH = 2_000
+
+
+def make_corpus(slug: str, *, segments: int, systems: int) -> TestSet:
+    """A test set of made-up texts, stored in batches."""
+    test_set = TestSet.objects.create(
+        slug=slug, name=slug, source_language="zh", target_language="en"
+    )
+    rows = Segment.objects.bulk_create(
+        [
+            Segment(
+                test_set=test_set, position=n, key=str(n + 1), source=f"源文第{n}句，港口很安静。"
+            )
+            for n in range(segments)
+        ],
+        batch_size=BATCH,
+    )
+    Reference.objects.bulk_create(
+        [Reference(segment=row, text=f"Sentence {row.position}: the harbour.") for row in rows],
+        batch_size=BATCH,
+    )
+    for n in range(systems):
+        system = System.objects.create(test_set=test_set, name=f"system-{n}")
+        outputs = []
+        for row in rows:
+            text = f"Sentence {row.position} by number {n}: the harbour was quiet all day."
+            key = content_key(row.source, [], text)
+            outputs.append(Output(system=system, segment=row, text=text, content_key=key))
+        Output.objects.bulk_create(outputs, batch_size=BATCH)
+    return test_set
+
+
+def make_campaign(
+    slug: str, *, mode: str, segments: int, systems: int, annotators: int, per_item: int
+) -> tuple[Campaign, list[str]]:
+    """A draft with personal links; returns their tokens too."""
+    test_set = make_corpus(slug, segments=segments, systems=systems)
+    campaign = Campaign.objects.create(
+        slug=slug, name=slug, test_set=test_set, length_ratio=Decimal(1), assignment_mode=mode,
+        annotators_per_item=per_item, traps_per_annotator=0,
+    )  # fmt: skip
+    campaign.systems.set(test_set.systems.all())
+    return campaign, [one.token for one in add_annotators(campaign=campaign, links=annotators)]
+
+
+def planted(
+    slug: str, *, mode: str, segments: int, systems: int, annotators: int, per_item: int
+) -> tuple[Campaign, list[str]]:
+    """The same, open."""
+    campaign, tokens = make_campaign(
+        slug, mode=mode, segments=segments, systems=systems, annotators=annotators,
+        per_item=per_item,
+    )  # fmt: skip
+    return open_campaign(campaign=campaign), tokens
