@@ -44,6 +44,11 @@ class Scored:
         return 1.0 if measure.higher_is_better else -1.0
 
     @property
+    def signs(self) -> Floats:
+        """`sign` of all measures."""
+        return np.array([self.sign(measure) for measure in self.measures])
+
+    @property
     def names(self) -> list[str]:
         """Labels of the measures for sentences; with the key where two share a label."""
         labels = [measure.label for measure in self.measures]
@@ -68,6 +73,7 @@ class Scored:
         pairs = zip(self.names, sides, strict=True)
         return human, {name: human.with_values(theirs[:, None]) for name, (_, theirs) in pairs}
 
+    @cached_property
     def hybrids(self) -> metaeval.HybridCorrelations:
         """Draw hybrid systems; ValueError where no cell has everything."""
         return metaeval.hybrid_supersample(

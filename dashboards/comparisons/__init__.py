@@ -7,10 +7,11 @@ the table of metrics, its ranks and the heat maps.
 from dashboards.comparisons.base import Comparison
 from dashboards.comparisons.dependent import compare_hybrids, compare_systems
 from dashboards.comparisons.resampled import compare_limits, compare_resampled
+from dashboards.comparisons.values import values_of
 from dashboards.scored import Scored
 from dashboards.statistics import Question
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "values_of"]
 
 
 def compare(scored: Scored, question: Question) -> Comparison:

@@ -17,6 +17,7 @@ from dashboards.comparisons.base import (
     samples_of,
 )
 from dashboards.comparisons.resampled import N_PERMUTATIONS
+from dashboards.comparisons.values import hybrid_values, system_values
 from dashboards.scored import Scored
 from dashboards.selectors import Floats
 from dashboards.statistics import WILLIAMS, ZOU, Question
@@ -24,18 +25,16 @@ from dashboards.statistics import WILLIAMS, ZOU, Question
 
 def compare_hybrids(scored: Scored, question: Question) -> Comparison:
     """Pearson's r over hybrids with Fisher's interval, and Zou or Williams with n = hybrids."""
-    found = scored.hybrids()
+    found, signs = scored.hybrids, scored.signs
     order = [found.metrics.index(measure.key) for measure in scored.measures]
-    sign = np.array([scored.sign(measure) for measure in scored.measures])
-    values = sign * found.r[order]
-    between = sign[:, None] * sign * found.between[np.ix_(order, order)]
+    between = signs[:, None] * signs * found.between[np.ix_(order, order)]
     intervals = [
-        metaeval.pearson(found.human_scores, s * found.metric_scores[index]).interval
-        for s, index in zip(sign, order, strict=True)
+        metaeval.pearson(found.human_scores, sign * found.metric_scores[index]).interval
+        for sign, index in zip(signs, order, strict=True)
     ]
     ends = np.array([interval[:2] if interval else (np.nan, np.nan) for interval in intervals])
     return _dependent(
-        values,
+        hybrid_values(scored),
         ends,
         between,
         found.n_hybrids,
@@ -60,9 +59,8 @@ def compare_systems(scored: Scored, question: Question) -> Comparison:
     if question.test == WILLIAMS:
         rows = np.array([metric.values[:, 0] for metric in metrics.values()])
         ours = human.values[:, 0]
-        values = np.array([metaeval.system_correlation(ours, row).statistic for row in rows])
         return _dependent(
-            values,
+            system_values(scored),
             np.array([lows, highs]).T,
             _between(rows, ours),
             n,

@@ -1,6 +1,5 @@
 """Statistics over cells: bootstrap and permutations of systems x segments, and hybrids' limit."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ from dashboards.comparisons.base import (
     notes_of,
     samples_of,
 )
+from dashboards.comparisons.values import limit_values, values_of
 from dashboards.scored import Scored
-from dashboards.selectors import Floats
 from dashboards.statistics import Question
 
 N_PERMUTATIONS, N_PERMUTATIONS_SLOW = 4_000, 1_000
@@ -49,7 +48,7 @@ def compare_resampled(scored: Scored, question: Question) -> Comparison:
         "interval": f"percentile bootstrap over {what}, {n:,} samples",
     }
     if is_wide:
-        values = _values(human, metrics, question)
+        values, _ = values_of(scored, question)
         notes[
             f"With {scored.n:,} outputs a permutation test of {question.label} would take hours: "
             "differences are tested by the standard error of their bootstrap."
@@ -92,31 +91,19 @@ def _is_wide(scored: Scored, question: Question) -> bool:
     return members.get(question.grouping, 0) > WIDE_GROUP
 
 
-def _values(
-    human: metaeval.ScoreMatrix,
-    metrics: Mapping[str, metaeval.ScoreMatrix],
-    question: Question,
-) -> Floats:
-    options = question.options()
-    is_kendall = options.pop("correlation") == "kendall"
-    correlate = metaeval.kendall if is_kendall else metaeval.spearman
-    return np.array([correlate(human, metric, **options).statistic for metric in metrics.values()])
-
-
 def compare_limits(scored: Scored) -> Comparison:
     """The limit of infinitely many hybrids, with segments drawn with replacement.
 
     A corpus metric has no such limit: nan.
     """
     human, metrics = scored.matrices()
+    values, size = limit_values(scored), human.shape[1]
     where = [index for index, m in enumerate(scored.measures) if m.statistics is None]
     plain = {scored.names[index]: metrics[scored.names[index]] for index in where}
-    values, size = np.full(len(metrics), np.nan), human.shape[1]
     samples = np.full((len(metrics), N_RESAMPLES), np.nan)
     draws = np.random.default_rng(scored.seed).integers(size, size=(N_RESAMPLES, size))
     counts = np.array([np.bincount(draw, minlength=size) for draw in draws], dtype=np.float64)
     if plain:
-        values[where] = metaeval.hybrid_limits(human, plain)[0]
         samples[where] = metaeval.hybrid_limits(human, plain, counts).T
     tail = (1.0 - CONFIDENCE) / 2.0
     lows, highs = np.quantile(samples, [tail, 1.0 - tail], axis=1)
