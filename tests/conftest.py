@@ -6,6 +6,8 @@ import pytest
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from metrics import scoring
 from tests.world import World, make_world
@@ -13,6 +15,18 @@ from training import jobs
 
 # Settings of other processes, not tests; doctest collection would import them.
 collect_ignore = ["settings.py", "metrics/worker_settings.py", "training/worker_settings.py"]
+
+# The same examples in every run, however slow the machine; --hypothesis-profile=search draws
+# others.
+hypothesis_settings.register_profile(
+    "fixed",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+hypothesis_settings.register_profile("search", deadline=None)
+hypothesis_settings.load_profile("fixed")
 
 
 @pytest.fixture(autouse=True)

@@ -37,7 +37,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     clock = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(caretaker.time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(caretaker, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 
