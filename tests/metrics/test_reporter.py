@@ -18,9 +18,9 @@ from metrics import reporter
 from metrics.reporter import Reporter
 from metrics.workers import Worker
 from tests.metrics.fleet import comet, empty_models, encoder, make_worker
+from tests.metrics.sites import DEADLINE
 
 ROOT = Path(__file__).resolve().parents[2]
-DEADLINE = 60
 
 
 @pytest.fixture
