@@ -15,7 +15,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.models import Campaign
@@ -23,6 +22,7 @@ from dashboards import analyses
 from dashboards.filters import Filters
 from dashboards.models import Analysis
 from dashboards.state import digest, state_of
+from metrics.clock import Now
 
 logger = logging.getLogger(__name__)
 Status = Analysis.Status
@@ -111,7 +111,7 @@ def compute_waiting(should_stop: Callable[[], bool] = lambda: False) -> int:
     """Compute what is waited for, newest request first; return how many documents that were."""
     done = 0
     while not should_stop():
-        row = Analysis.objects.filter(_takeable()).order_by("-requested_at").first()
+        row = Analysis.objects.filter(_takeable()).order_by("-requested_at", "-pk").first()
         if row is None:
             return done
         done += compute(row.pk)

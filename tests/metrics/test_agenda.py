@@ -7,10 +7,10 @@ from itertools import count
 from types import SimpleNamespace
 
 import pytest
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from metrics import agenda, registry, runs, scoring
+from metrics.clock import Now
 from metrics.models import Lease, MetricRun
 from tests.metrics import fakes
 from tests.metrics.conftest import reread

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from metrics import claims, run_state
 from metrics.claims import Member
+from metrics.clock import Now
 from metrics.contents import find_missing, pack_ids
 from metrics.models import Lease, MetricRun, MetricSignature, RunPlan, RunWorker
 from tests.metrics.conftest import plan, reread
