@@ -1,9 +1,13 @@
 """Fixtures shared by all tests."""
 
+import random
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
-from django.conf import settings
+from django import conf
 from django.core.cache import cache
 from django.test import Client
 from hypothesis import HealthCheck
@@ -36,6 +40,21 @@ def _empty_cache() -> None:
 
 
 @pytest.fixture(autouse=True)
+def _own_folder(settings: Any) -> Iterator[None]:
+    """Tests of other processes write uploads and trainings meanwhile, of users and jobs with the
+    same keys, and delete old ones."""
+    with TemporaryDirectory(prefix="touchstone-test-") as folder:
+        settings.VAR_DIR, settings.TRAINED_DIR = Path(folder), Path(folder) / "trained"
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _same_draws() -> None:
+    """Draws are random in earnest; here a seed keeps rare ones from failing a test."""
+    random.seed(7)
+
+
+@pytest.fixture(autouse=True)
 def _no_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test's transaction holds SQLite's lock: a beat from another thread would wait for it."""
     monkeypatch.setattr(scoring, "BEAT_SECONDS", 3600.0)
@@ -62,6 +81,6 @@ def as_researcher(world: World, client: Client) -> Client:
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Real evaluation data; its absence is an error, not a skip."""
-    path: Path = settings.DATA_DIR
+    path: Path = conf.settings.DATA_DIR
     assert path.is_dir(), f"TOUCHSTONE_DATA: no folder {path}"
     return path

@@ -53,7 +53,7 @@ class RedisBroker(Broker):
         super().__init__(var)
         server = None
         while server is None:  # another server may have the port
-            self.port = random.choice(PORTS)
+            self.port = random.SystemRandom().choice(PORTS)
             server = self._start()
         self.server = server
         self.url = f"redis://127.0.0.1:{self.port}/0"
