@@ -215,5 +215,12 @@ def database_url(name: str) -> str | None:
 
 
 def on_server(sql: str) -> None:
+    """Make or drop a database, once the connections of processes that have ended are gone."""
+    deadline = time.monotonic() + DEADLINE
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
-        server.execute(sql)  # type: ignore[arg-type]
+        while True:
+            try:
+                server.execute(sql)  # type: ignore[arg-type]
+                return
+            except psycopg.errors.ObjectInUse:
+                assert time.monotonic() < deadline, sql
