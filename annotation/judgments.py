@@ -27,6 +27,7 @@ from annotation.pool import releases
 from annotation.screens import is_editable
 from annotation.timing import times_of
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START_MAX_AGE = timedelta(days=7)
 
 START_MISSING = _(
@@ -64,17 +65,21 @@ class ConflictError(RefusedError):
 
 
 def issue_start(*, user_id: int, public_id: UUID) -> str:
-    """Return a signed start time, in milliseconds, good for this user and this item only."""
-    return _signer(user_id, public_id).sign(str(round(timezone.now().timestamp() * 1000)))
+    """Return a signed start time, in microseconds, good for this user and this item only.
+
+    As fine as the times of judgments: rounded, it could lie before the answer that went before.
+    """
+    microseconds = (timezone.now() - EPOCH) // timedelta(microseconds=1)
+    return _signer(user_id, public_id).sign(str(microseconds))
 
 
 def read_start(stamp: str, *, user_id: int, public_id: UUID) -> datetime:
     """Return the time that `issue_start` signed; raises ValidationError if forged or too old."""
     try:
-        milliseconds = int(_signer(user_id, public_id).unsign(stamp))
+        microseconds = int(_signer(user_id, public_id).unsign(stamp))
     except BadSignature:
         raise ValidationError(START_MISSING) from None
-    started_at = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    started_at = EPOCH + timedelta(microseconds=microseconds)
     if timezone.now() - started_at > START_MAX_AGE:
         raise ValidationError(START_TOO_OLD)
     return started_at

@@ -15,7 +15,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.models import Campaign
@@ -23,6 +22,7 @@ from dashboards import analyses
 from dashboards.filters import Filters
 from dashboards.models import Analysis
 from dashboards.state import digest, state_of
+from metrics.clock import Now
 
 logger = logging.getLogger(__name__)
 Status = Analysis.Status
@@ -156,7 +156,8 @@ def compute_waiting(*, only_quick: bool = False) -> int:
     With `only_quick` the analyses that take long are left to others.
     """
     done = 0
-    while row := Analysis.objects.filter(_takeable(only_quick)).order_by("-requested_at").first():
+    rows = Analysis.objects.filter(_takeable(only_quick)).order_by("-requested_at", "-pk")
+    while row := rows.first():
         done += compute(row.pk)
     return done
 

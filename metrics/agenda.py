@@ -9,9 +9,9 @@ from collections.abc import Callable, Container, Iterable
 from functools import partial
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
 
 from metrics import catalogue, scoring
+from metrics.clock import Now
 from metrics.models import Lease, MetricRun
 from metrics.patience import patiently
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models.functions import Now
 
 from metrics import registry
 from metrics.base import Metric, MetricError, MetricInfo
+from metrics.clock import Now
 from metrics.models import ConfiguredMetric
 from metrics.options import layers_elsewhere
 from metrics.workers import layers_on_workers

@@ -15,8 +15,9 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 
+from metrics.clock import Now
 from metrics.losses import MAX_ATTEMPTS, take_from_the_silent
 from metrics.models import Lease, MetricRun, RunPlan, RunWorker
 from metrics.run_state import Status, end, finish_if_done, lock, rate_of, settle, there

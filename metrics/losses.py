@@ -4,8 +4,8 @@ A text that kills its workers is thus alone after a few of them, and the run fai
 """
 
 from django.db import transaction
-from django.db.models.functions import Now
 
+from metrics.clock import Now
 from metrics.contents import describe_slice
 from metrics.models import Lease, MetricRun, RunWorker
 from metrics.run_state import Status, end, is_silent, lock, settle, there

@@ -12,10 +12,10 @@ from uuid import uuid4
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from django.db import transaction
-from django.db.models.functions import Now
 
 from metrics import checkpoints, inventory
 from metrics.base import MetricError
+from metrics.clock import Now
 from metrics.devices import devices, process_memory
 from metrics.inventory import Found
 from metrics.periodic import Periodic

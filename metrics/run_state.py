@@ -9,8 +9,8 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Min, Q, QuerySet, Sum
-from django.db.models.functions import Now
 
+from metrics.clock import Now
 from metrics.models import MetricRun, RunPlan, RunWorker
 
 Status = MetricRun.Status

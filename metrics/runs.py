@@ -16,6 +16,7 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Output, Segment, System, TestSet
 from metrics import catalogue, run_state, tasks
+from metrics.clock import Now
 from metrics.models import MetricRun, RunWorker
 from metrics.run_state import is_silent
 
@@ -105,8 +106,9 @@ def _create(
         metric=metric,
         total=total,
         created_by=user,
-        requeue_at=timezone.now() + timedelta(seconds=delay),
+        requeue_at=Now() + timedelta(seconds=delay),
     )
+    run.refresh_from_db(fields=["requeue_at"])
     run.systems.set(systems)
     return run
 

@@ -10,8 +10,8 @@ from datetime import timedelta
 
 from django.db import models
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
-from django.db.models.functions import Now
 
+from metrics.clock import Now
 from metrics.models import ConfiguredMetric, MetricRun, RunWorker
 from metrics.registry import METRICS
 
@@ -66,7 +66,7 @@ def drop_old(row: Worker) -> None:
 
 def layers_on_workers(name: str) -> int | None:
     """Return the number of layers that a worker reports of an encoder, where one has it."""
-    for row in Worker.objects.order_by("-seen_at"):
+    for row in Worker.objects.order_by("-seen_at", "-pk"):
         layers = row.checkpoints.get(name, {}).get("layers")
         if layers:
             return int(layers)
@@ -117,7 +117,7 @@ def _work_of(names: Iterable[str]) -> dict[str, tuple[MetricRun, float | None]]:
     there = RunWorker.objects.filter(
         left_at=None, name__in=names, run__status=MetricRun.Status.RUNNING
     )
-    parts = there.select_related("run__test_set").order_by("seen_at")
+    parts = there.select_related("run__test_set").order_by("seen_at", "pk")
     return {part.name: (part.run, part.rate) for part in parts}
 
 

@@ -14,6 +14,8 @@ if "sqlite3" in DATABASES["default"]["ENGINE"]:
     # A file, as in real life: an in-memory database locks whole tables between threads.
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
     DATABASES["default"]["OPTIONS"]["init_command"] += "PRAGMA synchronous=OFF;"
+    # Many threads at once on a busy machine: SQLite lets none of them wait in line.
+    DATABASES["default"]["OPTIONS"]["timeout"] = 300
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True

@@ -11,11 +11,12 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 from django.utils.text import slugify
 from kombu.exceptions import OperationalError as BrokerError
 
 from metrics import catalogue, options
+from metrics.clock import Now
 from metrics.periodic import Periodic
 from training import kinds
 from training.corpora import as_corpus

@@ -26,7 +26,7 @@ def release_stale(campaign: Campaign, *, at_most: int = AT_ONCE) -> int:
     rows = (
         _waiting()
         .filter(TARGETS, annotator__campaign=campaign, claimed_at__lt=cutoff)
-        .order_by("claimed_at")
+        .order_by("claimed_at", "pk")
         .values_list("annotator_id", "item_id", "item__screen")
     )
     screens = {

@@ -106,7 +106,7 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
             {"parts": _parts(row.signature), "n_runs": row.n_runs}
             for row in signatures.order_by("-pk")
         ],
-        "runs": runs.order_by("-created_at")[:RUNS_SHOWN],
+        "runs": runs.order_by("-created_at", "-pk")[:RUNS_SHOWN],
         "may_configure": is_site_admin(request.user),
     }
     return render(request, "metrics/metric.html", context)

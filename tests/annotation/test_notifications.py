@@ -45,7 +45,7 @@ class Receiver:
 
 @pytest.fixture
 def receiver(settings: Settings) -> Iterator[Receiver]:
-    settings.WEBHOOK_ALLOW_PRIVATE = True
+    settings.WEBHOOK_ALLOW_PRIVATE, settings.WEBHOOK_TIMEOUT_SECONDS = True, 60
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -306,9 +306,10 @@ def test_a_server_that_is_away_is_tried_again(
     settings.WEBHOOK_ALLOW_PRIVATE = True
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
+        # Held until the end, and nobody listens: no other process can take it and answer.
         port = free.getsockname()[1]
-    with pytest.raises(delivery.TemporaryError, match="No answer: ConnectionRefusedError"):
-        delivery.post(f"http://127.0.0.1:{port}/", b"{}", secret="s")
+        with pytest.raises(delivery.TemporaryError, match="No answer: ConnectionRefusedError"):
+            delivery.post(f"http://127.0.0.1:{port}/", b"{}", secret="s")
 
 
 @pytest.mark.parametrize(

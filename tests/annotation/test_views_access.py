@@ -83,7 +83,8 @@ def fresh_links(text: str) -> list[tuple[str, str]]:
 
 def test_personal_links_are_shown_once_and_work(world: World, as_admin: Client) -> None:
     campaign = world.campaign
-    data = {"count": "3", "expires_at": day(2)}
+    last = timezone.now() + timedelta(days=2)
+    data = {"count": "3", "expires_at": f"{last:%Y-%m-%d}"}
     page = as_admin.post(address("invite", campaign), data, follow=True)
     links = fresh_links(page.text)
     assert [label for label, _ in links] == ["A1", "A2", "A3"]
@@ -95,7 +96,7 @@ def test_personal_links_are_shown_once_and_work(world: World, as_admin: Client) 
     # Annotators of a draft get in, and are told that it is not open.
     assert Client().get(path, follow=True).status_code == 409
     end = Annotator.objects.get(label="A1").token_expires_at
-    assert end.strftime("%Y-%m-%d %H:%M") == f"{day(3)} 00:00"
+    assert f"{end:%Y-%m-%d %H:%M}" == f"{last + timedelta(days=1):%Y-%m-%d} 00:00"
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,21 @@
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from typing import Self
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from tests.world import PASSWORD
 
 # Playwright runs an event loop in this thread; the ORM is used between its calls, never in it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+# Milliseconds: a wait is for something, and a busy machine may take its time over it.
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -39,8 +44,8 @@ class Visitor:
     def __init__(self, context: BrowserContext, address: str) -> None:
         self.context, self.address = context, address
         self.complaints: list[str] = []
+        context.set_default_timeout(PATIENCE)
         self.page: Page = context.new_page()
-        self.page.set_default_timeout(10_000)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(
             "console",
@@ -50,6 +55,19 @@ class Visitor:
                 else None
             ),
         )
+
+    def without_retries(self) -> Self:
+        """Answers that wait are sent again when something happens, never by the clock.
+
+        Otherwise a test that is held up for some seconds would see them gone.
+        """
+        self.page.add_init_script(
+            """{
+              const real = window.setTimeout;
+              window.setTimeout = (call, ms, ...rest) => (ms >= 4000 ? 0 : real(call, ms, ...rest));
+            }"""
+        )
+        return self
 
     def open(self, path: str) -> Page:
         self.page.goto(self.address + path)
@@ -72,7 +90,9 @@ def visitor(
     visitors: list[Visitor] = []
 
     def make(width: int = 1280, height: int = 900, **options: object) -> Visitor:
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        size = {"width": width, "height": height}
+        # Without transitions: axe would measure colours on their way.
+        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
         visitors.append(Visitor(context, live_server.url))
         return visitors[-1]
 
@@ -80,4 +100,12 @@ def visitor(
     complaints = [complaint for one in visitors for complaint in one.complaints]
     for one in visitors:
         one.context.close()
+    _wait_for_the_server()
     assert complaints == []
+
+
+def _wait_for_the_server() -> None:
+    """Wait for the requests in hand: they would be in the way of emptying the tables."""
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(PATIENCE / 1000)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import Group
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
 from annotation.campaigns import add_annotators, open_campaign
@@ -82,10 +83,10 @@ def test_an_admin_makes_a_link_and_somebody_takes_it(world: World, visitor: Visi
     assert path in download.value.path().read_text()
     person = visitor()
     person.open(f"{path}?PROLIFIC_PID=5f00aa&STUDY_ID=s&SESSION_ID=t")
-    assert person.page.url.endswith("/consent/")
+    person.page.wait_for_url("**/consent/")
     page.reload()
-    assert page.get_by_label("New links").count() == 0
-    assert page.get_by_text("5f00aa").is_visible()
+    expect(page.get_by_text("5f00aa")).to_be_visible()
+    expect(page.get_by_label("New links")).to_have_count(0)
 
 
 def test_the_access_tab_fits_a_phone(world: World, visitor: Visitors) -> None:

@@ -135,10 +135,11 @@ def test_two_tabs_never_overwrite_unseen(visitor: Callable[..., Visitor], opened
     second = one.context.new_page()
     second.goto(first.url)
     second.locator("#item.is-ready").wait_for()
-    for page, key in ((first, "3"), (second, "9")):
-        page.keyboard.press(key)
-        page.keyboard.press("Enter")
-        page.wait_for_load_state("networkidle")
+    first.keyboard.press("3")
+    first.keyboard.press("Enter")
+    first.get_by_role("heading", name="Item 2 of 10").wait_for()
+    second.keyboard.press("9")
+    second.keyboard.press("Enter")
     expect(second.get_by_role("alert")).to_contain_text("already rated this item 30")
     assert scores(opened) == [30]
     second.keyboard.press("Enter")
@@ -170,7 +171,7 @@ def test_signed_in_again_in_another_tab(visitor: Callable[..., Visitor], opened:
 
 def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opened: World) -> None:
     """The server stores the answer, its reply never arrives, the annotator sends again."""
-    page = start(visitor(), opened)
+    page = start(visitor().without_retries(), opened)
 
     def lose(route: Route) -> None:
         route.fetch()
@@ -193,7 +194,7 @@ def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opene
 def test_a_failing_server_keeps_the_score(
     visitor: Callable[..., Visitor], opened: World, status: int, words: str
 ) -> None:
-    page = start(visitor(), opened)
+    page = start(visitor().without_retries(), opened)
     page.route("**/item/**", lambda route: route.fulfill(status=status, body="<html>"), times=1)
     page.keyboard.press("8")
     page.keyboard.press("Enter")
@@ -241,7 +242,7 @@ def test_the_slider_moves_nothing(visitor: Callable[..., Visitor], opened: World
     for has_scripts in (True, False):
         one = visitor(360, 640, java_script_enabled=has_scripts)
         page = start(one, opened, has_scripts=has_scripts)
-        page.wait_for_load_state("networkidle")  # with the style sheet
+        page.wait_for_load_state()  # with the style sheet
         places.append(page.get_by_role("button", name="Submit").bounding_box())
     assert places[0] == places[1]
 

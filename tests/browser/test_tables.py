@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import Group
+from playwright.sync_api import expect
 
 from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
 from annotation.demo import load_demo
@@ -36,21 +37,19 @@ def test_a_heat_map_is_read_by_keyboard(reader: Visitor) -> None:
     said = page.locator("#pair")
     page.locator("td[data-pair]").first.focus()
     first = data["rows"][0]
-    assert f"{first['label']} against {first['other_label']}: Δ" in said.inner_text()
-    assert f"{first['difference']:.3f}".replace("-", "−") in said.inner_text()
+    expect(said).to_contain_text(f"{first['label']} against {first['other_label']}: Δ")
+    expect(said).to_contain_text(f"{first['difference']:.3f}".replace("-", "−"))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     labels = [metric["label"] for metric in data["metrics"]]
     wanted = next(
         row for row in data["rows"] if (row["label"], row["other_label"]) == (labels[2], labels[1])
     )
-    text = said.inner_text()
-    assert f"{labels[2]} against {labels[1]}: Δ {wanted['difference']:.3f}".replace(
-        "-", "−"
-    ) in text.replace("-", "−")
+    difference = f"{wanted['difference']:.3f}".replace("-", "−")
+    expect(said).to_contain_text(f"{labels[2]} against {labels[1]}: Δ {difference}")
     low, high = (f"{wanted[name]:.3f}".replace("-", "−") for name in ("low", "high"))
-    assert f"95 % interval {low} to {high}" in text
-    assert page.locator("td[data-pair][tabindex='0']").count() == 1
+    expect(said).to_contain_text(f"95 % interval {low} to {high}")
+    expect(page.locator("td[data-pair][tabindex='0']")).to_have_count(1)
 
 
 def test_explore_draws_in_the_browser_without_a_violation(reader: Visitor) -> None:
@@ -64,7 +63,7 @@ def test_explore_draws_in_the_browser_without_a_violation(reader: Visitor) -> No
     page.locator(".drawing .vega-embed svg").wait_for()
     assert len([url for url in requests if "/vendor/vega" in url]) == 3
     marks = page.locator(".drawing .vega-embed svg .mark-symbol.role-mark path")
-    assert marks.count() == 3
+    expect(marks).to_have_count(3)
     marks.first.hover()
     page.locator("#vg-tooltip-element.visible").wait_for()
     assert page.locator("style").count() == 0

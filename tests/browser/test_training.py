@@ -171,7 +171,7 @@ def test_a_sweep_is_a_table_and_can_be_cancelled(
     researcher.get_by_label("Layer", exact=True).fill("1, 2")
     researcher.get_by_role("button", name="Start", exact=True).click()
     researcher.get_by_role("heading", name="Sweep layers").wait_for()
-    assert researcher.locator("tbody tr").count() == 2
+    expect(researcher.locator("tbody tr")).to_have_count(2)
     researcher.locator("tbody tr a").first.click()
     researcher.get_by_role("button", name="Cancel").click()
     expect(researcher.locator("#job")).to_contain_text("Cancelled")

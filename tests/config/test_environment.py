@@ -97,7 +97,7 @@ def test_a_worker_that_would_unpickle_refuses_to_start(tmp_path: Path) -> None:
     }
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo"]
     result = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300
     )
     assert result.returncode != 0
     assert "checkpoints could run code" in result.stderr

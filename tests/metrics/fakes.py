@@ -1,7 +1,9 @@
 """Metrics for tests of the machinery: they count, wait or fail; no production code knows them."""
 
+import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -48,18 +50,31 @@ class Slow(Counting):
 
 
 class Slower(Counting):
-    """Takes 60 ms a segment."""
+    """Takes 60 ms a segment; where its site has a gate, every chunk waits there for a token."""
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        while not may_pass(Path(os.environ["TOUCHSTONE_VAR"]) / "gate"):
+            time.sleep(0.02)
         time.sleep(0.06 * len(inputs))
         return super().score(inputs)
 
 
+def may_pass(gate: Path) -> bool:
+    """Take a token, a file in the folder `gate`; without the folder everybody passes."""
+    try:
+        for token in gate.iterdir():
+            token.unlink()
+            return True
+    except FileNotFoundError:  # no gate, or another process has taken the token
+        return not gate.exists()
+    return False
+
+
 class LongChunk(Counting):
-    """Takes longer over one chunk than a worker may be silent in the tests (5 s)."""
+    """Takes longer over one chunk than a worker may be silent in the tests (15 s)."""
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        time.sleep(7)
+        time.sleep(20)
         return super().score(inputs)
 
 

@@ -13,8 +13,12 @@ from metrics.workers import Worker
 
 
 def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> Worker:
-    """A worker on the host after the @, that gave its last sign of life `silent` seconds ago."""
+    """A worker on the host after the @, that gave its last sign of life `silent` seconds ago.
+
+    Where that is 0 it stays alive for an hour, however slow the test.
+    """
     now = timezone.now()
+    seen = now - timedelta(seconds=silent) if silent else now + timedelta(hours=1)
     told: dict[str, Any] = {
         "uid": f"{name}-{fields.get('pid', 7)}",
         "name": name,
@@ -22,7 +26,7 @@ def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> 
         "pid": 7,
         "queues": ["cpu", "gpu"],
         "started_at": now - timedelta(hours=1),
-        "seen_at": now - timedelta(seconds=silent),
+        "seen_at": seen,
     }
     return Worker.objects.create(**told | fields)
 

@@ -2,17 +2,18 @@
 
 The broker is the embedded one, or a Redis server of the test's own where CELERY_BROKER_URL names
 one; the database is an SQLite file, or a new one on the server of DATABASE_URL. A heartbeat counts
-as lost after 5 s here instead of 60 s.
+as lost after 15 s here instead of 60 s: a busy machine may hold one up for a while.
 """
 
 import os
+import random
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from redis import Redis, RedisError
 
 ROOT = Path(__file__).resolve().parents[2]
-DEADLINE = 90
+DEADLINE = 300
+# Below the ports that the kernel gives to outgoing connections: nobody takes one meanwhile.
+PORTS = range(20_000, 30_000)
 
 
 class Broker:
@@ -47,27 +51,31 @@ class RedisBroker(Broker):
 
     def __init__(self, var: Path) -> None:
         super().__init__(var)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        server = None
+        while server is None:  # another server may have the port
+            self.port = random.SystemRandom().choice(PORTS)
+            server = self._start()
+        self.server = server
         self.url = f"redis://127.0.0.1:{self.port}/0"
-        self.server = self._start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes] | None:
+        """Start the server and wait until it answers; None where it ends instead."""
         program = shutil.which("redis-server")
         assert program, "redis-server is not installed"
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir"]
         server = subprocess.Popen([program, *options, str(self.var)], stdout=subprocess.DEVNULL)
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
-                return server
-            except ConnectionRefusedError:
-                assert server.poll() is None, "redis-server does not start"
+        while server.poll() is None:
+            with suppress(RedisError), Redis(port=self.port) as client:
+                if client.info("server")["process_id"] == server.pid:
+                    return server
+            time.sleep(0.01)
+        return None
 
     def restart(self) -> None:
         self.stop()
-        self.server = self._start()
+        server = self._start()
+        assert server, "redis-server does not start again"
+        self.server = server
 
     def stop(self) -> None:
         self.server.kill()
@@ -94,7 +102,7 @@ class Site:
             "DJANGO_SETTINGS_MODULE": "tests.metrics.worker_settings",
             "TOUCHSTONE_VAR": str(self.var),
             "TEST_QUEUE": self.queue,
-            "RUN_STALE_SECONDS": "5",
+            "RUN_STALE_SECONDS": "15",
             "PYTHONPATH": str(ROOT),
         }
 
@@ -147,8 +155,28 @@ class Site:
         ends = ("done", "failed", "cancelled")
         self.wait_for(f"{metric} ends", lambda: self.run(metric)[0] in ends)
 
-    def wait_for_middle(self, metric: str) -> None:
-        self.wait_for(f"{metric} is under way", lambda: self.run(metric)[1] > 0)
+    def wait_for_done(self, metric: str, n: int) -> None:
+        """Let chunks pass, one after the other, until a run has `n` scores."""
+
+        def has_come() -> bool:
+            if self.run(metric)[1] >= n:
+                return True
+            self.let_pass()
+            return False
+
+        self.wait_for(f"{n} scores of {metric}", has_come)
+
+    def close_gate(self) -> None:
+        """From now on a chunk of the metric "slower" needs a token (`fakes.Slower`)."""
+        (self.var / "gate").mkdir()
+
+    def let_pass(self) -> None:
+        """Put one token into the gate, unless one is there."""
+        (self.var / "gate" / "token").touch()
+
+    def open_gate(self) -> None:
+        """Let everybody pass."""
+        (self.var / "gate").rename(self.var / "open")
 
     def at_work(self, metric: str) -> list[str]:
         """The workers, by their short names, that have a slice of a run in hand."""
@@ -187,5 +215,12 @@ def database_url(name: str) -> str | None:
 
 
 def on_server(sql: str) -> None:
+    """Make or drop a database, once the connections of processes that have ended are gone."""
+    deadline = time.monotonic() + DEADLINE
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
-        server.execute(sql)  # type: ignore[arg-type]
+        while True:
+            try:
+                server.execute(sql)  # type: ignore[arg-type]
+                return
+            except psycopg.errors.ObjectInUse:
+                assert time.monotonic() < deadline, sql

@@ -9,11 +9,11 @@ import pytest
 from celery import current_app
 from celery.signals import worker_ready, worker_shutting_down
 from celery.worker import state
-from django.db.models.functions import Now
 
 from annotation.notifications import check_all
 from metrics import caretaker, losses, runs, tasks
 from metrics.caretaker import Lookout
+from metrics.clock import Now
 from metrics.models import MetricRun
 from tests.metrics.conftest import reread
 from tests.world import World
@@ -37,7 +37,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     clock = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(caretaker.time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(caretaker, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 

@@ -134,6 +134,9 @@ def fetch(tmp_path: Path, name: str, hub: str, **more: str) -> subprocess.Comple
         "HF_HOME": str(tmp_path / "home"),
         "HF_ENDPOINT": hub,
         "HF_HUB_OFFLINE": "0",
+        # Seconds: the server is a thread of a busy process.
+        "HF_HUB_ETAG_TIMEOUT": "300",
+        "HF_HUB_DOWNLOAD_TIMEOUT": "300",
         "DJANGO_SETTINGS_MODULE": "tests.settings",
         "NO_PROXY": "127.0.0.1",
         **more,

@@ -34,7 +34,7 @@ def slices(run: MetricRun) -> list[tuple[int, int, int]]:
 def test_a_silent_worker_loses_its_slice(run: MetricRun) -> None:
     plan(run, ONE)
     claims.take(run.pk, ONE, size=3)
-    fall_silent(run, 50)
+    fall_silent(run, 20)
     losses.reap()
     assert slices(run) == []
     fall_silent(run)

@@ -164,7 +164,7 @@ def test_a_started_run_is_for_workers_at_once_and_one_scored_here_is_not(world: 
     assert chosen is not None
     assert chosen.metric == "chrf"
     wait = (MetricRun.objects.get(metric="ter").requeue_at - timezone.now()).total_seconds()
-    assert wait == pytest.approx(60, abs=5)
+    assert 30 < wait <= 60
 
 
 def take(run: MetricRun, worker: str = "w1") -> None:
@@ -198,6 +198,6 @@ def test_silence_is_that_of_the_worker_heard_last(world: World) -> None:
     take(run)
     assert runs.silence(reread(run)) is None
     RunWorker.objects.update(seen_at=timezone.now() - timedelta(seconds=40))
-    assert runs.silence(reread(run)) == pytest.approx(40, abs=5)
+    assert 40 <= (runs.silence(reread(run)) or 0) < 60
     take(run, "w2")
     assert runs.silence(reread(run)) is None

@@ -4,11 +4,11 @@ import socket
 import numpy as np
 import pytest
 from django.db import OperationalError
-from django.db.models.functions import Now
 
 from annotation.models import Output
 from metrics import patience, runs, scoring
 from metrics.base import MetricError
+from metrics.clock import Now
 from metrics.models import Lease, MetricRun, SegmentScore
 from metrics.scores import system_scores
 from tests.metrics import fakes

@@ -6,11 +6,11 @@ from threading import Barrier
 
 import pytest
 from django.db import connection
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from metrics import losses, runs, scoring
 from metrics.base import MetricError
+from metrics.clock import Now
 from metrics.models import Lease, MetricRun, RunPlan, RunWorker, SegmentScore
 from tests.metrics import fakes
 from tests.metrics.conftest import reread, start, work_off

@@ -25,7 +25,9 @@ def test_peak_memory_is_the_kernels(metric: Counting) -> None:
     before = telemetry.peak_memory()
     with open("/proc/self/status") as status:
         line = next(line for line in status if line.startswith("VmHWM"))
-    assert before <= int(line.split()[1]) * 1024 <= telemetry.read(metric).peak_bytes * 1.05
+    # The kernel counts pages by processor, and adds them up exactly only now and then.
+    assert before <= int(line.split()[1]) * 1024 * 1.05
+    assert int(line.split()[1]) * 1024 <= telemetry.read(metric).peak_bytes * 1.05
     assert before // 1024 <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

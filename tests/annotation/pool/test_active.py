@@ -19,12 +19,6 @@ SYSTEMS = ("alike-1", "alike-2", "far")
 LEVELS = {"alike-1": 70, "alike-2": 70, "far": 10}
 
 
-@pytest.fixture(autouse=True)
-def _same_draws() -> None:
-    """Draws are random in earnest; here a seed keeps rare ones from failing a test."""
-    random.seed(7)
-
-
 def make_active(world: World, **fields: object) -> Campaign:
     options: dict[str, object] = {"assignment_mode": Campaign.Mode.ACTIVE, "annotators_per_item": 1}
     options |= {"systems": SYSTEMS, "segments": 80} | fields
