@@ -175,7 +175,7 @@ def test_fine_tuning_stands_behind_more_options(every: Family) -> None:
     assert not form.shows_more
 
 
-@pytest.mark.parametrize("given", [{"weight": "0.7"}, {"weight": "-1"}, {"extra": "/tmp/x"}])
+@pytest.mark.parametrize("given", [{"weight": "0.7"}, {"weight": "-1"}, {"extra": "/srv/x"}])
 def test_what_is_set_or_wrong_is_never_hidden(every: Family, given: dict[str, str]) -> None:
     sent = NAMED | {PREFIX + name: value for name, value in given.items()}
     assert MetricForm(every, sent).shows_more
