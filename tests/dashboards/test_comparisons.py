@@ -5,15 +5,16 @@ import pytest
 from scipy import stats
 
 import metaeval
-from dashboards.comparisons import compare, dependent, resampled
+from dashboards.comparisons import compare
 from dashboards.statistics import STATISTICS, parse
+from metaeval.questions import dependent, resampled
 from tests.dashboards.plain import measure, planted, scored
 
 
 @pytest.fixture(autouse=True)
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resampled, "N_PERMUTATIONS", 400)
-    monkeypatch.setattr("dashboards.comparisons.dependent.N_PERMUTATIONS", 400)
+    monkeypatch.setattr("metaeval.questions.dependent.N_PERMUTATIONS", 400)
 
 
 @pytest.mark.parametrize(

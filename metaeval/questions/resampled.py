@@ -1,12 +1,15 @@
 """Statistics over cells: bootstrap and permutations of systems x segments, and hybrids' limit."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 import metaeval
-from dashboards.comparisons.base import (
+from metaeval.arrays import FloatArray
+from metaeval.questions.base import (
     CONFIDENCE,
     FEW_SYSTEMS,
     N_RESAMPLES,
@@ -16,9 +19,8 @@ from dashboards.comparisons.base import (
     notes_of,
     samples_of,
 )
-from dashboards.scored import Scored
-from dashboards.selectors import Floats
-from dashboards.statistics import Question
+from metaeval.questions.scored import Scored
+from metaeval.questions.statistics import Question
 
 N_PERMUTATIONS, N_PERMUTATIONS_SLOW = 4_000, 1_000
 # At .05 Bonferroni finds nothing with fewer than 20 permutations a pair of metrics.
@@ -96,7 +98,7 @@ def _values(
     human: metaeval.ScoreMatrix,
     metrics: Mapping[str, metaeval.ScoreMatrix],
     question: Question,
-) -> Floats:
+) -> FloatArray:
     options = question.options()
     is_kendall = options.pop("correlation") == "kendall"
     correlate = metaeval.kendall if is_kendall else metaeval.spearman
@@ -109,7 +111,7 @@ def compare_limits(scored: Scored) -> Comparison:
     A corpus metric has no such limit: nan.
     """
     human, metrics = scored.matrices()
-    where = [index for index, m in enumerate(scored.measures) if m.statistics is None]
+    where = [index for index, key in enumerate(scored.metrics) if key not in scored.counts]
     plain = {scored.names[index]: metrics[scored.names[index]] for index in where}
     values, size = np.full(len(metrics), np.nan), human.shape[1]
     samples = np.full((len(metrics), N_RESAMPLES), np.nan)
