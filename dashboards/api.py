@@ -1,5 +1,6 @@
 """Results for programs: the correlation tables and the quality of campaigns."""
 
+from django.http.request import QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import viewsets
@@ -10,8 +11,8 @@ from rest_framework.response import Response
 from annotation.access import visible_campaigns
 from annotation.quality import quality_report
 from annotation.quality.tables import as_json
-from dashboards import results
 from dashboards.filters import RAW, Filters, Z
+from dashboards.metric_table import CORRELATIONS
 
 
 @extend_schema(tags=["results"], responses=OpenApiTypes.OBJECT)
@@ -30,7 +31,7 @@ class ResultViewSet(viewsets.ViewSet):
         rows = visible_campaigns(request.user).select_related("test_set")
         campaign = get_object_or_404(rows, slug=slug)
         scores = RAW if request.query_params.get("scores") == RAW else Z
-        result = results.latest("correlations", campaign, Filters(scores=scores))
+        result = CORRELATIONS.latest(QueryDict(), campaign, Filters(scores=scores))
         as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
         table = result.document and {**result.document, "as_of": as_of}
         body = {"correlations": table, "quality": as_json(campaign, quality_report(campaign))}

@@ -105,7 +105,7 @@ def _hybrids(scored: Scored, notes: dict[str, None]) -> Hybrids:
     if not scored.n:
         notes["No judged output has the scores of all metrics: no hybrids can be drawn."] = None
         return {}
-    result = scored.hybrids()
+    result = scored.hybrids
     notes |= dict.fromkeys(warning.message for warning in result.warnings)
     sign = {measure.key: scored.sign(measure) for measure in scored.measures}
     return {

@@ -13,6 +13,7 @@ from dashboards.analyses.correlations import DEFAULT
 from dashboards.averages import STATISTICS, columns_of, latex_table, mark_best, study_table
 from dashboards.pages import Page, StudyPage
 from dashboards.questions import question_form
+from dashboards.results import Completion
 from metrics.catalogue import infos
 from metrics.runs import refusals_for
 
@@ -49,17 +50,51 @@ def ask(query: QueryDict) -> str:
     return first.key
 
 
+def complete(document: Document, tested: Completion) -> Document:
+    """Add intervals, and the comparison behind the ranks, which may be of older data.
+
+    `comparison` is a document of `analyses.significance`, None until there is one.
+    """
+    found = tested.document or {"metrics": [], "comparison_warnings": [], "interval": ""}
+    ends = {metric["key"]: metric for metric in found["metrics"]}
+
+    def with_ends(row: Document) -> Document:
+        return row | {name: ends.get(row["key"], {}).get(name) for name in ("low", "high")}
+
+    return document | {
+        "metrics": [with_ends(metric) for metric in document["metrics"]],
+        "rows": [with_ends(row) for row in document["rows"]],
+        "comparison": tested.document,
+        "interval": found["interval"],
+        "intervals_note": _age(tested),
+        "warnings": list(dict.fromkeys([*document["warnings"], *found["comparison_warnings"]])),
+    }
+
+
+def _age(tested: Completion) -> str:
+    """What to say of intervals that are not of the same data as the values."""
+    if tested.is_fresh:
+        return ""
+    if tested.as_of is None:
+        return "Intervals and ranks are being computed."
+    when = tested.as_of.strftime("%Y-%m-%d %H:%M:%S")
+    return (
+        f"Intervals and ranks are as of {when} UTC, of older data; newer ones are being computed."
+    )
+
+
 def choose(document: Document, query: QueryDict) -> Document:
     """Keep the metrics of the address, rank them, and find the best value of each column."""
-    wanted = set(query.getlist("metric"))
     found = choices.subset(document, query)
-    ranks = choices.ranks(found)
+    compared = document["comparison"]
+    if compared:
+        compared = choices.subset(compared, _present(compared, query))
+    ranks = choices.ranks(compared) if compared else {}
+    shown = {metric["key"] for metric in found["metrics"]}
     rows = [
-        row | {"rank": ranks.get(row["key"])}
-        for row in document["rows"]
-        if not wanted or row["key"] in wanted
+        row | {"rank": ranks.get(row["key"])} for row in document["rows"] if row["key"] in shown
     ]
-    return found | {"rows": rows, "best": _maxima(rows)}
+    return found | {"comparison": compared, "rows": rows, "best": _maxima(rows)}
 
 
 def _maxima(rows: Sequence[Document]) -> dict[str, float]:
@@ -69,9 +104,7 @@ def _maxima(rows: Sequence[Document]) -> dict[str, float]:
 
 def context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
     """The form, the signatures, and the metrics that have not scored yet."""
-    seen = {row["metric"] for row in document["rows"]} | {
-        metric["metric"] for metric in document.get("all_metrics", ())
-    }
+    seen = {metric["metric"] for metric in document["all_metrics"]}
     # Metrics with a checkpoint are looked for by those who have it.
     missing = [info for name, info in infos().items() if name not in seen and not info.checkpoint]
     refusals = refusals_for(campaign.test_set, list(campaign.systems.all())) if missing else {}
@@ -102,10 +135,17 @@ def tables(document: Document) -> list[latex.Table]:
         "r, hybrids", "r, limit", "r, systems", "τ-b", "r, segments",
     )  # fmt: skip
     caption = (
-        f"Agreement of metrics with {document['human_scores']} of {document['name']}. Intervals: "
-        f"{document['interval']}. Ranks: {document['test_label']}, p ≤ .05."
+        f"Agreement of metrics with {document['human_scores']} of {document['name']}."
+        f"{_methods(document)}"
     )
     return [latex.Table(caption, f"{document['campaign']}-metrics", "lrrrrrrrr", [head], body)]
+
+
+def _methods(document: Document) -> str:
+    compared = document["comparison"]
+    if not compared:
+        return ""
+    return f" Intervals: {compared['interval']}. Ranks: {compared['test_label']}, p ≤ .05."
 
 
 def _interval(row: Document) -> latex.Cell:
@@ -139,9 +179,15 @@ def combine(campaigns: Sequence[Campaign], documents: Sequence[Document]) -> Doc
             for document in documents
             for warning in document["warnings"]
         ],
+        "intervals_note": _ages(documents),
         "all_metrics": [{"key": key, "label": label} for key, label in labels.items()],
         "rows": [],
     }
+
+
+def _ages(documents: Sequence[Document]) -> str:
+    notes = [f"{d['name']}: {d['intervals_note']}" for d in documents if d["intervals_note"]]
+    return " ".join(notes)
 
 
 def choose_of_study(document: Document, query: QueryDict) -> Document:
@@ -224,6 +270,8 @@ CORRELATIONS = Page(
     name="correlations",
     title="Correlations",
     kind="correlations",
+    slower="significance",
+    complete=complete,
     template="dashboards/correlations.html",
     columns=COLUMNS,
     context=context,
@@ -235,6 +283,8 @@ STUDY = StudyPage(
     name="correlations",
     title="Correlations",
     kind="correlations",
+    slower="significance",
+    complete=complete,
     template="dashboards/study.html",
     columns=COLUMNS,
     context=context_of_study,

@@ -49,7 +49,8 @@ class Page:
     `columns` are keys of the dicts in `document["rows"]`. `context` adds what the template needs
     beyond `document`; it must be cheap, because it runs in the web process. `ask` returns a
     question to the analysis (`analyses.load`) beyond the filters; `choose` returns what the reader
-    wants of a document. Both raise FilterError. `tables` are the document as LaTeX; by default the
+    wants of a document. Both raise FilterError. `slower` is an analysis of the same question whose
+    document `complete` adds when it is there. `tables` are the document as LaTeX; by default the
     rows of the CSV.
     """
 
@@ -61,12 +62,23 @@ class Page:
     context: Context = field(default=_nothing)
     ask: Callable[[QueryDict], str] = field(default=_no_question)
     choose: Callable[[Document, QueryDict], Document] = field(default=_everything)
+    slower: str = ""
+    complete: Callable[[Document, results.Completion], Document] | None = None
     tables: Callable[[Document], Sequence[latex.Table]] | None = None
 
-    def kind_for(self, query: QueryDict) -> str:
-        """The analysis with its question, as `analyses.load` takes them."""
+    def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result:
+        """The newest document of what an address asks of a campaign."""
         question = self.ask(query)
-        return f"{self.kind}:{question}" if question else self.kind
+        first = results.latest(_named(self.kind, question), campaign, filters)
+        if self.complete is None:
+            return first
+        second = results.latest(_named(self.slower, question), campaign, filters)
+        return results.completed(first, second, self.complete)
+
+
+def _named(kind: str, question: str) -> str:
+    """An analysis with its question, as `analyses.load` takes them."""
+    return f"{kind}:{question}" if question else kind
 
 
 @dataclass(frozen=True)
@@ -170,10 +182,9 @@ def study_campaigns(request: HttpRequest, slug: str) -> list[Campaign]:
 
 
 def _find(request: HttpRequest, page: Page, campaign: Campaign) -> _Shown:
-    kind = page.kind_for(request.GET)
-    filters = analyses.filters_of(kind).from_query(request.GET)
+    filters = analyses.filters_of(page.kind).from_query(request.GET)
     check(campaign, filters)
-    result = results.latest(kind, campaign, filters)
+    result = page.latest(request.GET, campaign, filters)
     document = result.document and page.choose(result.document, request.GET)
     choices = filter_choices(request.GET, [campaign], filters)
     files, name = request.path.removesuffix("/"), f"{campaign.slug}-{page.name}"
@@ -183,10 +194,9 @@ def _find(request: HttpRequest, page: Page, campaign: Campaign) -> _Shown:
 def _find_all(
     request: HttpRequest, page: StudyPage, campaigns: Sequence[Campaign], slug: str
 ) -> _Shown:
-    kind = page.kind_for(request.GET)
-    filters = analyses.filters_of(kind).from_query(request.GET)
+    filters = analyses.filters_of(page.kind).from_query(request.GET)
     found = [
-        results.latest(kind, campaign, fitted(campaign, campaigns, filters))
+        page.latest(request.GET, campaign, fitted(campaign, campaigns, filters))
         for campaign in campaigns
     ]
     result = results.together(found, lambda documents: page.combine(campaigns, documents))
@@ -257,14 +267,16 @@ def _figure(
 
 
 def _latex(shown: _Shown, document: Document) -> HttpResponse:
-    page, note = shown.page, f"{shown.filename}, as of {document['as_of']}"
+    page = shown.page
+    notes = [f"{shown.filename}, as of {document['as_of']}", document.get("intervals_note")]
+    head = "".join(f"% {note}\n" for note in notes if note)
     tables = (
         page.tables(document)
         if page.tables
         else [latex.plain_table(page.title, shown.filename, page.columns, document["rows"])]
     )
     return HttpResponse(
-        f"% {note}\n{latex.write_all(tables)}",
+        f"{head}{latex.write_all(tables)}",
         content_type="application/x-tex; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{shown.filename}.tex"'},
     )

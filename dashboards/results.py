@@ -30,6 +30,8 @@ Status = Analysis.Status
 KEPT = 2
 # An analysis that nobody finished for so long is computed by somebody else.
 STALE_SECONDS = 300
+# A failure may have passed after so long (a database that restarted, memory that was short).
+RETRY_SECONDS = 60
 # A request that nobody took for so long makes the page say how to start a worker.
 PATIENCE_SECONDS = 15
 
@@ -55,6 +57,15 @@ class Result:
         """An ETag that changes when a reader would see something else."""
         seen = (self.as_of, self.is_fresh, self.message, self.is_waiting, self.tags)
         return f'W/"{digest(*seen)[:20]}"'
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a slower analysis has for a document: its own document, maybe of older data."""
+
+    document: dict[str, Any] | None
+    as_of: datetime | None
+    is_fresh: bool
 
 
 def latest(kind: str, campaign: Campaign, filters: Filters) -> Result:
@@ -93,34 +104,70 @@ def together(
     )
 
 
+def completed(
+    first: Result, second: Result, complete: Callable[[dict[str, Any], Completion], dict[str, Any]]
+) -> Result:
+    """Return a document with what a slower analysis of the same question adds.
+
+    It is there and as old as the first; it is fresh where both are.
+    """
+    later = Completion(second.document, second.as_of, second.is_fresh)
+    return Result(
+        complete(first.document, later) if first.document is not None else None,
+        first.as_of,
+        is_fresh=first.is_fresh and second.is_fresh,
+        message=first.message or second.message,
+        is_waiting=first.is_waiting or second.is_waiting,
+        tags=first.tag + second.tag,
+    )
+
+
 def _request(kind: str, campaign: Campaign, filters: Filters) -> Analysis:
-    state = digest(state_of(campaign), analyses.load(kind).VERSION)
-    row, _ = Analysis.objects.get_or_create(
-        question=_question(kind, campaign, filters),
-        state=state,
+    question = _question(kind, campaign, filters)
+    row, is_new = Analysis.objects.get_or_create(
+        question=question,
+        state=digest(state_of(campaign), analyses.load(kind).VERSION),
         defaults={"kind": kind, "campaign": campaign, "filters": filters.as_json()},
     )
+    if is_new:
+        # Nobody needs the numbers of a state that has passed.
+        waiting = Analysis.objects.filter(question=question, status=Status.WAITING)
+        waiting.exclude(pk=row.pk).delete()
+    elif row.status == Status.FAILED:
+        _try_again(row)
     return row
+
+
+def _try_again(row: Analysis) -> None:
+    """Ask again for what failed a while ago; its message stays until there is a document."""
+    limit = Now() - timedelta(seconds=RETRY_SECONDS)
+    failed = Analysis.objects.filter(pk=row.pk, status=Status.FAILED, computed_at__lt=limit)
+    if failed.update(status=Status.WAITING, requested_at=Now()):
+        row.refresh_from_db()
 
 
 def _question(kind: str, campaign: Campaign, filters: Filters) -> str:
     return digest(kind, campaign.pk, filters.as_json())
 
 
-def compute_waiting(should_stop: Callable[[], bool] = lambda: False) -> int:
-    """Compute what is waited for, newest request first; return how many documents that were."""
+def compute_waiting(*, only_quick: bool = False) -> int:
+    """Compute what is waited for, newest request first; return how many documents that were.
+
+    With `only_quick` the analyses that take long are left to others.
+    """
     done = 0
-    while not should_stop():
-        row = Analysis.objects.filter(_takeable()).order_by("-requested_at").first()
-        if row is None:
-            return done
+    while row := Analysis.objects.filter(_takeable(only_quick)).order_by("-requested_at").first():
         done += compute(row.pk)
     return done
 
 
-def _takeable() -> Q:
+def _takeable(only_quick: bool = False) -> Q:
     limit = Now() - timedelta(seconds=STALE_SECONDS)
-    return Q(status=Status.WAITING) | Q(status=Status.RUNNING, claimed_at__lt=limit)
+    found = Q(status=Status.WAITING) | Q(status=Status.RUNNING, claimed_at__lt=limit)
+    if only_quick:
+        for kind in analyses.SLOW:
+            found &= ~Q(kind__startswith=kind)
+    return found
 
 
 def compute(pk: int) -> bool:

@@ -62,9 +62,10 @@ class Scored:
         """Return the humans and the turned measures by name over `cells`."""
         return self.panel.matrices()
 
+    @property
     def hybrids(self) -> metaeval.HybridCorrelations:
-        """Draw hybrid systems; ValueError where no cell has everything."""
-        return self.panel.hybrids()
+        """Hybrid systems, drawn once; ValueError where no cell has everything."""
+        return self.panel.hybrids
 
     def system_level(self, measure: MeasureScores) -> tuple[Floats, Floats]:
         """Return the systems' human scores and their turned scores of one measure."""

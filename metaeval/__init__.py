@@ -6,7 +6,14 @@ formula, its source, and when (not) to use it.
 
 from metaeval.agreement import Alpha, OneVsRest, krippendorff_alpha, one_vs_rest_pearson
 from metaeval.agreement_intervals import AgreementInterval, agreement_interval
-from metaeval.comparison import MetricComparison, RankClusters, compare_metrics, rank_clusters
+from metaeval.comparison import (
+    MetricComparison,
+    MetricCorrelations,
+    RankClusters,
+    compare_metrics,
+    correlate_metrics,
+    rank_clusters,
+)
 from metaeval.components import VarianceComponents, variance_components
 from metaeval.consistency import PassRate, RepeatConsistency, pass_rate, repeat_consistency
 from metaeval.controls import (
@@ -96,6 +103,7 @@ __all__ = [
     "Measure",
     "MetricColumn",
     "MetricComparison",
+    "MetricCorrelations",
     "MissingDataWarning",
     "OneVsRest",
     "PassRate",
@@ -137,6 +145,7 @@ __all__ = [
     "compare_metrics",
     "compare_seeds",
     "control_test",
+    "correlate_metrics",
     "drift",
     "graham_filters",
     "hybrid_limits",

@@ -39,7 +39,12 @@ class ScoreFile:
         """Every metric, as counts where a system's score is made of them."""
         return {name: self.counts.get(name, scores) for name, scores in self.metrics.items()}
 
-    def panel(self, seed: int, labels: Mapping[str, str] | None = None) -> questions.Scored:
+    def panel(
+        self,
+        seed: int,
+        labels: Mapping[str, str] | None = None,
+        n_hybrids: int = questions.N_HYBRIDS,
+    ) -> questions.Scored:
         """The same as questions are asked of it."""
         known = self.human_systems
         return questions.Scored(
@@ -52,6 +57,7 @@ class ScoreFile:
             if known is None
             else np.array([known.get(system, np.nan) for system in self.human.systems]),
             labels=labels or {},
+            n_hybrids=n_hybrids,
         )
 
 
@@ -98,8 +104,8 @@ def _system_scores(path: str) -> dict[str, float]:
 
 def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Row]:
     """Return the correlation table: τ-b and r over outputs, r over systems and over hybrids."""
-    panel = scores.panel(seed)
-    hybrids = _hybrids(panel, n_hybrids)
+    panel = scores.panel(seed, n_hybrids=n_hybrids)
+    hybrids = _hybrids(panel)
     rows = []
     for name in scores.metrics:
         values = scores.human.with_values(panel.turned(name))
@@ -114,11 +120,11 @@ def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Ro
     return rows
 
 
-def _hybrids(panel: questions.Scored, n_hybrids: int) -> dict[str, tuple[float, float]]:
+def _hybrids(panel: questions.Scored) -> dict[str, tuple[float, float]]:
     """Return (r, limit) by metric, over the cells that the humans and all metrics have."""
     if not panel.n:
         return {}
-    result = panel.hybrids(n_hybrids)
+    result = panel.hybrids
     places = zip(result.metrics, result.r, result.limit, strict=True)
     signed = ((name, panel.sign(name), r, limit) for name, r, limit in places)
     return {name: (sign * float(r), sign * float(limit)) for name, sign, r, limit in signed}

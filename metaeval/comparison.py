@@ -75,6 +75,55 @@ class MetricComparison(Result):
         return rank_clusters(self.correlations, self.pvalues, names=self.metrics, alpha=alpha)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MetricCorrelations(Result):
+    """Each metric's correlation, without any test; ``n`` counts cells in use."""
+
+    metrics: tuple[str, ...]
+    correlations: FloatArray
+    method: str
+    seed: int
+
+
+def correlate_metrics(
+    human: ScoreMatrix,
+    metrics: Mapping[str, ScoreMatrix],
+    *,
+    correlation: str = "pearson",
+    grouping: str | None = None,
+    rng: Rng = None,
+    variant: str = "b",
+    threshold: float = 25.0,
+    epsilon: float | None = None,
+    n_flips: int | None = None,
+) -> MetricCorrelations:
+    """Return the correlations that `compare_metrics` tests, for the price of the values alone.
+
+    All metrics are compared on the cells that the humans and *every* metric have. The parameters
+    are those of `perm_test`.
+
+    Examples
+    --------
+    >>> human = ScoreMatrix([[1.0, 2.0, 3.0], [2.0, 4.0, 3.0]], "AB", "123")
+    >>> same = correlate_metrics(human, {"itself": human}, correlation="kendall")
+    >>> same.correlations.tolist()
+    [1.0]
+    """
+    measure = Measure(correlation, grouping, variant, threshold, epsilon, n_flips)
+    notes = Notes()
+    scores = panel(human, metrics, notes)
+    seed = resolve_seed(rng)
+    return MetricCorrelations(
+        correlations=metric_values(measure, scores, seed, notes),
+        n=scores.n,
+        reasons=notes.reasons,
+        warnings=notes.warnings,
+        metrics=scores.names,
+        method=measure.label,
+        seed=seed,
+    )
+
+
 def compare_metrics(
     human: ScoreMatrix,
     metrics: Mapping[str, ScoreMatrix],

@@ -9,12 +9,14 @@ import numpy as np
 from metaeval.arrays import FloatArray
 from metaeval.measures import SYSTEM_LEVEL, Measure
 from metaeval.panels import Panel, grouped
-from metaeval.rowwise import kendall_tau, row_kendall, row_spearman
+from metaeval.rowwise import row_kendall, row_spearman
 from metaeval.soft_pairwise import pair_pvalues, sign_flips, sums_to_pvalues
 from metaeval.ties import PairTable, pair_table
+from metaeval.wide import codes_of, drawn, mid_ranks, weighted_score
 
-# Above this many cells in a group, comparing all pairs costs more than sorting every sample.
-WIDE = 3000
+# Above this many cells in a group, comparing all pairs costs more than sorting them into bins.
+WIDE = 400
+# Counts in memory at once: samples x cells.
 NUMBERS = 2**22
 
 
@@ -68,12 +70,9 @@ def _weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> 
         return np.full(len(w), np.nan)
     if measure.correlation == "pearson":
         return weighted_pearson(z - z.mean(), x - x.mean(), w)
-    if len(z) > WIDE:
-        return _expanded(z, x, w, measure)
+    correlate = _wide_order if len(z) > WIDE else _weighted_order
     step = max(1, NUMBERS // len(z))
-    parts = [
-        _weighted_order(z, x, w[start : start + step], measure) for start in range(0, len(w), step)
-    ]
+    parts = [correlate(z, x, w[at : at + step], measure) for at in range(0, len(w), step)]
     return np.concatenate(parts)
 
 
@@ -97,12 +96,8 @@ def _weighted_order(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measur
     score = ((w @ (sign_z * sign_x)) * w).sum(axis=1) / 2.0
     untied_z = ((w @ np.abs(sign_z)) * w).sum(axis=1) / 2.0
     untied_x = ((w @ np.abs(sign_x)) * w).sum(axis=1) / 2.0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if measure.variant == "b":
-            return np.asarray(score / np.sqrt(untied_z * untied_x))
-        n, m = w.sum(axis=1), np.minimum(_distinct(z, w), _distinct(x, w))
-        scale = n * n * (m - 1.0) / m / 2.0
-        return np.asarray(score / np.where((untied_z > 0) & (untied_x > 0), scale, np.nan))
+    distinct = None if measure.variant == "b" else (_distinct(z, w), _distinct(x, w))
+    return _tau(score, (untied_z, untied_x), w.sum(axis=1), distinct)
 
 
 def _distinct(values: FloatArray, w: FloatArray) -> FloatArray:
@@ -111,16 +106,30 @@ def _distinct(values: FloatArray, w: FloatArray) -> FloatArray:
     return np.asarray((shown > 0).sum(axis=1), dtype=np.float64)
 
 
-def _expanded(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
-    """Copy each cell as often as it was drawn: for many cells faster than all pairs."""
-    values = np.empty(len(w))
-    for number, counts in enumerate(w.astype(np.int64)):
-        left, right = np.repeat(z, counts), np.repeat(x, counts)
-        if measure.correlation == "spearman":
-            values[number] = row_spearman(left[None], right[None])[0]
-        else:
-            values[number] = kendall_tau(left, right, measure.variant)
-    return values
+def _wide_order(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
+    codes = codes_of(z), codes_of(x)
+    if measure.correlation == "spearman":
+        return weighted_pearson(mid_ranks(codes[0], w), mid_ranks(codes[1], w), w)
+    n, shown = w.sum(axis=1), [drawn(side, w) for side in codes]
+    untied_z, untied_x = ((n * n - (counts**2).sum(axis=1)) / 2.0 for counts in shown)
+    distinct_z, distinct_x = ((counts > 0).sum(axis=1) for counts in shown)
+    distinct = None if measure.variant == "b" else (distinct_z, distinct_x)
+    return _tau(weighted_score(*codes, w), (untied_z, untied_x), n, distinct)
+
+
+def _tau(
+    score: FloatArray,
+    untied: tuple[FloatArray, FloatArray],
+    n: FloatArray,
+    distinct: tuple[FloatArray, FloatArray] | None,
+) -> FloatArray:
+    """Return tau-b, or tau-c where the numbers of distinct values are given."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if distinct is None:
+            return np.asarray(score / np.sqrt(untied[0] * untied[1]))
+        m = np.minimum(*distinct)
+        scale = n * n * (m - 1.0) / m / 2.0
+        return np.asarray(score / np.where((untied[0] > 0) & (untied[1] > 0), scale, np.nan))
 
 
 def _weighted_mean(values: FloatArray, weights: FloatArray) -> FloatArray:

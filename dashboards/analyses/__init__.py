@@ -26,6 +26,9 @@ KINDS: dict[str, str] = {
     "bundle": "dashboards.analyses.bundle",
 }
 
+# What may take longer than a reader waits: resampling, and all pages at once.
+SLOW = ("significance", "whatif", "samplesize", "layers", "compare", "report", "bundle")
+
 
 class Analyse(Protocol):
     """What an analysis module looks like."""

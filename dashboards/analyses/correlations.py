@@ -1,23 +1,27 @@
-"""The table of metrics against humans as a document."""
+"""The table of metrics against humans as a document: values only, which are there in a second.
+
+Intervals and the tests behind ranks take longer: `analyses.significance` has them.
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Campaign
 from dashboards import statistics
-from dashboards.analyses.significance import comparison_document
+from dashboards.analyses.significance import asked_fields, measure_rows
+from dashboards.comparisons import values_of
 from dashboards.correlations import table
 from dashboards.filters import Filters
 from dashboards.scored import read
 from dashboards.statistics import Question
 
-VERSION = 3
+VERSION = 4
 DEFAULT = "tau-b"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The table with one statistic in full: its intervals, and the tests behind its ranks."""
+    """The table with one statistic beside those that it always has."""
 
     question: Question
     VERSION: int = VERSION
@@ -26,17 +30,10 @@ class Asked:
         """Return the table with everything needed to quote it."""
         scored = read(campaign, filters)
         found = table(scored, filters.scores)
-        compared = comparison_document(scored, self.question)
-        ends = {row["key"]: row for row in compared["metrics"]}
-        rows = [
-            {
-                "campaign": campaign.slug,
-                "scores": filters.scores,
-                **row.values(),
-                **{name: ends.get(row.key, {}).get(name) for name in ("value", "low", "high")},
-            }
-            for row in found.rows
-        ]
+        values, notes = values_of(scored, self.question)
+        metrics = measure_rows(scored, values)
+        chosen = {metric["key"]: metric["value"] for metric in metrics}
+        said = {"campaign": campaign.slug, "scores": filters.scores}
         return {
             "campaign": campaign.slug,
             "name": campaign.name,
@@ -49,9 +46,10 @@ class Asked:
             "n_hybrids": found.n_hybrids,
             "seed": found.seed,
             "segment_grouping": "none",
-            "warnings": [*found.warnings, *compared.pop("comparison_warnings")],
-            **compared,
-            "rows": rows,
+            "warnings": list(dict.fromkeys([*found.warnings, *notes])),
+            **asked_fields(self.question),
+            "metrics": metrics,
+            "rows": [said | row.values() | {"value": chosen[row.key]} for row in found.rows],
         }
 
 

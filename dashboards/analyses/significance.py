@@ -53,14 +53,35 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
 
 def comparison_document(scored: Scored, question: Question) -> dict[str, Any]:
     """Return a comparison as plain values; without any metrics where nothing can be compared."""
+    is_there = bool(scored.measures) and scored.n > 0
+    found = _found(scored, compare(scored, question)) if is_there else _none()
+    return asked_fields(question) | found
+
+
+def asked_fields(question: Question) -> dict[str, Any]:
+    """Return what was asked, for documents."""
     return {
         "statistic": question.statistic.key,
         "statistic_label": question.label,
         "level": question.statistic.level,
         "grouping": question.grouping,
         "test": question.test,
-        **(_found(scored, compare(scored, question)) if scored.measures and scored.n else _none()),
     }
+
+
+def measure_rows(scored: Scored, values: Floats) -> list[dict[str, Any]]:
+    """Return a row a measure, with its value of the question."""
+    return [
+        {
+            "key": measure.key,
+            "label": measure.label,
+            "metric": measure.metric,
+            "signature": measure.signature,
+            "is_turned": not measure.higher_is_better,
+            "value": value,
+        }
+        for measure, value in zip(scored.measures, plain(values), strict=True)
+    ]
 
 
 def _none() -> dict[str, Any]:
@@ -77,19 +98,10 @@ def _none() -> dict[str, Any]:
 
 
 def _found(scored: Scored, found: Comparison) -> dict[str, Any]:
-    values, lows, highs = (plain(row) for row in (found.values, found.lows, found.highs))
+    lows, highs = plain(found.lows), plain(found.highs)
     metrics = [
-        {
-            "key": measure.key,
-            "label": measure.label,
-            "metric": measure.metric,
-            "signature": measure.signature,
-            "is_turned": not measure.higher_is_better,
-            "value": values[index],
-            "low": lows[index],
-            "high": highs[index],
-        }
-        for index, measure in enumerate(scored.measures)
+        row | {"low": low, "high": high}
+        for row, low, high in zip(measure_rows(scored, found.values), lows, highs, strict=True)
     ]
     return {
         "n": found.n,

@@ -26,8 +26,8 @@ def intervals(document: Document) -> Spec | None:
     ]
     return figure(
         f"{label}, {document['name']}",
-        f"Points: {label} of each metric with the humans. Lines: 95 % intervals, "
-        f"{document['interval']}. Highest: {known[0]['label']}, {known[0]['value']:.3f}.",
+        f"Points: {label} of each metric with the humans.{_lines(document)} "
+        f"Highest: {known[0]['label']}, {known[0]['value']:.3f}.",
         data={"values": values},
         width=420,
         height={"step": 18},
@@ -55,3 +55,7 @@ def intervals(document: Document) -> Spec | None:
             },
         ],
     )
+
+
+def _lines(document: Document) -> str:
+    return f" Lines: 95 % intervals, {document['interval']}." if document["interval"] else ""

@@ -11,6 +11,7 @@ from metaeval.questions.resampled import compare_limits, compare_resampled
 from metaeval.questions.scored import N_HYBRIDS, Scored
 from metaeval.questions.shown import ALPHA, CORRECTIONS, SCOPES, adjusted, order_of
 from metaeval.questions.statistics import GROUPINGS, STATISTICS, TESTS, Question, Statistic, parse
+from metaeval.questions.values import values_of
 
 __all__ = [
     "ALPHA",
@@ -28,6 +29,7 @@ __all__ = [
     "answer",
     "order_of",
     "parse",
+    "values_of",
 ]
 
 

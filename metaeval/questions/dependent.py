@@ -22,22 +22,21 @@ from metaeval.questions.base import (
 from metaeval.questions.resampled import N_PERMUTATIONS
 from metaeval.questions.scored import Scored
 from metaeval.questions.statistics import WILLIAMS, ZOU, Question
+from metaeval.questions.values import hybrid_values, system_values
 
 
 def compare_hybrids(scored: Scored, question: Question) -> Comparison:
     """Pearson's r over hybrids with Fisher's interval, and Zou or Williams with n = hybrids."""
-    found = scored.hybrids()
+    found, signs = scored.hybrids, scored.signs
     order = [found.metrics.index(key) for key in scored.metrics]
-    sign = np.array([scored.sign(key) for key in scored.metrics])
-    values = sign * found.r[order]
-    between = sign[:, None] * sign * found.between[np.ix_(order, order)]
+    between = signs[:, None] * signs * found.between[np.ix_(order, order)]
     intervals = [
-        metaeval.pearson(found.human_scores, s * found.metric_scores[index]).interval
-        for s, index in zip(sign, order, strict=True)
+        metaeval.pearson(found.human_scores, sign * found.metric_scores[index]).interval
+        for sign, index in zip(signs, order, strict=True)
     ]
     ends = np.array([interval[:2] if interval else (np.nan, np.nan) for interval in intervals])
     return _dependent(
-        values,
+        hybrid_values(scored),
         ends,
         between,
         found.n_hybrids,
@@ -62,9 +61,8 @@ def compare_systems(scored: Scored, question: Question) -> Comparison:
     if question.test == WILLIAMS:
         rows = np.array([metric.values[:, 0] for metric in metrics.values()])
         ours = human.values[:, 0]
-        values = np.array([metaeval.system_correlation(ours, row).statistic for row in rows])
         return _dependent(
-            values,
+            system_values(scored),
             np.array([lows, highs]).T,
             _between(rows, ours),
             n,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 import metaeval
-from metaeval.arrays import FloatArray
 from metaeval.questions.base import (
     CONFIDENCE,
     FEW_SYSTEMS,
@@ -21,6 +19,7 @@ from metaeval.questions.base import (
 )
 from metaeval.questions.scored import Scored
 from metaeval.questions.statistics import Question
+from metaeval.questions.values import limit_values, values_of
 
 N_PERMUTATIONS, N_PERMUTATIONS_SLOW = 4_000, 1_000
 # At .05 Bonferroni finds nothing with fewer than 20 permutations a pair of metrics.
@@ -51,7 +50,7 @@ def compare_resampled(scored: Scored, question: Question) -> Comparison:
         "interval": f"percentile bootstrap over {what}, {n:,} samples",
     }
     if is_wide:
-        values = _values(human, metrics, question)
+        values, _ = values_of(scored, question)
         notes[
             f"With {scored.n:,} outputs a permutation test of {question.label} would take hours: "
             "differences are tested by the standard error of their bootstrap."
@@ -94,31 +93,19 @@ def _is_wide(scored: Scored, question: Question) -> bool:
     return members.get(question.grouping, 0) > WIDE_GROUP
 
 
-def _values(
-    human: metaeval.ScoreMatrix,
-    metrics: Mapping[str, metaeval.ScoreMatrix],
-    question: Question,
-) -> FloatArray:
-    options = question.options()
-    is_kendall = options.pop("correlation") == "kendall"
-    correlate = metaeval.kendall if is_kendall else metaeval.spearman
-    return np.array([correlate(human, metric, **options).statistic for metric in metrics.values()])
-
-
 def compare_limits(scored: Scored) -> Comparison:
     """The limit of infinitely many hybrids, with segments drawn with replacement.
 
     A corpus metric has no such limit: nan.
     """
     human, metrics = scored.matrices()
+    values, size = limit_values(scored), human.shape[1]
     where = [index for index, key in enumerate(scored.metrics) if key not in scored.counts]
     plain = {scored.names[index]: metrics[scored.names[index]] for index in where}
-    values, size = np.full(len(metrics), np.nan), human.shape[1]
     samples = np.full((len(metrics), N_RESAMPLES), np.nan)
     draws = np.random.default_rng(scored.seed).integers(size, size=(N_RESAMPLES, size))
     counts = np.array([np.bincount(draw, minlength=size) for draw in draws], dtype=np.float64)
     if plain:
-        values[where] = metaeval.hybrid_limits(human, plain)[0]
         samples[where] = metaeval.hybrid_limits(human, plain, counts).T
     tail = (1.0 - CONFIDENCE) / 2.0
     lows, highs = np.quantile(samples, [tail, 1.0 - tail], axis=1)

@@ -32,6 +32,7 @@ class Scored:
     counts: Mapping[str, CorpusStatistics] = field(default_factory=dict)
     human_systems: FloatArray | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    n_hybrids: int = N_HYBRIDS
 
     @cached_property
     def cells(self) -> FloatArray:
@@ -51,6 +52,11 @@ class Scored:
     def sign(self, key: str) -> float:
         """-1 where lower is better."""
         return -1.0 if key in self.lower else 1.0
+
+    @property
+    def signs(self) -> FloatArray:
+        """`sign` of all metrics."""
+        return np.array([self.sign(key) for key in self.metrics])
 
     def turned(self, key: str) -> FloatArray:
         """A metric's values with the sign that makes larger better."""
@@ -78,12 +84,13 @@ class Scored:
         pairs = zip(self.names, sides, strict=True)
         return human, {name: human.with_values(theirs[:, None]) for name, (_, theirs) in pairs}
 
-    def hybrids(self, n_hybrids: int = N_HYBRIDS) -> HybridCorrelations:
-        """Draw hybrid systems; ValueError where no cell has everything."""
+    @cached_property
+    def hybrids(self) -> HybridCorrelations:
+        """Hybrid systems, drawn once; ValueError where no cell has everything."""
         return hybrid_supersample(
             self.human.with_values(self.cells),
             {key: each for key, each in self.metrics.items() if key not in self.counts},
-            n_hybrids=n_hybrids,
+            n_hybrids=self.n_hybrids,
             rng=self.seed,
             statistics=self.counts,
         )

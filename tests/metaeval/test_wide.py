@@ -1,0 +1,70 @@
+"""Order statistics of samples from counts, against scipy on the copies themselves."""
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, rankdata, spearmanr
+
+from metaeval import wide
+from metaeval.measures import Measure
+from metaeval.resampled import WIDE, _weighted
+
+N = 3 * WIDE
+SHAPES = {
+    "no ties": lambda values: values,
+    "some ties": lambda values: np.round(values, 1),
+    "a pile at the top": lambda values: np.minimum(np.round(values, 2), 0.3),
+    "two values": lambda values: (values > 0.0).astype(float),
+}
+
+
+def draw(shape: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(len(shape))
+    quality = rng.normal(size=N)
+    z = SHAPES[shape](quality + rng.normal(size=N))
+    x = np.round(quality + rng.normal(size=N), 2)
+    return z, x, rng.multinomial(N, np.full(N, 1 / N), size=5).astype(float)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("variant", ["b", "c"])
+def test_kendall(shape: str, variant: str) -> None:
+    z, x, w = draw(shape)
+    found = _weighted(z, x, w, Measure("kendall", "none", variant))
+    for row, tau in zip(w.astype(int), found, strict=True):
+        copies = kendalltau(np.repeat(z, row), np.repeat(x, row), variant=variant)
+        assert tau == pytest.approx(copies.statistic, abs=1e-14)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_spearman(shape: str) -> None:
+    z, x, w = draw(shape)
+    found = _weighted(z, x, w, Measure("spearman", "none"))
+    for row, rho in zip(w.astype(int), found, strict=True):
+        copies = spearmanr(np.repeat(z, row), np.repeat(x, row))
+        assert rho == pytest.approx(copies.statistic, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [2, wide.BIN, wide.BIN + 1, 5 * wide.BIN])
+def test_the_score_counts_every_pair_once(size: int) -> None:
+    rng = np.random.default_rng(size)
+    z, x = rng.integers(size, size=(2, size))
+    z, x = wide.codes_of(z), wide.codes_of(x)
+    w = rng.integers(4, size=(3, size)).astype(float)
+    signs = np.sign(z[:, None] - z) * np.sign(x[:, None] - x)
+    expected = np.einsum("si,ij,sj->s", w, signs, w) / 2.0
+    assert wide.weighted_score(z, x, w).tolist() == expected.tolist()
+
+
+def test_mid_ranks() -> None:
+    _, x, w = draw("no ties")
+    ranks = wide.mid_ranks(wide.codes_of(x), w)
+    for row, mine in zip(w.astype(int), ranks, strict=True):
+        expected = rankdata(np.repeat(x, row)) - 0.5
+        assert np.repeat(mine, row).tolist() == expected.tolist()
+
+
+def test_a_constant_side_has_no_correlation() -> None:
+    z, x, w = draw("no ties")
+    for name in ("kendall", "spearman"):
+        assert np.isnan(_weighted(np.zeros(N), x, w, Measure(name, "none"))).all()
+        assert np.isnan(_weighted(z, np.ones(N), w, Measure(name, "none"))).all()
