@@ -39,11 +39,14 @@ def question_document(
     """Return the answer to a question such as ``tau-b/none/perm``, best metric first.
 
     ``metrics`` holds values with intervals and ranks, ``pairs`` every difference of two metrics
-    with its interval, one-sided p, and p corrected for the tests of all pairs shown.
+    with its interval, one-sided p, and p corrected for the tests of all pairs shown. Raises
+    ValueError for a metric that is not there, and where no output has all scores.
     """
     panel, question = scores.panel(seed, labels), parse(key)
     found = answer(panel, question)
     keys = list(scores.metrics)
+    if unknown := [name for name in shown.metrics if name not in keys]:
+        raise ValueError(f"no metric {', '.join(unknown)}; found {', '.join(keys)}")
     places = [n for n, name in enumerate(keys) if not shown.metrics or name in shown.metrics]
     order = [places[at] for at in order_of(found.values[places])]
     names = [keys[at] for at in order]

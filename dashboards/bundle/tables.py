@@ -82,7 +82,8 @@ def _chosen(content: Content) -> list[str]:
 def _of_questions(content: Content) -> list[BundleTable]:
     """A table for every chosen statistic: what correlation and significance pages show of it."""
     filters, tables = content.filters, []
-    shown = [word for key in filters.metric.split() for word in ("--shown", key)]
+    wanted = [key for key in filters.metric.split() if key in content.measures]
+    shown = [word for key in wanted for word in ("--shown", key)]
     options = ["--correction", filters.correction, "--scope", filters.scope, *shown]
     for question in filters.questions:
         words = ["--statistic", question.statistic.key, "--grouping", question.grouping]

@@ -233,7 +233,9 @@ def test_filters_choose_the_judgments_of_all_tables(asked: Asked) -> None:
     for name, key in (("one_vs_rest", "one_vs_rest"), ("alpha_z", "alpha_z")):
         value, interval = part[key]
         ends = (found[f"{name}_without_traps_low"], found[f"{name}_without_traps_high"])
-        assert (value, ends) == (found[f"{name}_without_traps"], tuple(plain(interval)[:2]))
+        assert ends == tuple(plain(interval)[:2])
+        # The dashboard's point estimate adds in another order than that of the quality page.
+        assert found[f"{name}_without_traps"] == pytest.approx(value, rel=1e-12)
     shown = sorted(float(str(r["human"])) for r in rows(asked.folder, "human-scores"))
     assert shown == sorted(asked.human)
     manifest = json.loads((asked.folder / "manifest.json").read_text())
