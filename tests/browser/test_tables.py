@@ -14,6 +14,7 @@ from annotation.models import Campaign
 from dashboards.analyses.significance import Asked
 from metrics import runs, scoring
 from tests.browser.conftest import Visitor
+from tests.browser.test_axe import violations
 from tests.dashboards.test_heat_map import many
 from tests.world import make_user
 
@@ -88,9 +89,11 @@ def test_a_picture_of_many_metrics_is_read_by_keyboard(
         page.set_viewport_size({"width": 360, "height": 740})
         page.reload()
         page.screenshot(path=f"{folder}/heat360.png", full_page=True)
-        page.locator("#heat").focus()
+    assert violations(page) == []
+    page.locator("#heat").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**row=**", timeout=60_000)
+    assert violations(page) == []
     assert page.locator("#one tbody tr").count() == 110
     if folder:
         page.screenshot(path=f"{folder}/one.png")
