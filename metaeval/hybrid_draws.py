@@ -1,10 +1,11 @@
-"""Drawing hybrid systems and scoring them, as products with one-hot matrices."""
+"""Drawing hybrid systems and scoring them, as products with sparse one-hot matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.corpus import CorpusStatistics
@@ -49,14 +50,13 @@ def score_hybrids(
     return scores[0], np.array(scores[1:])
 
 
-def _one_hot(generator: np.random.Generator, rows: int, drawable: BoolArray) -> FloatArray:
+def _one_hot(generator: np.random.Generator, rows: int, drawable: BoolArray) -> csr_array:
     """Return hybrids x cells (system-major), 1 where the hybrid takes the cell."""
     chosen = draw_systems(generator, rows, drawable)
     segments = drawable.shape[1]
-    result = np.zeros((rows, drawable.size))
     cells = chosen * segments + np.arange(segments)
-    result.reshape(-1)[cells + np.arange(rows)[:, None] * drawable.size] = 1.0
-    return result
+    starts = np.arange(rows + 1) * segments
+    return csr_array((np.ones(cells.size), cells.ravel(), starts), shape=(rows, drawable.size))
 
 
 def draw_systems(generator: np.random.Generator, rows: int, drawable: BoolArray) -> IntArray:
