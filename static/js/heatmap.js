@@ -13,6 +13,7 @@ const BOUNDS = ["< .001", "< .01", "< .05", "< .1", "≥ .1"];
 // A pointer that crosses a row does not ask for its numbers.
 const PAUSE_MS = 150;
 const LEAST_PX = 6;
+const WIDEST_PX = 800;
 
 function show(number) {
   return number === null ? "–" : number.toFixed(3).replace("-", "−");
@@ -124,7 +125,7 @@ function adoptPicture(canvas) {
   const tell = teller(canvas.dataset.heatmap);
   const metrics = [...document.querySelectorAll("#one-metric option")];
   const steps = canvas.dataset.steps.split(" ");
-  const room = canvas.parentElement.clientWidth;
+  const room = Math.min(canvas.parentElement.clientWidth, WIDEST_PX);
   const size = Math.max(LEAST_PX, Math.floor(room / steps.length));
   let at = null;
 

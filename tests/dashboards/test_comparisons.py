@@ -72,7 +72,7 @@ def test_intervals_and_p_are_those_of_one_pair_alone(key: str) -> None:
 
 def test_hybrids_by_zou_and_williams() -> None:
     data = planted()
-    drawn = data.hybrids()
+    drawn = data.hybrids
     signs = np.array([1.0, 1.0, -1.0])
     by_williams = compare(data, parse("hybrids/none/williams"))
     assert by_williams.values == pytest.approx(signs * drawn.r)
