@@ -79,12 +79,7 @@ def latex_table(
 
     Directions span their length ratios; a group has a bold heading, or none where it is empty.
     """
-    spans = [
-        (direction, len(list(same)))
-        for direction, same in groupby(columns, key=lambda column: column["direction"])
-    ]
-    first = [latex.Cell(_direction(direction), span=span) for direction, span in spans]
-    second = latex.texts(*(column["percent"] for column in columns))
+    first, second = direction_heads(columns)
     body: list[Sequence[latex.Cell]] = []
     for heading, rows in groups:
         if heading:
@@ -94,12 +89,19 @@ def latex_table(
         caption,
         label,
         "l" + "r" * (len(columns) + 1),
-        [
-            [latex.Cell(""), *first, latex.Cell(average_label)],
-            [latex.Cell(""), *second, latex.Cell("")],
-        ],
+        [[*first, latex.Cell(average_label)], [*second, latex.Cell("")]],
         body,
     )
+
+
+def direction_heads(columns: Sequence[Document]) -> list[list[latex.Cell]]:
+    """Return two rows of heads: directions over their length ratios, the first cell empty."""
+    spans = [
+        (direction, len(list(same)))
+        for direction, same in groupby(columns, key=lambda column: column["direction"])
+    ]
+    first = [latex.Cell(_direction(direction), span=span) for direction, span in spans]
+    return [[latex.Cell(""), *first], latex.texts("", *(column["percent"] for column in columns))]
 
 
 def _cells(row: Row) -> list[latex.Cell]:

@@ -13,16 +13,23 @@ import metaeval
 from dashboards.analyses.significance import plain
 from dashboards.filters import FilterError
 from dashboards.selectors import Floats
+from metaeval import questions
+from metaeval.questions import ALPHA, CORRECTIONS, SCOPES
+
+__all__ = [
+    "ALPHA",
+    "CORRECTIONS",
+    "MATRICES",
+    "SCOPES",
+    "adjusted",
+    "array",
+    "by_value",
+    "one_of",
+    "ranks",
+    "subset",
+]
 
 Document = dict[str, Any]
-ALPHA = 0.05
-CORRECTIONS = {
-    "bonferroni": "Bonferroni",
-    "holm": "Holm",
-    "bh": "Benjamini–Hochberg",
-    "none": "none",
-}
-SCOPES = {"table": "all pairs", "row": "each row"}
 MATRICES = ("differences", "difference_lows", "difference_highs", "pvalues")
 
 
@@ -67,7 +74,7 @@ def ranks(document: Document) -> dict[str, int]:
 def by_value(document: Document) -> Document:
     """Sort metrics by their value, best first; those without a value last."""
     metrics = document["metrics"]
-    order = sorted(range(len(metrics)), key=lambda i: -_or_lowest(metrics[i]["value"]))
+    order = questions.order_of(array([metric["value"] for metric in metrics]))
     cut = {name: [[document[name][i][j] for j in order] for i in order] for name in MATRICES}
     return document | cut | {"metrics": [metrics[i] for i in order]}
 
@@ -75,30 +82,12 @@ def by_value(document: Document) -> Document:
 def adjusted(
     document: Document, correction: str, scope: str
 ) -> tuple[list[list[float | None]], list[str]]:
-    """Return adjusted one-sided p-values, metrics x metrics, and warnings.
-
-    `table`: one family of all pairs, each with the smaller of its two p-values, the other None;
-    `row`: one family a row (Deutsch et al. 2021, who draw both).
-    """
+    """Return adjusted one-sided p-values, metrics x metrics, and warnings."""
     table = array(document["pvalues"])
     if not table.size:
         return [], []
-    if scope == "table":
-        # Each pair enters the family once.
-        below = np.tri(len(table), k=-1, dtype=bool)
-        table[(table > table.T) | ((table == table.T) & below)] = np.nan
-    if correction == "none":
-        return plain(table), []
-    families = [table] if scope == "table" else list(table)
-    found = [
-        metaeval.adjust_pvalues(
-            family, method=correction, alpha=ALPHA, n_resamples=document["n_permutations"]
-        )
-        for family in families
-    ]
-    notes = dict.fromkeys(warning.message for one in found for warning in one.warnings)
-    pvalues = found[0].pvalues if scope == "table" else np.array([one.pvalues for one in found])
-    return plain(pvalues), list(notes)
+    found, notes = questions.adjusted(table, correction, scope, document["n_permutations"])
+    return plain(found), notes
 
 
 def one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
@@ -112,7 +101,3 @@ def one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
 def array(values: Any) -> Floats:
     """The inverse of `plain`: nan for None."""
     return np.array(values, dtype=np.float64)
-
-
-def _or_lowest(value: float | None) -> float:
-    return -np.inf if value is None else value

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_safe
 from annotation.access import researcher_required, visible_campaigns
 from annotation.exports import table_response
 from annotation.models import Campaign
-from dashboards import results
+from dashboards import latex, results
 from dashboards.comparison import CORRELATIONS, Column, rows_of
 from dashboards.filter_form import filter_choices, own_parameters, refused
 from dashboards.filters import FilterError, Filters
 from dashboards.judgments import fitted
 from dashboards.pages import Page
+from dashboards.papers import compare as papers
 from dashboards.published import published
 
 MOST_COLUMNS = 6
@@ -31,7 +32,7 @@ PAGE = Page("compare", "Compare", "compare", "dashboards/compare.html", DATA)
 @researcher_required
 @require_safe
 def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
-    """Campaigns side by side, and beside published tables; with `fmt` as json or csv."""
+    """Campaigns side by side, and beside published tables; with `fmt` as json, csv or tex."""
     try:
         filters = Filters.from_query(request.GET)
         campaigns = _campaigns(request)
@@ -52,7 +53,7 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     ] + [Column(one.key, f"{one.title}, {one.label}", published=one) for one in tables]
     result = _together(found, columns)
     if fmt:
-        return _data(result, fmt)
+        return _data(result, fmt, columns, of)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     context = {
@@ -63,7 +64,6 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
         "result": result,
         "document": result.document,
         "files": request.path.removesuffix("/"),
-        "no_latex": True,
         "columns": columns,
         "others": own_parameters(request.GET),
         "section": "studies",
@@ -161,7 +161,7 @@ def _document(columns: Sequence[Column]) -> dict[str, Any]:
     }
 
 
-def _data(result: results.Result, fmt: str) -> HttpResponseBase:
+def _data(result: results.Result, fmt: str, columns: Sequence[Column], of: str) -> HttpResponseBase:
     if result.document is None and not result.is_fresh:
         if result.message:
             return JsonResponse({"error": result.message}, status=500)
@@ -169,6 +169,10 @@ def _data(result: results.Result, fmt: str) -> HttpResponseBase:
     document = result.document or {"columns": [], "rows": [], "warnings": []}
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
     document |= {"as_of": as_of, "is_fresh": result.is_fresh}
+    if fmt == "tex":
+        lines = _sections(columns, document["rows"], of)
+        found = papers.tables(document["columns"], lines, CORRELATIONS[of])
+        return latex.response(found, "comparison")
     return table_response(fmt, "comparison", DATA, document["rows"], document)
 
 
@@ -195,11 +199,8 @@ def _tables(
     request: HttpRequest, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], of: str
 ) -> dict[str, Any]:
     """Lines for the three tables of the page; correlations of the chosen statistic only."""
-    keys = [column.key for column in columns]
     return {
-        "quality": _lines(rows, keys, "quality"),
-        "correlations": _lines(rows, keys, "correlations", of),
-        "systems": _lines(rows, keys, "systems"),
+        **_sections(columns, rows, of),
         "statistic": CORRELATIONS[of],
         "statistics": [
             {
@@ -209,6 +210,17 @@ def _tables(
             }
             for name, label in CORRELATIONS.items()
         ],
+    }
+
+
+def _sections(
+    columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], of: str
+) -> dict[str, list[dict[str, Any]]]:
+    keys = [column.key for column in columns]
+    return {
+        "quality": _lines(rows, keys, "quality"),
+        "correlations": _lines(rows, keys, "correlations", of),
+        "systems": _lines(rows, keys, "systems"),
     }
 
 

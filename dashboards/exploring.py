@@ -10,13 +10,16 @@ from django.views.decorators.http import require_safe
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import table_response
 from annotation.models import Campaign
-from dashboards import results
+from dashboards import latex, results
 from dashboards.analyses.systems import SystemsChoice, by_name
 from dashboards.filter_form import refused
 from dashboards.filters import FilterError
 from dashboards.judgments import fitted
 from dashboards.outputs import find_output, output_view
 from dashboards.pages import Document, Page, study_campaigns
+from dashboards.papers.scatter import tables as scatter_tables
+from dashboards.papers.systems import study_tables
+from dashboards.papers.systems import tables as systems_tables
 from dashboards.study_systems import study_table
 
 SIDES = {
@@ -59,6 +62,7 @@ SCATTER = Page(
     template="dashboards/scatter.html",
     columns=("side", "gap", "system", "segment", "document", "x", "y", "output"),
     context=scatter_context,
+    tables=scatter_tables,
 )
 
 
@@ -87,6 +91,7 @@ SYSTEMS = Page(
         "measure", "system", "score", "rank", "cluster", "first", "last", "wins", "p", "mark", "n",
     ),
     context=systems_context,
+    tables=systems_tables,
 )  # fmt: skip
 
 
@@ -104,6 +109,8 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
     known = [(each, result.document) for each, result in found if result.document]
     document = study_table([each for each, _ in known], [each for _, each in known])
     document["missing"] = [each.name for each, result in found if not result.document]
+    if fmt == "tex":
+        return latex.response(study_tables(document), f"{slug}-systems")
     if fmt:
         columns = ("measure", "system", "campaign", "score", "mark")
         return table_response(fmt, f"{slug}-systems", columns, document["rows"], document)

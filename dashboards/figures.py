@@ -8,6 +8,7 @@ draws it. What was drawn is kept under a hash of the specification, so it is nev
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -25,6 +26,8 @@ from dashboards.state import digest
 VEGA_LITE = "6.4"
 # Larger drawings stay out of the page: a page has 100 KiB.
 INLINE_BYTES = 16_000
+# So many values are never drawn so small.
+INLINE_VALUES = 1_000
 KEEP_SECONDS = 24 * 3600
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 _drawing = Lock()
@@ -53,9 +56,11 @@ class Figure:
         """What the figure shows, in words."""
         return str(self.spec.get("description", ""))
 
-    @property
+    @cached_property
     def inline(self) -> SafeString | None:
         """The drawing as an SVG element, where it is known and small."""
+        if len(self.spec.get("data", {}).get("values", ())) > INLINE_VALUES:
+            return None
         drawn = cache.get(_key(self.spec, "svg"))
         if drawn is None or len(drawn) > INLINE_BYTES:
             return None

@@ -1,4 +1,9 @@
-"""Significance between metrics: a heat map of all pairs."""
+"""Significance between metrics: a heat map of all pairs, or of one metric against all others.
+
+A page has 100 KiB. Up to `MANY` metrics it holds a table of p; above, a picture of one letter a
+cell, the table of one metric, and a link to the table of all pairs. What a cell says besides its
+step comes row by row from the data (`row=`), when somebody points at it.
+"""
 
 from typing import Any
 
@@ -9,11 +14,16 @@ from annotation.models import Campaign
 from annotation.templatetags.numbers import pvalue
 from dashboards import choices, latex, statistics
 from dashboards.analyses.significance import DEFAULT
-from dashboards.charts.significance import step
+from dashboards.charts.significance import LABELS, step
+from dashboards.filters import FilterError
 from dashboards.pages import Page
 from dashboards.questions import question_form
 
 Document = dict[str, Any]
+# More metrics than these are not a table that somebody reads.
+MANY = 40
+# The steps of p, smallest first, of cells that are significant after the correction.
+SIGNIFICANT = "abcde"
 
 COLUMNS = (
     "campaign",
@@ -41,32 +51,69 @@ def ask(query: QueryDict) -> str:
 
 
 def choose(document: Document, query: QueryDict) -> Document:
-    """Keep the metrics of the address, best first, and correct for many tests."""
+    """Keep the metrics of the address, best first, and correct for many tests.
+
+    With `row` the rows are those of one metric against all others.
+    """
     correction = choices.one_of(query, "correction", list(choices.CORRECTIONS))
     scope = choices.one_of(query, "scope", list(choices.SCOPES))
     found = choices.by_value(choices.subset(document, query))
     adjusted, notes = choices.adjusted(found, correction, scope)
     said = {name: document[name] for name in ("campaign", "statistic", "grouping", "test")}
     said |= {"correction": correction, "scope": scope}
+    size = len(found["metrics"])
+    wanted = _row_of(found, query)
     rows = [
         said | _pair(found, adjusted, i, j)
-        for i in range(len(found["metrics"]))
-        for j in range(len(found["metrics"]))
+        for i in (range(size) if wanted is None else [wanted])
+        for j in range(size)
         if i != j
     ]
-    ranks = choices.ranks(found)
+    steps = [
+        "".join(_letter(p, q) for p, q in zip(*line, strict=True))
+        for line in zip(found["pvalues"], adjusted, strict=True)
+    ]
     label = choices.CORRECTIONS[correction]
-    return found | {
+    scoped = f"{label}, family: {choices.SCOPES[scope]}"
+    shown = {name: value for name, value in found.items() if name not in choices.MATRICES}
+    return shown | {
         "correction": correction,
         "scope": scope,
-        "correction_label": label
-        if correction == "none"
-        else f"{label}, family: {choices.SCOPES[scope]}",
-        "metrics": [m | {"rank": ranks.get(m["key"])} for m in found["metrics"]],
-        "n_significant": sum(row["is_significant"] for row in rows),
+        "correction_label": label if correction == "none" else scoped,
+        "metrics": _ranked(found, is_short=wanted is not None),
+        "row": "" if wanted is None else found["metrics"][wanted]["key"],
+        "steps": steps,
+        "n_significant": sum(sum(letter in SIGNIFICANT for letter in line) for line in steps),
         "warnings": [*document["comparison_warnings"], *notes],
         "rows": rows,
     }
+
+
+def _row_of(document: Document, query: QueryDict) -> int | None:
+    wanted = query.get("row")
+    keys = [metric["key"] for metric in document["metrics"]]
+    if not wanted or not keys:
+        return None
+    if wanted not in keys:
+        raise FilterError(f"row: {wanted!r} is none of the metrics shown")
+    return keys.index(wanted)
+
+
+def _ranked(document: Document, *, is_short: bool) -> list[Document]:
+    """The metrics with their ranks; without what one row of the table does not need."""
+    ranks = choices.ranks(document)
+    metrics = [m | {"rank": ranks.get(m["key"])} for m in document["metrics"]]
+    if not is_short:
+        return metrics
+    return [{name: m[name] for name in ("key", "label", "value", "rank")} for m in metrics]
+
+
+def _letter(pvalue: float | None, adjusted: float | None) -> str:
+    """One cell: the step of its p, as a letter where it is significant after the correction."""
+    if pvalue is None:
+        return "-"
+    is_significant = adjusted is not None and adjusted <= choices.ALPHA
+    return (SIGNIFICANT if is_significant else "01234")[step(pvalue)]
 
 
 def _pair(document: Document, adjusted: list[list[float | None]], i: int, j: int) -> Document:
@@ -87,34 +134,84 @@ def _pair(document: Document, adjusted: list[list[float | None]], i: int, j: int
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
-    """The form, the grid of cells, and what the page says of a cell under the pointer."""
-    size = len(document["metrics"])
-    pairs = iter(document["rows"])
-    grid = [
-        metric | {"cells": [None if i == j else _cell(next(pairs)) for j in range(size)]}
-        for i, metric in enumerate(document["metrics"])
-    ]
-    names = ("difference", "low", "high", "pvalue", "adjusted")
+    """The form, and the pairs as table or picture; one metric's where the address names it."""
+    metrics, query = document["metrics"], request.GET
+    is_table = query.get("pairs") == "table" or len(metrics) <= MANY
+    # What the form of all pairs keeps of the address, and that of one metric.
+    others = [(name, value) for name in query for value in query.getlist(name) if name != "row"]
     return {
-        "form": question_form(request.GET, DEFAULT, document["all_metrics"]),
-        "grid": grid,
-        "details": [[_short(row[name]) for name in names] for row in document["rows"]],
+        "form": question_form(query, DEFAULT, document["all_metrics"]),
+        "shows_table": is_table and not document["row"],
+        "grid": _grid(document) if is_table and not document["row"] else [],
+        "one": document["rows"] if document["row"] else [],
+        "one_label": document["rows"][0]["label"] if document["row"] else "",
+        "others": others,
+        "all_pairs": _with(query, row="", pairs="table"),
+        "overview": _with(query, row="", pairs=""),
+        "is_many": len(metrics) > MANY,
+        "step_labels": LABELS,
     }
 
 
-def _cell(row: Document) -> Document:
-    if row["pvalue"] is None:
-        return {"text": "–", "classes": ""}
-    outline = " outlined" if row["is_significant"] else ""
-    return {"text": pvalue(row["pvalue"]), "classes": f"s{step(row['pvalue'])}{outline}"}
+def _with(query: QueryDict, **changed: str) -> str:
+    changing = query.copy()
+    for name, value in changed.items():
+        changing.pop(name, None)
+        if value:
+            changing[name] = value
+    return f"?{changing.urlencode()}"
 
 
-def _short(value: float | None) -> float | None:
-    return None if value is None else round(value, 5)
+def _grid(document: Document) -> list[Document]:
+    pairs = iter(document["rows"])
+    return [
+        metric
+        | {
+            "cells": [
+                None if i == j else {"text": short_p(next(pairs)["pvalue"]), "step": letter}
+                for j, letter in enumerate(document["steps"][i])
+            ]
+        }
+        for i, metric in enumerate(document["metrics"])
+    ]
+
+
+def short_p(value: float | None) -> str:
+    """A p-value as narrow cells have it."""
+    return pvalue(value).replace(" ", "")
 
 
 def tables(document: Document) -> list[latex.Table]:
     """The heat map as a table of p, bold where significant after the correction."""
+    return [_row_table(document) if document["row"] else _pairs_table(document)]
+
+
+def _row_table(document: Document) -> latex.Table:
+    """One metric against all others."""
+    rows = document["rows"]
+    body = [
+        [
+            latex.Cell(row["other_label"]),
+            latex.estimate(row["difference"], row["low"], row["high"]),
+            _latex_cell(row),
+            latex.Cell(pvalue(row["adjusted"])),
+        ]
+        for row in rows
+    ]
+    label = rows[0]["label"] if rows else ""
+    caption = f"{label} against all other metrics: {_about(document)}"
+    head = latex.texts("Against", "Difference", "p", "p, corrected")
+    return latex.Table(caption, f"{document['campaign']}-significance", "lrrr", [head], body)
+
+
+def _about(document: Document) -> str:
+    return (
+        f"{document['statistic_label']}, {document['name']}; {document['test_label']}. "
+        f"Bold: significant at .05 after correction ({document['correction_label']})."
+    )
+
+
+def _pairs_table(document: Document) -> latex.Table:
     labels = [metric["label"] for metric in document["metrics"]]
     pairs = iter(document["rows"])
     body = []
@@ -125,13 +222,12 @@ def tables(document: Document) -> list[latex.Table]:
             cells.append(_latex_cell(row))
         body.append(cells)
     caption = (
-        f"One-sided p that the metric of the row agrees better with the humans than that of the "
-        f"column: {document['statistic_label']}, {document['name']}; {document['test_label']}. "
-        f"Bold: significant at .05 after correction ({document['correction_label']})."
+        "One-sided p that the metric of the row agrees better with the humans than that of the "
+        f"column: {_about(document)}"
     )
     head = latex.texts("", *range(1, len(labels) + 1))
     columns = "l" + "r" * len(labels)
-    return [latex.Table(caption, f"{document['campaign']}-significance", columns, [head], body)]
+    return latex.Table(caption, f"{document['campaign']}-significance", columns, [head], body)
 
 
 def _latex_cell(row: Document | None) -> latex.Cell:

@@ -1,9 +1,14 @@
 """Tables for papers: LaTeX with booktabs, every text escaped."""
 
 import math
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
+
+from django.http import HttpResponse
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -12,31 +17,50 @@ _SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    # The straight sign is missing from TeX's oldest encoding.
+    '"': "''",
+    "`": r"\textasciigrave{}",
     **{character: rf"\{character}" for character in "&%$#_{}"},
     # Letters and signs of the field that many fonts lack.
     "τ": r"$\tau$",
     "ρ": r"$\rho$",
     "α": r"$\alpha$",
+    "χ": r"$\chi$",
     "Δ": r"$\Delta$",
     "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
+    "→": r"$\rightarrow$",
     "×": r"$\times$",
+    "±": r"$\pm$",
     "−": "$-$",
     "–": "--",
+    "—": "---",
     "†": r"$^{\dagger}$",
     "‡": r"$^{\ddagger}$",
     "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≠": r"$\neq$",
+    "∞": r"$\infty$",
     "\N{NO-BREAK SPACE}": "~",
+    "\N{NARROW NO-BREAK SPACE}": r"\,",
 }
+# Signs that TeX would join to another one where a name has them side by side.
+_JOINED = re.compile("(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=[`])")
+# What pdflatex sets: Latin letters and the punctuation of its fonts; with T1 also the accented.
+_LATIN = re.compile("(?![ĦħĸĿŀŉŦŧſ])[\u0020-\u017f‘’“”…·]")
+_ACCENTED = re.compile("[\u00a1-\u017f]")
+# More columns than these are set smaller, so that they fit a page.
+MANY_COLUMNS = 8
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell; `text` is plain text and escaped when the table is written."""
+    """One cell; `text` is plain and escaped when written. `align` counts where it spans columns."""
 
     text: str
     is_bold: bool = False
     span: int = 1
+    align: str = "c"
 
 
 Row = Sequence[Cell]
@@ -56,8 +80,16 @@ class Table:
 
 def escape(text: str) -> str:
     """Return plain text as LaTeX; control characters become spaces."""
-    plain = "".join(c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else " " for c in text)
-    return "".join(_SPECIAL.get(character, character) for character in plain)
+    composed = unicodedata.normalize("NFC", text)
+    plain = "".join(c if c.isprintable() or c in _SPECIAL else " " for c in composed)
+    pieces = _JOINED.split(plain)
+    return "{}".join("".join(_SPECIAL.get(c, c) for c in piece) for piece in pieces)
+
+
+def scripts(text: str) -> list[str]:
+    """Return the scripts of a text that pdflatex cannot set, such as CJK and CYRILLIC."""
+    strange = {c for c in text if c not in _SPECIAL and c.isprintable() and not _LATIN.match(c)}
+    return sorted({unicodedata.name(c, "UNNAMED").split()[0] for c in strange})
 
 
 def number(value: float | None, places: int = 4, *, is_bold: bool = False) -> Cell:
@@ -67,9 +99,29 @@ def number(value: float | None, places: int = 4, *, is_bold: bool = False) -> Ce
     return Cell(f"{value:.{places}f}".replace("-", "−"), is_bold)
 
 
+def small_number(value: float | None, places: int = 3) -> Cell:
+    """Return a number's cell; one that would be printed as 0 keeps its first digits: 7.4e−5."""
+    if value is None or value == 0 or math.isnan(value) or abs(value) >= 0.5 * 10**-places:
+        return number(value, places)
+    digits, _, power = f"{value:.1e}".partition("e")
+    return Cell(f"{digits}e{int(power)}".replace("-", "−"))
+
+
+def interval(low: float | None, high: float | None, places: int = 3) -> str:
+    """Return the ends of an interval in brackets; empty where one is not known."""
+    if low is None or high is None:
+        return ""
+    return f"[{low:.{places}f}, {high:.{places}f}]".replace("-", "−")
+
+
+def estimate(value: float | None, low: float | None, high: float | None, places: int = 3) -> Cell:
+    """Return the cell of a number with its interval, where it has one."""
+    return Cell(f"{number(value, places).text} {interval(low, high, places)}".rstrip())
+
+
 def texts(*values: object) -> list[Cell]:
-    """Return plain cells."""
-    return [Cell(str(value)) for value in values]
+    """Return plain cells; a dash for None."""
+    return [Cell("–" if value is None else str(value)) for value in values]
 
 
 def write(table: Table) -> str:
@@ -77,11 +129,13 @@ def write(table: Table) -> str:
     lines = [f"% {' '.join(note.split())}" for note in table.notes]
     lines += [
         r"% Needs \usepackage{booktabs}.",
+        *_needs(table),
         r"\begin{table}",
         r"\centering",
+        *([r"\footnotesize"] if len(table.columns) > MANY_COLUMNS else []),
         rf"\begin{{tabular}}{{{table.columns}}}",
         r"\toprule",
-        *map(_line, table.head),
+        *(line for row in table.head for line in _head(row)),
         r"\midrule",
         *_body(table),
         r"\bottomrule",
@@ -98,25 +152,63 @@ def write_all(tables: Iterable[Table]) -> str:
     return "\n".join(write(table) for table in tables)
 
 
+def response(tables: Iterable[Table], filename: str) -> HttpResponse:
+    """Answer with tables as a file, to be saved under a name without extension."""
+    return HttpResponse(
+        write_all(tables),
+        content_type="application/x-tex; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{filename}.tex"'},
+    )
+
+
+def _needs(table: Table) -> list[str]:
+    """Say which letters need more than pdflatex as it comes."""
+    cells = [cell.text for row in [*table.head, *table.body] for cell in row]
+    text = unicodedata.normalize("NFC", "".join([table.caption, *cells]))
+    if found := scripts(text):
+        return [f"% Needs xelatex or lualatex, and a font with these letters: {', '.join(found)}."]
+    if any(_ACCENTED.match(c) and c not in _SPECIAL for c in text):
+        return [r"% Needs \usepackage[T1]{fontenc} with pdflatex."]
+    return []
+
+
+def _head(row: Row) -> list[str]:
+    """A row of heads, with a rule under each that spans several columns."""
+    ends = list(accumulate(cell.span for cell in row))
+    rules = [
+        rf"\cmidrule(lr){{{end - cell.span + 1}-{end}}}"
+        for cell, end in zip(row, ends, strict=True)
+        if cell.span > 1
+    ]
+    return [_line(row), *([" ".join(rules)] if rules else [])]
+
+
 def _body(table: Table) -> list[str]:
     lines = []
     for position, row in enumerate(table.body):
-        is_heading = len(row) == 1 and len(table.columns) > 1
-        if is_heading and position:
-            lines.append(r"\addlinespace")
+        if _is_heading(row, table):
+            if position:
+                lines.append(r"\addlinespace")
+            row = [replace(row[0], span=len(table.columns), align="l")]
         lines.append(_line(row))
     return lines
 
 
+def _is_heading(row: Row, table: Table) -> bool:
+    return len(row) == 1 and row[0].span == 1 and len(table.columns) > 1
+
+
 def _line(row: Row) -> str:
-    return " & ".join(map(_cell, row)) + r" \\"
+    text = " & ".join(map(_cell, row)) + r" \\"
+    # After a rule or the end of a line, TeX takes these for an argument.
+    return f"{{}}{text}" if text[0] in "[*(" else text
 
 
 def _cell(cell: Cell) -> str:
     text = escape(cell.text)
     if cell.is_bold:
         text = rf"\textbf{{{text}}}"
-    return rf"\multicolumn{{{cell.span}}}{{c}}{{{text}}}" if cell.span > 1 else text
+    return rf"\multicolumn{{{cell.span}}}{{{cell.align}}}{{{text}}}" if cell.span > 1 else text
 
 
 def _name(label: str) -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest
+from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.analyses.samplesize import SHARES
@@ -10,6 +11,7 @@ from dashboards.annotators import QUANTILES
 from dashboards.brief import STATISTICS
 from dashboards.charts.whatif import largest, name_of
 from dashboards.pages import Page
+from dashboards.papers.overview import dashboard_tables, samplesize_tables, whatif_tables
 
 # Scenarios with a column a measure; everything is in the data.
 DETAILED = 12
@@ -20,17 +22,22 @@ DRIFT = ("tau", "pvalue", "adjusted", "first", "last", "is_drifting")
 SPREAD = ("mean", "sd", *QUANTILES)
 
 
-def statistic_of(request: HttpRequest) -> str:
+def statistic_of(query: QueryDict) -> str:
     """Return the statistic that the reader asks for with `?of=`; 404 for one that is not there."""
-    chosen = request.GET.get("of", "tau")
+    chosen = query.get("of", "tau")
     if chosen not in STATISTICS:
         raise Http404
     return chosen
 
 
+def choose(document: Document, query: QueryDict) -> Document:
+    """Note in the document which statistic the reader looks at; it holds all of them."""
+    return document | {"of": statistic_of(query)}
+
+
 def statistic_choices(request: HttpRequest) -> list[dict[str, Any]]:
     """Return links to the same page for each statistic, filters and all."""
-    chosen, links = statistic_of(request), []
+    chosen, links = statistic_of(request.GET), []
     for name, label in STATISTICS.items():
         query = request.GET.copy()
         query["of"] = name
@@ -56,7 +63,7 @@ def _least_p(row: Document) -> float:
 
 def whatif_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
     """Sort scenarios by how much they move, and set the largest against the measures."""
-    of = statistic_of(request)
+    of = document["of"]
     ordered = largest(document["scenarios"], of, len(document["scenarios"]))
     detailed = ordered[:DETAILED]
     return {
@@ -78,7 +85,7 @@ def whatif_context(request: HttpRequest, campaign: Campaign, document: Document)
 
 def samplesize_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
     """Put the rows of one statistic into a line a measure."""
-    of = statistic_of(request)
+    of = document["of"]
     lines: dict[str, list[Document]] = {}
     for row in document["rows"]:
         if row["statistic"] == of:
@@ -105,6 +112,7 @@ OVERVIEW = Page(
         *("verdict", "signs", "is_suspect"),
     ),
     context=overview_context,
+    tables=dashboard_tables,
 )
 WHATIF = Page(
     name="whatif",
@@ -120,6 +128,8 @@ WHATIF = Page(
         ),
     ),
     context=whatif_context,
+    choose=choose,
+    tables=whatif_tables,
 )
 SAMPLESIZE = Page(
     name="samplesize",
@@ -130,4 +140,6 @@ SAMPLESIZE = Page(
         *("key", "label", "statistic", "share", "n_segments", "mean", "low", "high", "n_defined"),
     ),
     context=samplesize_context,
+    choose=choose,
+    tables=samplesize_tables,
 )

@@ -9,7 +9,7 @@ from django.http.request import QueryDict
 from dashboards import choices, statistics
 
 # What the form itself sends; the rest of an address travels along hidden.
-FIELDS = ("statistic", "grouping", "test", "correction", "scope", "metric")
+FIELDS = ("statistic", "grouping", "test", "correction", "scope", "metric", "row")
 
 
 def question_form(

@@ -1,129 +1,32 @@
-"""The statistics that a reader can choose, as data, and the question that an address asks."""
-
-from dataclasses import dataclass
-from typing import Any
+"""The question that an address asks: which statistic, over which groups, tested how."""
 
 from django.http.request import QueryDict
 
 from dashboards.filters import FilterError
+from metaeval.questions import GROUPINGS, STATISTICS, TESTS, Question, Statistic
+from metaeval.questions import parse as parse_question
+from metaeval.questions.statistics import PERMUTATION, WILLIAMS, ZOU
 
-SEGMENT, SYSTEM = "Segment level", "System level"
-PERMUTATION, WILLIAMS, ZOU, BOOTSTRAP = "perm", "williams", "zou", "boot"
-TESTS = {
-    PERMUTATION: "permutation test (PERM-BOTH)",
-    WILLIAMS: "Williams’ test",
-    ZOU: "Zou’s interval",
-    BOOTSTRAP: "bootstrap",
-}
-NONE, ITEM, BY_SYSTEM = "none", "item", "system"
-GROUPINGS = {NONE: "no grouping", ITEM: "by segment", BY_SYSTEM: "by system"}
-_SEGMENT_OPTIONS: dict[str, Any] = {"tests": (PERMUTATION,), "groupings": tuple(GROUPINGS)}
-
-
-@dataclass(frozen=True)
-class Statistic:
-    """A way to measure agreement with humans.
-
-    `correlation` and `variant` are metaeval's. `is_of_systems`: it takes one score a system, which
-    is a corpus score where a metric has one. The first grouping and the first test are defaults.
-    """
-
-    key: str
-    label: str
-    level: str
-    correlation: str
-    tests: tuple[str, ...]
-    groupings: tuple[str, ...] = (NONE,)
-    variant: str = "b"
-    is_of_systems: bool = False
-
-
-_ALL = (
-    Statistic("tau-b", "Kendall τ-b", SEGMENT, "kendall", **_SEGMENT_OPTIONS),
-    Statistic("tau-c", "Kendall τ-c", SEGMENT, "kendall", variant="c", **_SEGMENT_OPTIONS),
-    Statistic("pearson", "Pearson r", SEGMENT, "pearson", **_SEGMENT_OPTIONS),
-    Statistic("spearman", "Spearman ρ", SEGMENT, "spearman", **_SEGMENT_OPTIONS),
-    Statistic(
-        "acc-eq",
-        "Pairwise accuracy with tie calibration",
-        SEGMENT,
-        "acc_eq",
-        (PERMUTATION,),
-        (ITEM, BY_SYSTEM, NONE),
-    ),
-    Statistic("hybrids", "Pearson r over hybrids", SYSTEM, "pearson", (ZOU, WILLIAMS)),
-    Statistic("limit", "Pearson r over hybrids, limit", SYSTEM, "pearson", (BOOTSTRAP,)),
-    Statistic(
-        "systems",
-        "Pearson r over systems",
-        SYSTEM,
-        "pearson",
-        (WILLIAMS, PERMUTATION),
-        is_of_systems=True,
-    ),
-    Statistic("cells", "Pearson r of system means", SYSTEM, "pearson", (PERMUTATION,)),
-    Statistic("spa", "Soft pairwise accuracy", SYSTEM, "soft_pairwise_accuracy", (PERMUTATION,)),
-    Statistic(
-        "pa",
-        "Pairwise accuracy of systems",
-        SYSTEM,
-        "pairwise_accuracy",
-        (PERMUTATION,),
-        is_of_systems=True,
-    ),
-)
-STATISTICS = {statistic.key: statistic for statistic in _ALL}
-
-
-@dataclass(frozen=True)
-class Question:
-    """A statistic, how it is grouped and how differences are tested."""
-
-    statistic: Statistic
-    grouping: str
-    test: str
-
-    @property
-    def key(self) -> str:
-        """What `analyses.load` takes after the colon, short enough for its column."""
-        return f"{self.statistic.key}/{self.grouping}/{self.test}"
-
-    @property
-    def label(self) -> str:
-        """For headings and captions."""
-        if len(self.statistic.groupings) == 1:
-            return self.statistic.label
-        return f"{self.statistic.label}, {GROUPINGS[self.grouping]}"
-
-    def options(self) -> dict[str, Any]:
-        """The arguments of metaeval's functions."""
-        correlation = self.statistic.correlation
-        chosen: dict[str, Any] = {"correlation": correlation}
-        if self.statistic.level == SYSTEM:
-            return chosen | {"grouping": "system-level"}
-        if correlation == "kendall":
-            chosen["variant"] = self.statistic.variant
-        return chosen | {"grouping": self.grouping}
+__all__ = [
+    "GROUPINGS",
+    "PERMUTATION",
+    "STATISTICS",
+    "TESTS",
+    "WILLIAMS",
+    "ZOU",
+    "Question",
+    "Statistic",
+    "from_query",
+    "parse",
+]
 
 
 def parse(key: str) -> Question:
-    """Return the question of a key; FilterError where it asks for what there is not.
-
-    Parts may be missing from the right: they are then the statistic's defaults.
-    """
-    name, grouping, test = (*key.split("/"), "", "")[:3]
-    if name not in STATISTICS:
-        raise FilterError(f"statistic must be one of {', '.join(STATISTICS)}, not {name!r}")
-    statistic = STATISTICS[name]
-    for what, value, allowed in (
-        ("grouping", grouping, statistic.groupings),
-        ("test", test, statistic.tests),
-    ):
-        if value and value not in allowed:
-            raise FilterError(
-                f"{what} of {name} must be one of {', '.join(allowed)}, not {value!r}"
-            )
-    return Question(statistic, grouping or statistic.groupings[0], test or statistic.tests[0])
+    """Return the question of a key, as `analyses.load` takes it after the colon; FilterError."""
+    try:
+        return parse_question(key)
+    except ValueError as error:
+        raise FilterError(str(error)) from error
 
 
 def from_query(query: QueryDict, default: str) -> Question:

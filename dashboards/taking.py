@@ -12,9 +12,11 @@ from django.views.decorators.http import require_safe
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import table_response
 from annotation.models import Campaign
-from dashboards import results
-from dashboards.filters import FilterError, Filters
-from dashboards.pages import Page, study_campaigns
+from dashboards import analyses, results
+from dashboards.filters import FilterError
+from dashboards.judgments import check
+from dashboards.pages import Document, Page, study_campaigns
+from metaeval.questions import STATISTICS
 
 BLOCK = 1 << 16
 REPORT = Page(
@@ -24,12 +26,29 @@ REPORT = Page(
     template="dashboards/report.html",
     columns=("key", "label", "n", "tau", "r_segment", "n_systems", "r_system", "r_hybrid"),
 )
+
+
+def bundle_context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
+    """The statistics that can be taken along, and what else of the address stays."""
+    wanted = set(document["statistics"])
+    return {
+        "offered": [(one, one.key in wanted) for one in STATISTICS.values()],
+        "others": [
+            (name, value)
+            for name, values in request.GET.lists()
+            if name != "statistic"
+            for value in values
+        ],
+    }
+
+
 BUNDLE = Page(
     name="bundle",
     title="Replication bundle",
     kind="bundle",
     template="dashboards/bundle.html",
     columns=("file", "sha256"),
+    context=bundle_context,
 )
 
 
@@ -78,7 +97,8 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Result:
     try:
-        filters = Filters.from_query(request.GET)
+        filters = analyses.filters_of(page.kind).from_query(request.GET)
+        check(campaign, filters)
     except FilterError as error:
         raise Http404(str(error)) from error
     return results.latest(page.kind, campaign, filters)

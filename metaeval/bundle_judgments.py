@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from metaeval.agreement import krippendorff_alpha, one_vs_rest_pearson
+from metaeval.agreement_intervals import agreement_interval
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.controls import annotation_times, trap_levels
 from metaeval.standardize import z_scores
@@ -16,6 +19,78 @@ from metaeval.textfiles import Table
 
 Row = dict[str, Any]
 NOTHING = -1
+# Kinds of items that nobody's output stands in.
+CONTROLS = ("trap", "bad_ref", "ref", "gold")
+DAY = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a reader chose of the judgments; the defaults are all.
+
+    ``without`` names annotators, ``documents`` the only ones to look at (with ``segments``, the
+    file that says which segments they are). Days are ISO days in UTC, both included; seconds
+    bound the server's time. A judgment without times is left out as soon as one of these four is
+    set.
+    """
+
+    without: Sequence[str] = ()
+    has_controls: bool = True
+    documents: Sequence[str] = ()
+    segments: str | Path | None = None
+    since: str = ""
+    until: str = ""
+    min_seconds: float | None = None
+    max_seconds: float | None = None
+
+    def rule(self, table: Table) -> Callable[[int, list[str]], bool]:
+        """Return what says of a line of judgments.tsv whether it is chosen."""
+        wanted = self._segments()
+        first, last = _midnight(self.since), _midnight(self.until)
+        low, high = self.min_seconds, self.max_seconds
+        is_timed = any(limit is not None for limit in (first, last, low, high))
+
+        def keeps(n: int, row: list[str]) -> bool:
+            if table.text(n, row, "annotator") in self.without:
+                return False
+            if not self.has_controls and table.text(n, row, "kind") in CONTROLS:
+                return False
+            if wanted is not None and table.text(n, row, "segment") not in wanted:
+                return False
+            if not is_timed:
+                return True
+            seconds, stamp = table.number(n, row, "seconds"), row[table.columns["submitted_at"]]
+            if np.isnan(seconds) or not stamp.strip():
+                return False
+            sent = datetime.fromisoformat(stamp.strip()).timestamp()
+            return (
+                (first is None or sent >= first)
+                and (last is None or sent < last + DAY)
+                and (low is None or seconds >= low)
+                and (high is None or seconds <= high)
+            )
+
+        return keeps
+
+    def _segments(self) -> set[str] | None:
+        """Segments of the documents; None where all count. Raises ValueError without the file."""
+        if not self.documents:
+            return None
+        if self.segments is None:
+            raise ValueError("--document needs --segments: which segments are its?")
+        table = Table(self.segments, ["segment", "document"])
+        column = table.columns["document"]
+        return {
+            table.text(n, row, "segment")
+            for n, row in table.rows
+            if row[column].strip() in self.documents
+        }
+
+
+def _midnight(day: str) -> float | None:
+    if not day:
+        return None
+    return datetime.combine(date.fromisoformat(day), time(), UTC).timestamp()
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +109,9 @@ class JudgmentFile:
     is_target: BoolArray
 
 
-def read_judgments(path: str | Path, annotators: str | Path) -> JudgmentFile:
+def read_judgments(
+    path: str | Path, annotators: str | Path, chosen: Chosen | None = None
+) -> JudgmentFile:
     """Read judgments.tsv and annotators.tsv of a bundle; excluded annotators are left out."""
     people = Table(annotators, ["annotator", "is_excluded"])
     excluded = {
@@ -42,8 +119,13 @@ def read_judgments(path: str | Path, annotators: str | Path) -> JudgmentFile:
         for n, row in people.rows
     }
     names = ["annotator", "kind", "item", "output", "score", "seconds", "is_target"]
-    table = Table(path, [*names, "system", "segment"])
-    kept = [(n, row) for n, row in table.rows if not excluded[table.text(n, row, "annotator")]]
+    table = Table(path, [*names, "system", "segment", "submitted_at"])
+    keeps = (chosen or Chosen()).rule(table)
+    kept = [
+        (n, row)
+        for n, row in table.rows
+        if not excluded[table.text(n, row, "annotator")] and keeps(n, row)
+    ]
 
     def texts(name: str) -> tuple[str, ...]:
         return tuple(row[table.columns[name]].strip() for _, row in kept)
@@ -86,8 +168,11 @@ def human_rows(judged: JudgmentFile, *, form: str, pool: str) -> list[Row]:
     ]  # fmt: skip
 
 
-def quality_rows(judged: JudgmentFile) -> list[Row]:
-    """Return times, traps, and agreement with and without traps, as name and value."""
+def quality_rows(judged: JudgmentFile, *, n_resamples: int, seed: int) -> list[Row]:
+    """Return times, traps, and agreement with and without traps, as name and value.
+
+    With ``n_resamples`` agreement has the ends of its intervals.
+    """
     kinds = np.array(judged.kind)
     found: Row = {"judgments": len(judged.score)}
     if (timed := ~np.isnan(judged.seconds)).any():
@@ -100,6 +185,13 @@ def quality_rows(judged: JudgmentFile) -> list[Row]:
     if traps.any():
         found |= _agreement(judged, targets | traps, "with_traps")
     found |= _agreement(judged, targets, "without_traps")
+    if n_resamples:
+        sets = {
+            "without_traps": targets,
+            **({"with_traps": targets | traps} if traps.any() else {}),
+        }
+        for suffix, chosen in sets.items():
+            found |= _intervals(judged, chosen, suffix, n_resamples, seed)
     return [{"statistic": name, "value": value} for name, value in found.items()]
 
 
@@ -116,6 +208,32 @@ def _agreement(judged: JudgmentFile, chosen: BoolArray, suffix: str) -> Row:
         f"one_vs_rest_{suffix}": one.statistic,
         f"alpha_z_{suffix}": krippendorff_alpha(standard).statistic,
         f"alpha_raw_{suffix}": krippendorff_alpha(raw).statistic,
+    }
+
+
+def _intervals(
+    judged: JudgmentFile, chosen: BoolArray, suffix: str, n_resamples: int, seed: int
+) -> Row:
+    """The ends of percentile intervals, over samples of items."""
+    if not chosen.any():
+        return {}
+    codes = {name: code for code, name in enumerate(judged.people)}
+    annotator = np.array([codes[name] for name in judged.annotator])[chosen]
+    output, item, score = judged.output[chosen], judged.item[chosen], judged.score[chosen]
+    units = np.where(output >= 0, output, -1 - item)
+    on_z, on_raw = (
+        agreement_interval(values, annotator, units, n_resamples=n_resamples, rng=seed)
+        for values in (z_scores(score, annotator.tolist()).z, score)
+    )
+    found = {
+        "one_vs_rest": on_z.one_vs_rest_interval,
+        "alpha_z": on_z.alpha_interval,
+        "alpha_raw": on_raw.alpha_interval,
+    }
+    return {
+        f"{name}_{suffix}_{end}": value
+        for name, interval in found.items()
+        for end, value in zip(("low", "high"), (interval or (None, None))[:2], strict=True)
     }
 
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.arrays import FloatArray
+from metaeval import questions
 from metaeval.corpus import FORMULAS, CorpusStatistics
 from metaeval.correlations import kendall, pearson, system_correlation
-from metaeval.hybrids import hybrid_supersample
 from metaeval.lengths import length_deviation
 from metaeval.scores import ScoreMatrix
 from metaeval.system_table import Scored, SystemTable, system_table
@@ -40,10 +39,26 @@ class ScoreFile:
         """Every metric, as counts where a system's score is made of them."""
         return {name: self.counts.get(name, scores) for name, scores in self.metrics.items()}
 
-    def turned(self, name: str) -> FloatArray:
-        """A metric's values with the sign that makes larger better."""
-        values = self.metrics[name].values
-        return np.asarray(-1.0 * values if name in self.lower else 1.0 * values)
+    def panel(
+        self,
+        seed: int,
+        labels: Mapping[str, str] | None = None,
+        n_hybrids: int = questions.N_HYBRIDS,
+    ) -> questions.Scored:
+        """The same as questions are asked of it."""
+        known = self.human_systems
+        return questions.Scored(
+            self.human,
+            self.metrics,
+            seed,
+            lower=self.lower,
+            counts=self.counts,
+            human_systems=None
+            if known is None
+            else np.array([known.get(system, np.nan) for system in self.human.systems]),
+            labels=labels or {},
+            n_hybrids=n_hybrids,
+        )
 
 
 def read_scores(
@@ -89,12 +104,13 @@ def _system_scores(path: str) -> dict[str, float]:
 
 def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Row]:
     """Return the correlation table: τ-b and r over outputs, r over systems and over hybrids."""
-    hybrids = _hybrids(scores, n_hybrids, seed)
+    panel = scores.panel(seed, n_hybrids=n_hybrids)
+    hybrids = _hybrids(panel)
     rows = []
     for name in scores.metrics:
-        values = scores.human.with_values(scores.turned(name))
+        values = scores.human.with_values(panel.turned(name))
         tau, r = kendall(scores.human, values), pearson(scores.human, values)
-        systems = _system_level(scores, name)
+        systems = system_correlation(*panel.system_level(name))
         r_hybrid, r_limit = hybrids.get(name, (np.nan, np.nan))
         rows.append(
             {"metric": name, "n": tau.n, "tau": tau.statistic, "r_segment": r.statistic,
@@ -104,46 +120,14 @@ def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Ro
     return rows
 
 
-def _hybrids(scores: ScoreFile, n_hybrids: int, seed: int) -> dict[str, tuple[float, float]]:
+def _hybrids(panel: questions.Scored) -> dict[str, tuple[float, float]]:
     """Return (r, limit) by metric, over the cells that the humans and all metrics have."""
-    scored = np.logical_and.reduce([matrix.mask for matrix in scores.metrics.values()])
-    cells = np.where(scored, scores.human.values, np.nan)
-    if not np.isfinite(cells).any():
+    if not panel.n:
         return {}
-    result = hybrid_supersample(
-        scores.human.with_values(cells),
-        {name: each for name, each in scores.metrics.items() if name not in scores.counts},
-        n_hybrids=n_hybrids,
-        rng=seed,
-        statistics=scores.counts,
-    )
-    signs = [-1.0 if name in scores.lower else 1.0 for name in result.metrics]
-    places = zip(result.metrics, signs, result.r, result.limit, strict=True)
-    return {name: (sign * float(r), sign * float(limit)) for name, sign, r, limit in places}
-
-
-def _system_level(scores: ScoreFile, name: str) -> Any:
-    values, sign = scores.metrics[name], -1.0 if name in scores.lower else 1.0
-    if scores.human_systems is None:
-        cells, ours = scores.human.mask & values.mask, row_means(scores.human.values)
-    else:
-        known = scores.human_systems
-        cells = values.mask
-        ours = np.array([known.get(system, np.nan) for system in values.systems])
-    if name not in scores.counts:
-        theirs = row_means(np.where(cells, scores.turned(name), np.nan))
-    else:
-        counts = scores.counts[name]
-        sums = np.where(cells[:, :, None], counts.values, 0.0).sum(axis=1)
-        theirs = np.where(cells.any(axis=1), sign * counts.score(sums), np.nan)
-    return system_correlation(ours, theirs)
-
-
-def row_means(values: FloatArray) -> FloatArray:
-    """Mean of what is there in each row; nan for an empty row."""
-    present = ~np.isnan(values)
-    counts, sums = present.sum(axis=1), np.where(present, values, 0.0).sum(axis=1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    result = panel.hybrids
+    places = zip(result.metrics, result.r, result.limit, strict=True)
+    signed = ((name, panel.sign(name), r, limit) for name, r, limit in places)
+    return {name: (sign * float(r), sign * float(limit)) for name, sign, r, limit in signed}
 
 
 def system_rows(table: SystemTable) -> list[Row]:

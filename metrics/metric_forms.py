@@ -48,6 +48,25 @@ class MetricForm(forms.Form):
         sent = {option.name: self.data.get(PREFIX + option.name) for option in self.family.options}
         return {name: value for name, value in sent.items() if value not in (None, "")}
 
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        """Name, label and the options that say what the metric is."""
+        rare = {field.name for field in self.more_fields}
+        return [field for field in self if field.name not in rare]
+
+    @property
+    def more_fields(self) -> list[forms.BoundField]:
+        """Options that few people change."""
+        return [self[PREFIX + o.name] for o in self.family.options if not o.is_main]
+
+    @property
+    def shows_more(self) -> bool:
+        """Whether one of those has been changed or is wrong, so that nothing set is hidden."""
+        return any(
+            field.errors or str(field.value() or "") != str(field.field.initial or "")
+            for field in self.more_fields
+        )
+
     def clean_name(self) -> str:
         """Refuse names that are taken, by retired metrics too: scores are stored under them."""
         name = str(self.cleaned_data["name"])

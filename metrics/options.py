@@ -33,6 +33,15 @@ class Option:
     maximum: float | None = None
     help: str = ""
 
+    @property
+    def is_main(self) -> bool:
+        """Whether a form shows it at once: it has to be given, or says what the metric is.
+
+        The others fine-tune; their defaults are what the literature uses.
+        """
+        names_the_metric = self.kind in ("checkpoint", "choice", "integer", "boolean")
+        return self.default is None or (names_the_metric and self.default != "")
+
 
 @dataclass(frozen=True)
 class Family:

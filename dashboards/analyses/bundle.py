@@ -4,23 +4,27 @@ import base64
 from typing import Any
 
 from annotation.models import Campaign
-from dashboards.bundle import build
+from dashboards.bundle import BundleChoice, build
 from dashboards.filters import Filters
 
-VERSION = 1
+VERSION = 2
+FILTERS = BundleChoice
 
 
 def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     """Return the manifest, a row for every file, and the zip file in base64.
 
-    It holds the whole campaign: of the filters only the form of the scores counts.
+    The files hold the whole campaign; the filters stand in the commands.
     """
-    archive, manifest = build(campaign, Filters(scores=filters.scores))
+    if not isinstance(filters, BundleChoice):
+        filters = BundleChoice(**vars(filters))
+    archive, manifest = build(campaign, filters)
     files = manifest["files"].items()
     return {
         "campaign": campaign.slug,
         "warnings": [f"{key}: {why}." for key, why in manifest["left_out"].items()],
         "tables": manifest["tables"],
+        "statistics": [question.statistic.key for question in filters.questions],
         "versions": manifest["versions"],
         "bytes": len(archive),
         "rows": [{"file": name, "sha256": digest} for name, digest in files],

@@ -2,5 +2,6 @@
 reproduce` computes again."""
 
 from dashboards.bundle.archive import build
+from dashboards.bundle.choice import BundleChoice
 
-__all__ = ["build"]
+__all__ = ["BundleChoice", "build"]

@@ -8,6 +8,7 @@ import numpy as np
 from annotation.exports.mtme import ordered, unique_names
 from annotation.models import Campaign, Segment
 from annotation.quality import JudgmentColumns, read_columns
+from dashboards.bundle.choice import BundleChoice
 from dashboards.filters import Filters
 from dashboards.frame import Frame, read_frame
 from metaeval.corpus import FORMULAS
@@ -32,7 +33,7 @@ class Content:
     """
 
     campaign: Campaign
-    filters: Filters
+    filters: BundleChoice
     frame: Frame
     segments: Sequence[Segment]
     names: Sequence[str]
@@ -67,7 +68,9 @@ class Content:
 
 
 def read_content(campaign: Campaign, filters: Filters) -> Content:
-    """Read a campaign."""
+    """Read a campaign; filters without choices of a bundle stand for its defaults."""
+    if not isinstance(filters, BundleChoice):
+        filters = BundleChoice(**vars(filters))
     frame = read_frame(campaign, filters)
     rows = campaign.test_set.segments.order_by("position").prefetch_related("references")
     segments = list(rows)

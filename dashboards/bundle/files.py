@@ -27,6 +27,7 @@ def data_files(content: Content) -> Files:
     yield "judgments.tsv", _judgments(content)
     yield "segments.tsv", _segments(content)
     yield "scores.tsv", _scores(content)
+    yield "metrics.tsv", _metrics(content)
     for key in content.counted:
         yield f"counts/{key}.tsv", _counts(content, key)
     if content.frame.human.published_systems is not None:
@@ -127,6 +128,13 @@ def _grid(content: Content, header: Sequence[str], planes: Sequence[Floats]) -> 
 def _scores(content: Content) -> Iterator[str]:
     planes = [content.frame.human.values, *(each.values for each in content.measures.values())]
     return _grid(content, ["human", *content.measures], planes)
+
+
+def _metrics(content: Content) -> Iterator[str]:
+    """Labels, by which metrics of equal value are ordered."""
+    yield _line("metric", "label", "is_lower_better")
+    for key, measure in content.measures.items():
+        yield _line(key, measure.label, int(not measure.higher_is_better))
 
 
 def _counts(content: Content, key: str) -> Iterator[str]:

@@ -34,10 +34,17 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
   breaks inside texts are blanks.
 - `scores.tsv`: human score and every metric, as the metric gives it, of every output; empty where
   there is none. `counts/`: the summed counts behind corpus scores.
+- `metrics.tsv`: keys, labels and directions of the metrics.
 - `lengths.tsv`: lengths of outputs and the wanted ones.
 - `mt-metrics-eval/`: texts and scores in the layout of mt-metrics-eval, version 2; metrics with
   missing scores are left out there, because the layout has no place for them.
 - `expected/`: the numbers.
+
+`judgments.tsv` and `mt-metrics-eval/` hold the whole campaign. The column `human` of `scores.tsv`
+and all tables rest on the filters below, which stand in the commands.
+
+Not in the tables: what leaving somebody out would change, how many segments a correlation needs,
+layers, drift, and comparisons with other campaigns.
 
 ## Settings
 
@@ -60,6 +67,7 @@ def _settings(content: Content) -> list[str]:
         f"- protocol {campaign.protocol}, annotators: {campaign.get_origin_display().lower()}",
         f"- human scores: {content.frame.human.source}",
         f"- seed of hybrids and resamples: {campaign.seed}",
+        f"- filters: {'; '.join(content.filters.words) or 'none'}",
     ]
     lines += [f"- {each.label}: `{each.signature}`" for each in content.measures.values()]
     return lines + [f"- {key} is not in the tables: {why}" for key, why in content.left_out.items()]

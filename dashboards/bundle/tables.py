@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import metaeval
+from dashboards.analyses.overview import N_RESAMPLES as AGREEMENT_RESAMPLES
 from dashboards.analyses.systems import N_RESAMPLES
 from dashboards.bundle.content import Content
+from dashboards.filters import OUT
+from dashboards.judgments import left_out
 from dashboards.scored import N_HYBRIDS
 from metaeval.__main__ import run_command
 from metaeval.reproduce import plain
@@ -31,26 +34,64 @@ class BundleTable:
 
 def tables_of(content: Content) -> list[BundleTable]:
     """Return the tables that a campaign's data allow."""
-    tables = []
-    if len(content.judgments):
-        people = ["judgments.tsv", "--annotators", "annotators.tsv"]
-        quality = "Times, traps, one-vs-rest r and α, with traps and without"
-        tables.append(BundleTable("quality", quality, ["quality", *people]))
-    if len(content.judgments) and not content.campaign.published_scores.exists():
-        form = ["--form", content.filters.scores, "--pool", content.campaign.z_pool]
-        about = "The human score of every output, from the judgments"
-        tables.append(BundleTable("human-scores", about, ["human-scores", *people, *form]))
+    tables = _of_judgments(content) if len(content.judgments) else []
     if content.measures and content.frame.human.n:
         hybrids = ["--hybrids", str(N_HYBRIDS)]
         about = "Every metric against the humans: τ-b, r over outputs, systems and hybrids"
         arguments = ["correlations", *_scores(content), *hybrids]
         tables.append(BundleTable("correlations", about, arguments))
+        tables += _of_questions(content)
     if content.measures or content.frame.human.n:
         options = ["--versus", "next", "--test", "rank-sum", "--resamples", str(N_RESAMPLES)]
         about = "MT systems: human clusters, metric scores with marks"
         tables.append(BundleTable("systems", about, ["systems", *_scores(content), *options]))
     about = "Deviation of the systems from the wanted length"
     return [*tables, BundleTable("lengths", about, ["lengths", "lengths.tsv"])]
+
+
+def _of_judgments(content: Content) -> list[BundleTable]:
+    people = ["judgments.tsv", "--annotators", "annotators.tsv", *_chosen(content)]
+    resamples = ["--resamples", str(AGREEMENT_RESAMPLES), "--seed", str(content.campaign.seed)]
+    about = "Times, traps, one-vs-rest r and α with intervals, with traps and without"
+    tables = [BundleTable("quality", about, ["quality", *people, *resamples])]
+    if not content.campaign.published_scores.exists():
+        form = ["--form", content.filters.scores, "--pool", content.campaign.z_pool]
+        about = "The human score of every output, from the judgments"
+        tables.append(BundleTable("human-scores", about, ["human-scores", *people, *form]))
+    return tables
+
+
+def _chosen(content: Content) -> list[str]:
+    """The reader's filters as options of the commands over judgments."""
+    filters, campaign = content.filters, content.campaign
+    people = campaign.annotators.filter(pk__in=left_out(campaign, filters)).order_by("pk")
+    said = [("--without", label) for label in people.values_list("label", flat=True)]
+    said += [("--document", name.strip()) for name in filters.documents]
+    said += [("--segments", "segments.tsv")] if filters.documents else []
+    limits = {
+        "--since": filters.since,
+        "--until": filters.until,
+        "--min-seconds": filters.min_seconds,
+        "--max-seconds": filters.max_seconds,
+    }
+    said += [(name, str(limit)) for name, limit in limits.items() if limit not in ("", None)]
+    options = [word for pair in said for word in pair]
+    return options + (["--without-controls"] if filters.traps == OUT else [])
+
+
+def _of_questions(content: Content) -> list[BundleTable]:
+    """A table for every chosen statistic: what correlation and significance pages show of it."""
+    filters, tables = content.filters, []
+    wanted = [key for key in filters.metric.split() if key in content.measures]
+    shown = [word for key in wanted for word in ("--shown", key)]
+    options = ["--correction", filters.correction, "--scope", filters.scope, *shown]
+    for question in filters.questions:
+        words = ["--statistic", question.statistic.key, "--grouping", question.grouping]
+        words += ["--test", question.test, "--metrics", "metrics.tsv"]
+        about = f"{question.label}: intervals and ranks of all metrics, all differences with p"
+        arguments = ["question", *_scores(content), *words, *options]
+        tables.append(BundleTable(question.key.replace("/", "-"), about, arguments))
+    return tables
 
 
 def _scores(content: Content) -> list[str]:

@@ -1,6 +1,6 @@
-// A heat map is a table: arrow keys move between its cells, and a line above says what the cell
-// under focus or pointer stands for. The numbers come with the page (#pair-details), row by row
-// without the diagonal.
+// A heat map of pairs of metrics, as a table or, for many metrics, as a picture: arrow keys and the
+// pointer go from cell to cell, and a line above says what the cell stands for. The numbers of a
+// row come from the page's data when somebody first points at it.
 
 const MOVES = {
   ArrowUp: [-1, 0],
@@ -8,6 +8,12 @@ const MOVES = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1],
 };
+const COLOURS = ["#08306b", "#2a6fb0", "#7fb3d9", "#bcd4e8", "#f5f7f9"];
+const BOUNDS = ["< .001", "< .01", "< .05", "< .1", "≥ .1"];
+// A pointer that crosses a row does not ask for its numbers.
+const PAUSE_MS = 150;
+const LEAST_PX = 6;
+const WIDEST_PX = 800;
 
 function show(number) {
   return number === null ? "–" : number.toFixed(3).replace("-", "−");
@@ -18,21 +24,53 @@ function showP(number) {
   return number < 0.001 ? "< .001" : number.toFixed(3).replace(/^0/, "");
 }
 
-function adopt(table) {
-  const details = JSON.parse(document.querySelector("#pair-details").textContent);
-  const line = document.querySelector("#pair");
-  const names = [...table.tBodies[0].rows].map((row) => row.cells[0].textContent);
-  const first = table.rows[0].cells.length - names.length;
-  const grid = [...table.tBodies[0].rows].map((row) => [...row.cells].slice(first));
+function sentence(row) {
+  const interval = row.low === null ? "" : `, 95 % interval ${show(row.low)} to ${show(row.high)}`;
+  const after = row.adjusted === null ? "" : `, corrected ${showP(row.adjusted)}`;
+  return `${row.label} against ${row.other_label}: Δ ${show(row.difference)}${interval}, p ${showP(row.pvalue)}${after}.`;
+}
 
-  function tell(row, column) {
-    if (row === column) return;
-    const index = row * (names.length - 1) + column - (column > row ? 1 : 0);
-    const [difference, low, high, p, corrected] = details[index];
-    const interval = low === null ? "" : `, 95 % interval ${show(low)} to ${show(high)}`;
-    const after = corrected === null ? "" : `, corrected ${showP(corrected)}`;
-    line.textContent = `${names[row]} against ${names[column]}: Δ ${show(difference)}${interval}, p ${showP(p)}${after}.`;
+// Returns what says a pair of keys: at once where its row is known, else after a pause.
+function teller(address) {
+  const line = document.querySelector("#pair");
+  const known = new Map();
+  let wanted = null;
+  let timer = 0;
+
+  async function read(key) {
+    const url = new URL(address, location.href);
+    url.searchParams.set("row", key);
+    const answer = await fetch(url);
+    if (!answer.ok) throw new Error(String(answer.status));
+    const { rows } = await answer.json();
+    return new Map(rows.map((row) => [row.other, row]));
   }
+
+  async function ask(pair) {
+    const [key, other] = pair;
+    if (!known.has(key)) known.set(key, read(key));
+    try {
+      const rows = await known.get(key);
+      if (wanted === pair) line.textContent = sentence(rows.get(other));
+    } catch {
+      // Not kept: the next look asks again.
+      known.delete(key);
+    }
+  }
+
+  return function tell(key, other, soFar) {
+    clearTimeout(timer);
+    wanted = [key, other];
+    if (soFar) line.textContent = soFar;
+    timer = setTimeout(ask, known.has(key) ? 0 : PAUSE_MS, wanted);
+  };
+}
+
+function adoptTable(table) {
+  const tell = teller(table.dataset.heatmap);
+  const rows = [...table.tBodies[0].rows];
+  const first = table.rows[0].cells.length - rows.length;
+  const grid = rows.map((row) => [...row.cells].slice(first));
 
   function placeOf(cell) {
     const row = grid.findIndex((cells) => cells.includes(cell));
@@ -56,15 +94,94 @@ function adopt(table) {
   for (const kind of ["focusin", "pointerover"]) {
     table.addEventListener(kind, (event) => {
       const place = placeOf(event.target.closest("td"));
-      if (place) tell(...place);
+      if (place && place[0] !== place[1]) tell(...place.map((at) => rows[at].dataset.key));
     });
   }
   for (const cell of grid.flat()) cell.tabIndex = -1;
   if (grid.length > 1) grid[0][1].tabIndex = 0;
 }
 
+function draw(canvas, steps, size) {
+  const scale = globalThis.devicePixelRatio || 1;
+  canvas.width = canvas.height = Math.round(steps.length * size * scale);
+  canvas.style.width = canvas.style.height = `${steps.length * size}px`;
+  const ink = canvas.getContext("2d");
+  ink.scale(scale, scale);
+  steps.forEach((line, row) => {
+    [...line].forEach((letter, column) => {
+      const place = [column * size, row * size, size, size];
+      const step = "01234".includes(letter) ? Number(letter) : "abcde".indexOf(letter);
+      ink.fillStyle = step < 0 ? "#ffffff" : COLOURS[step];
+      ink.fillRect(...place);
+      if (letter < "a") return;
+      // As in the table: an outline that shows on dark cells too.
+      ink.strokeStyle = "#000000";
+      ink.strokeRect(place[0] + 0.5, place[1] + 0.5, size - 1, size - 1);
+    });
+  });
+}
+
+function adoptPicture(canvas) {
+  const tell = teller(canvas.dataset.heatmap);
+  const metrics = [...document.querySelectorAll("#one-metric option")];
+  const steps = canvas.dataset.steps.split(" ");
+  const room = Math.min(canvas.parentElement.clientWidth, WIDEST_PX);
+  const size = Math.max(LEAST_PX, Math.floor(room / steps.length));
+  let at = null;
+
+  function go(row, column) {
+    at = [row, column];
+    draw(canvas, steps, size);
+    const ink = canvas.getContext("2d");
+    ink.strokeStyle = "#c2410c";
+    ink.lineWidth = 2;
+    ink.strokeRect(column * size, row * size, size, size);
+    if (row === column) return;
+    const [mine, other] = [metrics[row], metrics[column]];
+    const letter = steps[row][column];
+    const step = "01234".includes(letter) ? Number(letter) : "abcde".indexOf(letter);
+    const said = step < 0 ? "undefined" : BOUNDS[step];
+    tell(mine.value, other.value, `${mine.label} against ${other.label}: p ${said}.`);
+  }
+
+  function open() {
+    const url = new URL(location.href);
+    url.searchParams.set("row", metrics[at[0]].value);
+    location.assign(url);
+  }
+
+  function placeOf(event) {
+    const box = canvas.getBoundingClientRect();
+    const place = [event.clientY - box.top, event.clientX - box.left];
+    return place.map((far) => Math.min(steps.length - 1, Math.max(0, Math.floor(far / size))));
+  }
+
+  canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const step = MOVES[event.key];
+    if (step) {
+      event.preventDefault();
+      const moved = at ? at.map((here, index) => here + step[index]) : [0, 1];
+      if (moved.every((here) => here >= 0 && here < steps.length)) go(...moved);
+    } else if (event.key === "Enter" && at) {
+      open();
+    }
+  });
+  canvas.addEventListener("focus", () => go(...(at ?? [0, 1])));
+  canvas.addEventListener("pointermove", (event) => {
+    const place = placeOf(event);
+    if (String(place) !== String(at)) go(...place);
+  });
+  canvas.addEventListener("click", (event) => {
+    go(...placeOf(event));
+    open();
+  });
+  draw(canvas, steps, size);
+}
+
 function adoptAll() {
-  for (const table of document.querySelectorAll("table[data-heatmap]")) adopt(table);
+  for (const table of document.querySelectorAll("table[data-heatmap]")) adoptTable(table);
+  for (const canvas of document.querySelectorAll("canvas[data-heatmap]")) adoptPicture(canvas);
 }
 
 document.addEventListener("document-swapped", adoptAll);

@@ -1,6 +1,8 @@
 """Tables and figures in a real browser: the heat map by keyboard, Explore under the policy."""
 
+import os
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
@@ -9,8 +11,11 @@ from playwright.sync_api import expect
 from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
 from annotation.demo import load_demo
 from annotation.models import Campaign
+from dashboards.analyses.significance import Asked
 from metrics import runs, scoring
 from tests.browser.conftest import Visitor
+from tests.browser.test_axe import violations
+from tests.dashboards.test_heat_map import many
 from tests.world import make_user
 
 ADDRESS = "/campaigns/demo-zh-en-80"
@@ -31,25 +36,67 @@ def reader(visitor: Callable[..., Visitor]) -> Visitor:
     return someone
 
 
+def sentence(row: dict[str, Any]) -> str:
+    """What the line above a heat map says of a pair."""
+    names = ("difference", "low", "high")
+    gap, low, high = (f"{row[name]:.3f}".replace("-", "−") for name in names)
+    return f"{row['label']} against {row['other_label']}: Δ {gap}, 95 % interval {low} to {high}"
+
+
 def test_a_heat_map_is_read_by_keyboard(reader: Visitor) -> None:
     page = reader.open(f"{ADDRESS}/significance/")
     data = reader.page.request.get(f"{reader.address}{ADDRESS}/significance.json").json()
     said = page.locator("#pair")
-    page.locator("td[data-pair]").first.focus()
-    first = data["rows"][0]
-    expect(said).to_contain_text(f"{first['label']} against {first['other_label']}: Δ")
-    expect(said).to_contain_text(f"{first['difference']:.3f}".replace("-", "−"))
+    page.locator("table.heatmap td[tabindex='0']").focus()
+    expect(said).to_contain_text(sentence(data["rows"][0]), timeout=60_000)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     labels = [metric["label"] for metric in data["metrics"]]
     wanted = next(
         row for row in data["rows"] if (row["label"], row["other_label"]) == (labels[2], labels[1])
     )
-    difference = f"{wanted['difference']:.3f}".replace("-", "−")
-    expect(said).to_contain_text(f"{labels[2]} against {labels[1]}: Δ {difference}")
-    low, high = (f"{wanted[name]:.3f}".replace("-", "−") for name in ("low", "high"))
-    expect(said).to_contain_text(f"95 % interval {low} to {high}")
-    expect(page.locator("td[data-pair][tabindex='0']")).to_have_count(1)
+    expect(said).to_contain_text(sentence(wanted), timeout=60_000)
+    expect(page.locator("table.heatmap td[tabindex='0']")).to_have_count(1)
+
+
+def test_a_picture_of_many_metrics_is_read_by_keyboard(
+    reader: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Asked, "compute", lambda *_: many(111))
+    page = reader.open(f"{ADDRESS}/significance/")
+    data = reader.page.request.get(f"{reader.address}{ADDRESS}/significance.json").json()
+    page.locator("#heat").focus()
+    said = page.locator("#pair")
+    expect(said).to_contain_text(sentence(data["rows"][0]), timeout=60_000)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    row = data["rows"][2 * 110 + 1]
+    expect(said).to_contain_text(sentence(row), timeout=60_000)
+    # One pixel of the row's first cell has the colour of its step.
+    shade = page.evaluate(
+        """() => {
+          const canvas = document.querySelector("#heat");
+          const size = canvas.width / 111;
+          return [...canvas.getContext("2d").getImageData(size * 50.5, size * 0.5, 1, 1).data];
+        }"""
+    )
+    colours = [(8, 48, 107), (42, 111, 176), (127, 179, 217), (188, 212, 232), (245, 247, 249)]
+    letter = data["steps"][0][50]
+    at = "01234".find(letter) if letter in "01234" else "abcde".find(letter)
+    assert tuple(shade[:3]) == colours[at]
+    if folder := os.environ.get("SHOTS"):
+        page.screenshot(path=f"{folder}/heat.png", full_page=True)
+        page.set_viewport_size({"width": 360, "height": 740})
+        page.reload()
+        page.screenshot(path=f"{folder}/heat360.png", full_page=True)
+    assert violations(page) == []
+    page.locator("#heat").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**row=**", timeout=60_000)
+    assert violations(page) == []
+    expect(page.locator("#one tbody tr")).to_have_count(110)
+    if folder:
+        page.screenshot(path=f"{folder}/one.png")
 
 
 def test_explore_draws_in_the_browser_without_a_violation(reader: Visitor) -> None:

@@ -14,16 +14,20 @@ from typing import Any
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
 from annotation.demo import load_demo
 from annotation.models import Campaign, TestSet
 from annotation.quality import QualityReport, quality_report
-from dashboards.analyses import systems
-from dashboards.bundle import build
+from dashboards import heat_map
+from dashboards.analyses import significance, systems
+from dashboards.analyses.overview import agreement
+from dashboards.bundle import BundleChoice, build
 from dashboards.correlations import CampaignCorrelations, correlate
 from dashboards.filters import Filters
+from dashboards.judgments import read_judgments
 from dashboards.selectors import human_scores
 from metaeval import read_evalset
 from metaeval.__main__ import main
@@ -104,7 +108,7 @@ def test_a_fresh_process_reproduces_it(folder: Path) -> None:
         command, capture_output=True, text=True, env=environment, cwd="/", check=False
     )
     assert done.returncode == 0, done.stdout[:3000]
-    assert re.search(r"5 tables, \d+ numbers: all equal", done.stderr)
+    assert re.search(r"6 tables, \d+ numbers: all equal", done.stderr)
     assert not re.search(r"\| +(django|torch|sacrebleu)\b", done.stderr)
 
 
@@ -138,6 +142,130 @@ def test_its_quality_is_that_of_the_page(made: Made, folder: Path) -> None:
         assert found[f"one_vs_rest_{name}"] == part.one_vs_rest.statistic
         assert found[f"alpha_z_{name}"] == part.alpha_z.statistic
         assert found[f"alpha_raw_{name}"] == part.alpha_raw.statistic
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A bundle of chosen statistics under filters, and what the pages show under them."""
+
+    folder: Path
+    choice: BundleChoice
+    pages: dict[str, dict[str, Any]]
+    quality: QualityReport
+    agreement: list[dict[str, Any]]
+    human: list[float]
+
+
+FILTERED: dict[str, Any] = {
+    "scores": "raw",
+    "traps": "out",
+    "documents": ("market",),
+    "since": "2020-01-01",
+    "until": "2100-01-01",
+    "min_seconds": 0.5,
+}
+STATISTICS = "pearson acc-eq hybrids limit systems"
+
+
+@pytest.fixture
+def asked(rated: Campaign, tmp_path: Path) -> Asked:
+    """Under every filter at once, Holm's correction by row, by segment, two of three metrics."""
+    score(rated.test_set, "ter", "bleu", "chrf")
+    first = rated.annotators.order_by("pk").first()
+    assert first is not None
+    choice = BundleChoice(
+        **FILTERED, without=(first.label,), statistic=STATISTICS, grouping="item",
+        correction="holm", scope="row", metric="chrf ter",
+    )  # fmt: skip
+    query = QueryDict("metric=chrf&metric=ter&correction=holm&scope=row")
+    shared = choice.shared()
+    pages = {
+        question.statistic.key: heat_map.choose(
+            significance.asked(question.key).compute(rated, shared), query
+        )
+        for question in choice.questions
+    }
+    columns, _ = read_judgments(rated, shared)
+    human = human_scores(rated, shared).values
+    return Asked(
+        unpack(build(rated, choice)[0], tmp_path),
+        choice,
+        pages,
+        quality_report(rated, columns),
+        agreement(rated, columns),
+        human[~np.isnan(human)].tolist(),
+    )
+
+
+def test_chosen_statistics_under_filters_are_those_of_the_pages(asked: Asked) -> None:
+    for question in asked.choice.questions:
+        page = asked.pages[question.statistic.key]
+        name = question.key.replace("/", "-")
+        found = json.loads((asked.folder / f"expected/{name}.json").read_text())
+        names = ("key", "value", "low", "high", "rank")
+        assert [tuple(row.values()) for row in found["metrics"]] == [
+            # A metric without a value has no rank on the page.
+            tuple(m[n] for n in names) if m["value"] is not None else
+            (m["key"], None, None, None, found["metrics"][at]["rank"])
+            for at, m in enumerate(page["metrics"])
+        ]  # fmt: skip
+        names = ("metric", "other", "difference", "low", "high", "pvalue", "adjusted")
+        assert [tuple(row.values()) for row in found["pairs"]] == [
+            tuple(row[n] for n in names) for row in page["rows"]
+        ]
+        told = ("n", "interval", "test", "n_permutations")
+        assert {n: found[n] for n in told} == {
+            n: page["test_label" if n == "test" else n] for n in told
+        }
+    # Something was compared: two metrics have an interval, and not all p are 1.
+    pearson = asked.pages["pearson"]
+    assert all(m["low"] < m["value"] < m["high"] for m in pearson["metrics"])
+    assert asked.choice.questions[0].grouping == "item"
+
+
+def test_filters_choose_the_judgments_of_all_tables(asked: Asked) -> None:
+    found = {str(row["statistic"]): row["value"] for row in rows(asked.folder, "quality")}
+    assert found["judgments"] == asked.quality.n_judgments > 0
+    assert asked.quality.times is not None
+    assert found["seconds"] == asked.quality.times.mean
+    assert "traps_zero" not in found
+    (part,) = asked.agreement
+    for name, key in (("one_vs_rest", "one_vs_rest"), ("alpha_z", "alpha_z")):
+        value, interval = part[key]
+        ends = (found[f"{name}_without_traps_low"], found[f"{name}_without_traps_high"])
+        assert ends == tuple(plain(interval)[:2])
+        # The dashboard's point estimate adds in another order than that of the quality page.
+        assert found[f"{name}_without_traps"] == pytest.approx(value, rel=1e-12)
+    shown = sorted(float(str(r["human"])) for r in rows(asked.folder, "human-scores"))
+    assert shown == sorted(asked.human)
+    manifest = json.loads((asked.folder / "manifest.json").read_text())
+    assert manifest["filters"]["documents"] == ["market"]
+
+
+def test_they_are_reproduced_and_a_changed_p_is_caught(
+    asked: Asked, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", str(asked.folder)]) == 0
+    assert "10 tables" in capsys.readouterr().err
+    path = asked.folder / "expected/hybrids-none-zou.json"
+    document = json.loads(path.read_text())
+    document["pairs"][0]["p"] += 1e-15
+    path.write_text(json.dumps(document))
+    assert main(["reproduce", str(asked.folder)]) == 1
+    assert "hybrids-none-zou\tpairs[chrf]" in capsys.readouterr().out
+
+
+def test_an_address_asks_for_statistics(campaign: Campaign, client: Client) -> None:
+    client.force_login(make_user("reader", "researcher"))
+    query = "?statistic=tau-b&statistic=spa&grouping=item&traps=out"
+    page = client.get(reverse("bundle", args=[SLUG]) + query).text
+    assert "Statistics in the bundle: tau-b, spa" in page
+    assert "Filters: control items out" in page
+    data = client.get(reverse("bundle-file", args=[SLUG, "json"]) + query).json()
+    assert data["statistics"] == ["tau-b", "spa"]
+    for wrong in ("statistic=x", "scope=x", "test=x", "without=nobody"):
+        assert client.get(f"{reverse('bundle', args=[SLUG])}?{wrong}").status_code == 400
+        assert client.get(f"/campaigns/{SLUG}/bundle.zip?{wrong}").status_code == 404
 
 
 def test_a_changed_score_is_caught(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

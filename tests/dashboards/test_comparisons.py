@@ -5,15 +5,16 @@ import pytest
 from scipy import stats
 
 import metaeval
-from dashboards.comparisons import compare, dependent, resampled
+from dashboards.comparisons import compare
 from dashboards.statistics import STATISTICS, parse
+from metaeval.questions import dependent, resampled
 from tests.dashboards.plain import measure, planted, scored
 
 
 @pytest.fixture(autouse=True)
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resampled, "N_PERMUTATIONS", 400)
-    monkeypatch.setattr("dashboards.comparisons.dependent.N_PERMUTATIONS", 400)
+    monkeypatch.setattr("metaeval.questions.dependent.N_PERMUTATIONS", 400)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_intervals_and_p_are_those_of_one_pair_alone(key: str) -> None:
 
 def test_hybrids_by_zou_and_williams() -> None:
     data = planted()
-    drawn = data.hybrids()
+    drawn = data.hybrids
     signs = np.array([1.0, 1.0, -1.0])
     by_williams = compare(data, parse("hybrids/none/williams"))
     assert by_williams.values == pytest.approx(signs * drawn.r)

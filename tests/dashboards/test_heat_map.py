@@ -1,7 +1,11 @@
 """Significance of WMT17 and of the demo: pages, data and LaTeX against metaeval from raw rows."""
 
+import re
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -9,8 +13,11 @@ from django.urls import reverse
 
 import metaeval
 from annotation.models import Campaign
+from dashboards.analyses.significance import Asked, plain
+from dashboards.heat_map import MANY
 from dashboards.scored import read
 from metrics import runs, scoring
+from tests.dashboards.tex import problems
 from tests.world import World, make_user
 
 # Pearson with human_z over outputs and over systems, from the README of the data set.
@@ -52,7 +59,7 @@ def test_wmt17(campaign: Campaign, client: Client) -> None:
     assert ranks == {key: ours.ranks[index] for key, index in place.items()}
 
     page = client.get(reverse("significance", args=[campaign.slug]) + "?statistic=pearson").text
-    assert page.count("data-pair") == 12
+    assert len(re.findall("<td class=p[0-4a-e]>", page)) == 12
     assert len(page) < 100 * 1024
     source = client.get(
         reverse("significance-data", args=[campaign.slug, "tex"]) + "?statistic=pearson"
@@ -95,6 +102,82 @@ def test_the_table_of_metrics_has_intervals_ranks_and_one_best(
     assert page.context["document"]["best"]["value"] == max(
         row["value"] for row in page.context["document"]["rows"]
     )
+
+
+def many(size: int) -> dict[str, Any]:
+    """A document of `size` metrics as BERTScore with all layers gives them; seeded."""
+    rng = np.random.default_rng(size)
+    values = np.sort(rng.normal(0.3, 0.1, size))[::-1]
+    differences = values[:, None] - values[None, :]
+    pvalues = np.clip(0.5 - 5 * differences + rng.normal(0, 0.1, differences.shape), 0, 1)
+    for table in (differences, pvalues):
+        np.fill_diagonal(table, np.nan)
+    matrices = {
+        "differences": differences, "difference_lows": differences - 0.05,
+        "difference_highs": differences + 0.05, "pvalues": pvalues,
+    }  # fmt: skip
+    metrics = [
+        {"key": f"bertscore-xlmr-base-l{n}-f", "label": f"BERTScore XLM-R layer.{n}.F",
+         "metric": "bertscore-xlmr", "signature": "x" * 200, "is_turned": False,
+         "value": float(value), "low": 0.1, "high": 0.4}
+        for n, value in enumerate(values)
+    ]  # fmt: skip
+    return {
+        "campaign": "c", "name": "Campaign", "human_scores": "z-scores", "seed": 1, "n": 500,
+        "statistic": "tau-b", "statistic_label": "Kendall τ-b", "level": "Segment level",
+        "grouping": "none", "test": "perm", "test_label": "one-sided PERM-BOTH", "interval": "",
+        "n_permutations": 100_000, "comparison_warnings": [], "metrics": metrics,
+        **{name: plain(table) for name, table in matrices.items()},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [18, 30, MANY, MANY + 1, 60, 111])
+def test_a_page_of_many_metrics_stays_small(
+    world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """STYLE: 100 KiB until something is explored; every cell is there all the same."""
+    monkeypatch.setattr(Asked, "compute", lambda *_: many(size))
+    address = reverse("significance", args=[world.campaign.slug])
+    page = as_researcher.get(address)
+    assert len(page.content) < 100 * 1024
+    data = as_researcher.get(f"{address[:-1]}.json").json()
+    assert len(data["rows"]) == size * (size - 1)
+    cells = re.findall("<td class=p([0-4a-e])>", page.text)
+    if size > MANY:
+        found = re.search(r'data-steps="([^"]*)"', page.text)
+        assert found is not None
+        assert found[1].split() == data["steps"]
+        table = as_researcher.get(f"{address}?pairs=table").text
+        cells = re.findall("<td class=p([0-4a-e])>", table)
+    assert "".join(cells) == "".join(data["steps"]).replace("-", "")
+    # The steps from the numbers themselves.
+    bounds = (0.001, 0.01, 0.05, 0.1)
+    expected = [
+        ("abcde" if row["is_significant"] else "01234")[sum(row["pvalue"] >= b for b in bounds)]
+        for row in data["rows"]
+    ]
+    assert cells == expected
+
+
+def test_one_metric_against_all_others(
+    world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Asked, "compute", lambda *_: many(50))
+    address = reverse("significance", args=[world.campaign.slug])
+    everything = as_researcher.get(f"{address[:-1]}.json").json()["rows"]
+    key = everything[-1]["metric"]
+    answer = as_researcher.get(f"{address[:-1]}.json?row={key}")
+    assert answer.json()["rows"] == [row for row in everything if row["metric"] == key]
+    assert len(answer.content) < 64 * 1024
+    page = as_researcher.get(f"{address}?row={key}").text
+    assert page.count('<tr><th scope="row">') == 49
+    assert "data-steps" not in page
+    assert as_researcher.get(f"{address}?row=comet").status_code == 400
+    source = as_researcher.get(f"{address[:-1]}.tex?row={key}").text
+    assert problems(source) == []
+    assert source.count(r" \\") == 50
+    steps = as_researcher.get(f"{address[:-1]}.json").json()["steps"]
+    assert all(len(one) == len(other) for one, other in pairwise(steps))
 
 
 def test_without_judgments_the_page_says_what_is_missing(

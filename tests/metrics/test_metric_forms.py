@@ -165,3 +165,27 @@ def test_retiring_and_bringing_back(models: Path) -> None:
     assert not catalogue.restore("bs-x")
     assert "bs-x" in catalogue.infos()
     assert not catalogue.retire("chrf")
+
+
+def test_fine_tuning_stands_behind_more_options(every: Family) -> None:
+    form = MetricForm(every)
+    names = [field.name.removeprefix(PREFIX) for field in form.main_fields]
+    assert names == ["name", "label", "word", "count", "switch", "side"]
+    assert [field.name.removeprefix(PREFIX) for field in form.more_fields] == ["weight", "extra"]
+    assert not form.shows_more
+
+
+@pytest.mark.parametrize("given", [{"weight": "0.7"}, {"weight": "-1"}, {"extra": "/srv/x"}])
+def test_what_is_set_or_wrong_is_never_hidden(every: Family, given: dict[str, str]) -> None:
+    sent = NAMED | {PREFIX + name: value for name, value in given.items()}
+    assert MetricForm(every, sent).shows_more
+    assert MetricForm(every, initial=given).shows_more
+    assert not MetricForm(every, NAMED | {f"{PREFIX}weight": "0.5"}).shows_more
+
+
+def test_every_family_shows_a_handful() -> None:
+    for key in registry.FAMILIES:
+        family = registry.get_family(key)
+        main = [option.name for option in family.options if option.is_main]
+        assert len(main) <= 5, (key, main)
+        assert all(option.is_main for option in family.options if option.default is None)

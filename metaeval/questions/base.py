@@ -1,5 +1,7 @@
 """What a comparison of metrics returns, and what all ways to compare share."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 import metaeval
-from dashboards.selectors import Floats
+from metaeval.arrays import FloatArray
 
 CONFIDENCE = 0.95
 N_RESAMPLES = 1_000
@@ -24,13 +26,13 @@ class Comparison:
     one-sided `pvalues` are (m, m): row minus column, small p where the row is better.
     """
 
-    values: Floats
-    lows: Floats
-    highs: Floats
-    differences: Floats
-    difference_lows: Floats
-    difference_highs: Floats
-    pvalues: Floats
+    values: FloatArray
+    lows: FloatArray
+    highs: FloatArray
+    differences: FloatArray
+    difference_lows: FloatArray
+    difference_highs: FloatArray
+    pvalues: FloatArray
     n: int
     interval: str
     test: str
@@ -44,7 +46,7 @@ def samples_of(
     *,
     n_resamples: int,
     **options: Any,
-) -> tuple[Floats, Floats, Floats, dict[str, None]]:
+) -> tuple[FloatArray, FloatArray, FloatArray, dict[str, None]]:
     """Return (m, n_resamples) bootstrap samples, the same draws for all, and (m,) interval ends.
 
     The samples are nan for a metric whose correlation some sample leaves undefined.
@@ -72,7 +74,7 @@ def samples_of(
     return samples, ends[:, 0], ends[:, 1], notes
 
 
-def difference_intervals(samples: Floats) -> dict[str, Any]:
+def difference_intervals(samples: FloatArray) -> dict[str, Any]:
     """Return the ends of percentile intervals of all differences, as fields of a Comparison."""
     tail = (1.0 - CONFIDENCE) / 2.0
     ends = np.full((2, len(samples), len(samples)), np.nan)
@@ -86,7 +88,7 @@ def difference_intervals(samples: Floats) -> dict[str, Any]:
 
 
 def by_standard_error(
-    values: Floats, samples: Floats, told: dict[str, Any], notes: dict[str, None]
+    values: FloatArray, samples: FloatArray, told: dict[str, Any], notes: dict[str, None]
 ) -> Comparison:
     """Test differences by z = difference / sd of the bootstrapped differences, one-sided."""
     differences = differences_of(values)
@@ -104,7 +106,7 @@ def by_standard_error(
     )
 
 
-def differences_of(values: Floats) -> Floats:
+def differences_of(values: FloatArray) -> FloatArray:
     table = values[:, None] - values[None, :]
     np.fill_diagonal(table, np.nan)
     return np.asarray(table)

@@ -1,11 +1,13 @@
 """Statistics over cells: bootstrap and permutations of systems x segments, and hybrids' limit."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 
 import metaeval
-from dashboards.comparisons.base import (
+from metaeval.questions.base import (
     CONFIDENCE,
     FEW_SYSTEMS,
     N_RESAMPLES,
@@ -15,9 +17,9 @@ from dashboards.comparisons.base import (
     notes_of,
     samples_of,
 )
-from dashboards.comparisons.values import limit_values, values_of
-from dashboards.scored import Scored
-from dashboards.statistics import Question
+from metaeval.questions.scored import Scored
+from metaeval.questions.statistics import Question
+from metaeval.questions.values import limit_values, values_of
 
 N_PERMUTATIONS, N_PERMUTATIONS_SLOW = 4_000, 1_000
 # At .05 Bonferroni finds nothing with fewer than 20 permutations a pair of metrics.
@@ -98,7 +100,7 @@ def compare_limits(scored: Scored) -> Comparison:
     """
     human, metrics = scored.matrices()
     values, size = limit_values(scored), human.shape[1]
-    where = [index for index, m in enumerate(scored.measures) if m.statistics is None]
+    where = [index for index, key in enumerate(scored.metrics) if key not in scored.counts]
     plain = {scored.names[index]: metrics[scored.names[index]] for index in where}
     samples = np.full((len(metrics), N_RESAMPLES), np.nan)
     draws = np.random.default_rng(scored.seed).integers(size, size=(N_RESAMPLES, size))

@@ -1,12 +1,15 @@
 """Correlations over (hybrid) systems that share the humans: Williams' test, Zou's interval."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import metaeval
-from dashboards.comparisons.base import (
+from metaeval.arrays import FloatArray
+from metaeval.questions.base import (
     CONFIDENCE,
     FEW_SYSTEMS,
     N_RESAMPLES,
@@ -16,17 +19,16 @@ from dashboards.comparisons.base import (
     notes_of,
     samples_of,
 )
-from dashboards.comparisons.resampled import N_PERMUTATIONS
-from dashboards.comparisons.values import hybrid_values, system_values
-from dashboards.scored import Scored
-from dashboards.selectors import Floats
-from dashboards.statistics import WILLIAMS, ZOU, Question
+from metaeval.questions.resampled import N_PERMUTATIONS
+from metaeval.questions.scored import Scored
+from metaeval.questions.statistics import WILLIAMS, ZOU, Question
+from metaeval.questions.values import hybrid_values, system_values
 
 
 def compare_hybrids(scored: Scored, question: Question) -> Comparison:
     """Pearson's r over hybrids with Fisher's interval, and Zou or Williams with n = hybrids."""
     found, signs = scored.hybrids, scored.signs
-    order = [found.metrics.index(measure.key) for measure in scored.measures]
+    order = [found.metrics.index(key) for key in scored.metrics]
     between = signs[:, None] * signs * found.between[np.ix_(order, order)]
     intervals = [
         metaeval.pearson(found.human_scores, sign * found.metric_scores[index]).interval
@@ -88,7 +90,7 @@ def compare_systems(scored: Scored, question: Question) -> Comparison:
     )
 
 
-def _between(rows: Floats, ours: Floats) -> Floats:
+def _between(rows: FloatArray, ours: FloatArray) -> FloatArray:
     """Pearson's r between metrics over the systems that the humans scored."""
     known = ~np.isnan(ours) & ~np.isnan(rows).any(axis=0)
     centred = rows[:, known] - rows[:, known].mean(axis=1, keepdims=True)
@@ -99,9 +101,9 @@ def _between(rows: Floats, ours: Floats) -> Floats:
 
 
 def _dependent(
-    values: Floats,
-    ends: Floats,
-    between: Floats,
+    values: FloatArray,
+    ends: FloatArray,
+    between: FloatArray,
     size: int,
     question: Question,
     *,

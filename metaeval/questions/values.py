@@ -1,23 +1,25 @@
 """The statistic of every metric alone: a small part of what its intervals and tests cost."""
 
+from __future__ import annotations
+
 import numpy as np
 
 import metaeval
-from dashboards.comparisons.base import notes_of
-from dashboards.scored import Scored
-from dashboards.selectors import Floats
-from dashboards.statistics import WILLIAMS, Question
+from metaeval.arrays import FloatArray
+from metaeval.questions.base import notes_of
+from metaeval.questions.scored import Scored
+from metaeval.questions.statistics import WILLIAMS, Question
 
 Notes = dict[str, None]
 
 
-def values_of(scored: Scored, question: Question) -> tuple[Floats, Notes]:
-    """Return the statistic of each of m measures, (m,), as `compare` has it, and what to know.
+def values_of(scored: Scored, question: Question) -> tuple[FloatArray, Notes]:
+    """Return the statistic of each of m metrics, (m,), as `answer` has it, and what to know.
 
     nan where it is undefined.
     """
-    if not scored.measures or not scored.n:
-        return np.full(len(scored.measures), np.nan), {}
+    if not scored.metrics or not scored.n:
+        return np.full(len(scored.metrics), np.nan), {}
     if question.statistic.key == "hybrids":
         return hybrid_values(scored), notes_of(scored.hybrids.warnings)
     if question.statistic.key == "limit":
@@ -30,17 +32,17 @@ def values_of(scored: Scored, question: Question) -> tuple[Floats, Notes]:
     return found.correlations, notes_of(found.warnings)
 
 
-def hybrid_values(scored: Scored) -> Floats:
+def hybrid_values(scored: Scored) -> FloatArray:
     """Pearson's r over the drawn hybrids."""
     found = scored.hybrids
-    order = [found.metrics.index(measure.key) for measure in scored.measures]
+    order = [found.metrics.index(key) for key in scored.metrics]
     return np.asarray(scored.signs * found.r[order])
 
 
-def limit_values(scored: Scored) -> Floats:
+def limit_values(scored: Scored) -> FloatArray:
     """What r over hybrids tends to; nan for a corpus metric, which has no such limit."""
     human, metrics = scored.matrices()
-    plain = [index for index, m in enumerate(scored.measures) if m.statistics is None]
+    plain = [index for index, key in enumerate(scored.metrics) if key not in scored.counts]
     values = np.full(len(metrics), np.nan)
     if plain:
         chosen = {scored.names[index]: metrics[scored.names[index]] for index in plain}
@@ -48,7 +50,7 @@ def limit_values(scored: Scored) -> Floats:
     return values
 
 
-def system_values(scored: Scored) -> Floats:
+def system_values(scored: Scored) -> FloatArray:
     """Pearson's r of one score a system."""
     human, metrics = scored.of_systems()
     ours = human.values[:, 0]

@@ -1,0 +1,63 @@
+"""What a reader takes along: the filters, and the questions that pages answer under them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from dashboards import choices, statistics
+from dashboards.filters import FilterError
+from dashboards.page_choice import Choice
+from metaeval.questions import STATISTICS, Question
+
+DEFAULT = "tau-b"
+# In an address they occur several times; no key has a blank.
+REPEATED = ("statistic", "metric")
+
+
+@dataclass(frozen=True)
+class BundleChoice(Choice):
+    """The choices of the correlation and significance pages, with their names in the address.
+
+    `statistic` and `metric` are keys separated by blanks: several statistics, and the metrics that
+    are shown (empty: all). A grouping or test that a statistic does not have is its first.
+    """
+
+    statistic: str = ""
+    grouping: str = ""
+    test: str = ""
+    correction: str = "bonferroni"
+    scope: str = "table"
+    metric: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("correction", *choices.CORRECTIONS)
+        self.one_of("scope", *choices.SCOPES)
+        self.one_of("grouping", "", *statistics.GROUPINGS)
+        self.one_of("test", "", *statistics.TESTS)
+        if unknown := [key for key in self.statistic.split() if key not in STATISTICS]:
+            raise FilterError(f"statistic must be one of {', '.join(STATISTICS)}, not {unknown}")
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """Read an address's query. Raises FilterError."""
+        together: dict[str, Any] = {name: query[name] for name in query}
+        if hasattr(query, "getlist"):
+            together |= {name: query.getlist(name) for name in ("without", "documents")}
+            together |= {name: " ".join(query.getlist(name)) for name in REPEATED}
+        return super().from_query(together)
+
+    @property
+    def questions(self) -> list[Question]:
+        """Every question once, as the pages ask it."""
+        found = [self._question(key) for key in self.statistic.split() or [DEFAULT]]
+        return list({question.key: question for question in found}.values())
+
+    def _question(self, key: str) -> Question:
+        statistic = STATISTICS[key]
+        is_grouped = self.grouping in statistic.groupings
+        return Question(
+            statistic,
+            self.grouping if is_grouped else statistic.groupings[0],
+            self.test if self.test in statistic.tests else statistic.tests[0],
+        )

@@ -1,0 +1,122 @@
+"""MT systems for a paper; those of a study as tables 9 and 10 of Cheng et al. 2023."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dashboards.analyses.systems import by_name
+from dashboards.averages import direction_heads
+from dashboards.latex import Cell, Table, number, small_number, texts
+
+Document = dict[str, Any]
+Line = list[Cell]
+MARKS = "† p < .05, ‡ p < .01, two-sided paired bootstrap: {}"
+VERSUS = {
+    "next": "better than the next system below in the metric’s own order",
+    "best": "worse than the metric’s best system",
+}
+
+
+def tables(document: Document) -> list[Table]:
+    """A campaign's scores with marks, and its lengths where they are known."""
+    found = [_scores(document)]
+    return found + ([_lengths(document)] if document["lengths"]["rows"] else [])
+
+
+def _scores(document: Document) -> Table:
+    """The longer side of systems and metrics down the page, so that it fits."""
+    grid = _grid(document)
+    if len(grid[0]) > len(grid):
+        grid = [list(line) for line in zip(*grid, strict=True)]
+    caption = (
+        f"MT systems, {document['direction']} at {_percent(document)}: "
+        f"{document['human_scores']}, clusters by {document['test']}; metrics with "
+        f"{MARKS.format(VERSUS[document['versus']])}. Bold: the best. Last: τ-b and pairwise "
+        "accuracy of the metric’s ranking against that of the humans."
+    )
+    columns = "l" + "r" * (len(grid[0]) - 1)
+    return Table(caption, f"{document['campaign']}-systems", columns, grid[:1], grid[1:])
+
+
+def _percent(document: Document) -> str:
+    return f"{100 * float(document['length_ratio']):g}%"
+
+
+def _grid(document: Document) -> list[Line]:
+    """Systems as rows; human score, cluster and ranks, then the metrics, as columns."""
+    human = by_name(document["human"])
+    named = [_name(column) for column in document["columns"]]
+    grid = [texts("System", "Human", "Cluster", "Ranks", *named)]
+    best = [by_name(column["rows"]) for column in document["columns"]]
+    for name in document["systems"]:
+        cells = [_score(found.get(name), 3) for found in best]
+        grid.append([Cell(name), *_human(human.get(name)), *cells])
+    if document["columns"]:
+        for label, key in (("τ-b", "tau"), ("Accuracy", "accuracy")):
+            values = [number(column[key], 3) for column in document["columns"]]
+            grid.append([*texts(label, "", "", ""), *values])
+    return grid
+
+
+def _name(column: Document) -> str:
+    return f"{column['label']} ↓" if column["is_turned"] else str(column["label"])
+
+
+def _human(row: Document | None) -> Line:
+    if row is None:
+        return texts(None, None, None)
+    first, last = row["first"], row["last"]
+    ranks = None if first is None else f"{first}" if first == last else f"{first}–{last}"
+    return [number(row["score"], 3), *texts(row["cluster"], ranks)]
+
+
+def _score(row: Document | None, places: int) -> Cell:
+    if row is None:
+        return Cell("–")
+    found = number(row["score"], places, is_bold=row["rank"] == 1)
+    return Cell(f"{found.text}{row['mark']}", found.is_bold)
+
+
+def _lengths(document: Document) -> Table:
+    names = ("statistic", "bias", "median", "pooled", "within")
+    body = [
+        [Cell(row["system"]), *(small_number(row[name]) for name in names), Cell(str(row["n"]))]
+        for row in document["lengths"]["rows"]
+    ]
+    lengths = document["lengths"]
+    head = texts("System", "Mean", "Signed", "Median", "Of the sums", "Within 10%", "Outputs")
+    caption = (
+        f"Deviation from the wanted length, in {lengths['unit']}: (length − wanted) / wanted; "
+        f"wanted is {_percent(document)} of the {lengths['of']}."
+    )
+    return Table(caption, f"{document['campaign']}-lengths", "lrrrrrr", [head], body)
+
+
+def study_tables(document: Document) -> list[Table]:
+    """Tables 9 and 10 of the study with a campaign's column each; the humans come first."""
+    scores = [block for block in document["blocks"] if block["key"] != "length"]
+    lengths = [block for block in document["blocks"] if block["key"] == "length"]
+    found = []
+    if scores:
+        caption = f"Scores of the MT systems. {MARKS.format(VERSUS['next'])}. Bold: the best."
+        found.append(_of_study(document, caption, "systems", scores))
+    for block in lengths:
+        caption = "Mean deviation from the wanted length, (length − wanted) / wanted."
+        found.append(_of_study(document, caption, "lengths", [block | {"label": ""}]))
+    return found
+
+
+def _of_study(document: Document, caption: str, label: str, blocks: Sequence[Document]) -> Table:
+    body: list[Line] = []
+    for block in blocks:
+        if block["label"]:
+            body.append([Cell(block["label"], is_bold=True)])
+        is_length = block["key"] == "length"
+        for line in block["lines"]:
+            cells = [_length(c) if is_length else _score(c, 4) for c in line["cells"]]
+            body.append([Cell(line["system"]), *cells])
+    heads = document["campaigns"]
+    return Table(caption, f"study-{label}", "l" + "r" * len(heads), direction_heads(heads), body)
+
+
+def _length(cell: Document | None) -> Cell:
+    return small_number(cell["score"] if cell else None)

@@ -1,0 +1,46 @@
+"""Every metric against the humans and against every other metric, by one statistic.
+
+A question says which statistic, over which groups, tested how; its answer has values, intervals,
+differences and p-values of all metrics at once, on the cells that all of them have. One
+computation behind tables of metrics, their ranks and the heat maps of pairs.
+"""
+
+from metaeval.questions.base import Comparison
+from metaeval.questions.dependent import compare_hybrids, compare_systems
+from metaeval.questions.resampled import compare_limits, compare_resampled
+from metaeval.questions.scored import N_HYBRIDS, Scored
+from metaeval.questions.shown import ALPHA, CORRECTIONS, SCOPES, adjusted, order_of
+from metaeval.questions.statistics import GROUPINGS, STATISTICS, TESTS, Question, Statistic, parse
+from metaeval.questions.values import values_of
+
+__all__ = [
+    "ALPHA",
+    "CORRECTIONS",
+    "GROUPINGS",
+    "N_HYBRIDS",
+    "SCOPES",
+    "STATISTICS",
+    "TESTS",
+    "Comparison",
+    "Question",
+    "Scored",
+    "Statistic",
+    "adjusted",
+    "answer",
+    "order_of",
+    "parse",
+    "values_of",
+]
+
+
+def answer(scored: Scored, question: Question) -> Comparison:
+    """Answer a question with all metrics; ValueError where no cell has all their scores."""
+    if not scored.n:
+        raise ValueError("no output has the scores of the humans and of all metrics")
+    if question.statistic.key == "hybrids":
+        return compare_hybrids(scored, question)
+    if question.statistic.key == "limit":
+        return compare_limits(scored)
+    if question.statistic.is_of_systems:
+        return compare_systems(scored, question)
+    return compare_resampled(scored, question)

@@ -1,0 +1,86 @@
+"""Pages of researchers on a phone: the tabs of a campaign, the form of a metric."""
+
+import os
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import Group
+from playwright.sync_api import Page, expect
+
+from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
+from tests.browser.conftest import Visitor
+from tests.world import make_campaign, make_test_set, make_user
+
+WIDTH = 360
+PAGES = ("", "export/", "dashboard/", "systems/")
+
+
+@pytest.fixture
+def enter(visitor: Callable[..., Visitor]) -> Callable[..., Visitor]:
+    """Sign somebody in on a phone, with scripts or without."""
+    for role in (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR):
+        Group.objects.get_or_create(name=role)
+    make_user("chief", ADMIN)
+    make_campaign(make_test_set("small", segments=2), "small")
+
+    def sign_in(**options: object) -> Visitor:
+        someone = visitor(width=WIDTH, height=740, **options)
+        someone.sign_in("chief")
+        return someone
+
+    return sign_in
+
+
+def wait_until_in_sight(page: Page, selector: str) -> None:
+    """Wait until all of a tab is within its line and not under the name of its group."""
+    page.wait_for_function(
+        """selector => {
+          const tab = document.querySelector(selector);
+          const [own, line] = [tab, tab.parentElement].map((each) => each.getBoundingClientRect());
+          return own.left >= line.left + 60 && own.right <= line.right + 1;
+        }""",
+        arg=selector,
+        timeout=60_000,
+    )
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_campaign_s_tabs_take_two_lines_and_begin_where_the_reader_is(
+    enter: Callable[..., Visitor], *, scripts: bool
+) -> None:
+    someone = enter(java_script_enabled=scripts)
+    for place in PAGES:
+        page = someone.open(f"/campaigns/small/{place}")
+        tabs = page.get_by_role("navigation", name="Campaign")
+        box = tabs.bounding_box()
+        assert box is not None
+        assert box["height"] <= 100
+        assert page.locator(".tabs a[aria-current]").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
+        if scripts:
+            wait_until_in_sight(page, ".tabs a[aria-current]")
+
+
+def test_every_tab_is_reached_by_keyboard_and_seen(enter: Callable[..., Visitor]) -> None:
+    page = enter().open("/campaigns/small/")
+    links = page.locator(".tabs a")
+    links.first.focus()
+    for number in range(links.count()):
+        assert links.nth(number).evaluate("link => link === document.activeElement")
+        wait_until_in_sight(page, ".tabs a:focus")
+        page.keyboard.press("Tab")
+
+
+def test_a_metric_s_form_shows_what_matters(enter: Callable[..., Visitor]) -> None:
+    page = enter().open("/metrics/add/xmoverscore/")
+    expect(page.get_by_label("Encoder")).to_be_visible()
+    expect(page.get_by_label("Flow dropout")).to_be_hidden()
+    page.get_by_text("More options").click()
+    page.get_by_label("Flow dropout").fill("7")
+    page.get_by_role("button", name="Preview").click()
+    # What is wrong is not hidden.
+    expect(page.locator("#id_option-flow-dropout_errors")).to_contain_text("At most 0.9")
+    if folder := os.environ.get("SHOTS"):
+        page.screenshot(path=f"{folder}/form.png", full_page=True)
+        page.goto(page.url.split("/metrics")[0] + "/campaigns/small/systems/")
+        page.screenshot(path=f"{folder}/tabs.png")
