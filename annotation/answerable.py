@@ -27,6 +27,7 @@ def find_answerable(*, user: User, public_id: UUID) -> Answerable | None:
     row = (
         Assignment.objects.select_related("annotator__campaign", "item")
         .filter(public_id=public_id, annotator__user=user)
+        .order_by("pk")
         .first()
     )
     if row is None:

@@ -131,7 +131,7 @@ def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
     """Lock in one order, so that two submits cannot wait for each other."""
     rows = (
         Assignment.objects.select_for_update(of=("self",))
-        .select_related("annotator__campaign", "item__output", "item__segment")
+        .select_related("annotator__campaign__test_set", "item__output", "item__segment")
         .filter(public_id__in=public_ids, annotator__user=user)
         .order_by("pk")
     )

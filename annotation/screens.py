@@ -7,7 +7,7 @@ template cannot show the system, the kind of an item, the ids of rows or the ans
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +29,7 @@ from annotation.entry.welcome import next_step
 from annotation.instructions import Prose
 from annotation.languages import direction
 from annotation.models import (
+    Annotator,
     Assignment,
     Campaign,
     ErrorSpan,
@@ -39,6 +40,8 @@ from annotation.progress import Progress, counts, progress_of
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 
+# Stands for an annotator in a query: a number that occurs nowhere else in it.
+ANNOTATOR = 1_900_000_001
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
 
@@ -130,14 +133,32 @@ class ShownScreen:
 
 def find_screen(*, user: User, public_id: UUID) -> ShownScreen | None:
     """Return the screen of an item for its annotator, or None for everybody else."""
-    return _screen(_rows().filter(public_id=public_id, annotator__user=user).first())
+    rows = _rows().select_related("annotator__campaign__test_set")
+    return _screen(rows.filter(public_id=public_id, annotator__user=user).first())
 
 
-def next_screen(*, annotator_id: int) -> ShownScreen | None:
-    """Return the screen with the first item of an annotator that is not yet rated."""
-    rows = _rows().filter(annotator=annotator_id, completed_at=None, released_at=None)
+def next_screen(*, annotator: Annotator) -> ShownScreen | None:
+    """Return the screen with the first item of an annotator that is not yet rated.
+
+    `annotator` comes with its campaign and test set loaded.
+    """
+    sql, params = _next_row(instructions.active())
+    real = [annotator.pk if param == ANNOTATOR else param for param in params]
+    row: Any = next(iter(Assignment.objects.raw(sql, real)), None)
+    if row is not None:
+        row.annotator = annotator
+        # SQLite has no UUIDs, and what is added to a raw query stays as it came.
+        row.previous_id = row.previous_id and UUID(str(row.previous_id))
+    return _screen(row)
+
+
+@cache
+def _next_row(language: str) -> tuple[str, tuple[Any, ...]]:
+    """Put the query together once for each active language: that takes longer than running it."""
+    rows = _rows().filter(annotator=ANNOTATOR, completed_at=None, released_at=None)
     counted = rows.annotate(**counts("annotator", "annotator__campaign__assignment_mode"))
-    return _screen(counted.order_by("position").first())
+    sql, params = counted.order_by("position")[:1].query.sql_with_params()
+    return sql, tuple(params)
 
 
 def current_judgment() -> FilteredRelation:
@@ -152,7 +173,7 @@ def _rows() -> QuerySet[Any]:
     before = Assignment.objects.filter(
         annotator=OuterRef("annotator"), position__lt=OuterRef("position")
     ).order_by("-position")
-    return Assignment.objects.select_related("annotator__campaign__test_set").annotate(
+    return Assignment.objects.annotate(
         current=current_judgment(),
         judgment_id=F("current__pk"),
         score=F("current__score"),

@@ -7,13 +7,15 @@ import dataclasses
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import metaeval as me
+from metaeval.arrays import BoolArray, FloatArray
 from metaeval.bundle_commands import add_commands, within
 from metaeval.measures import CORRELATIONS, Measure
 from metaeval.panels import panel
@@ -32,15 +34,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     `reproduce` returns 1 where a number differs.
     """
     options = _parser().parse_args(arguments)
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", me.StatisticsWarning)
+    problem = ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", me.StatisticsWarning)
+        try:
             document, rows = options.run(options)
-    except (ValueError, KeyError, OSError) as error:
-        print(f"metaeval: {error.args[0] if error.args else error}", file=sys.stderr)
-        return 2
+        except OSError as error:
+            problem = f"{error.filename}: {error.strerror}"
+        except (ValueError, KeyError) as error:
+            problem = str(error.args[0] if error.args else error)
     for message in dict.fromkeys(str(entry.message) for entry in caught):
         print(f"warning: {message}", file=sys.stderr)
+    if problem:
+        print(f"metaeval: {problem}", file=sys.stderr)
+        return 2
     if options.output == "json":
         print(json.dumps(_plain(document), ensure_ascii=False, indent=1))
     else:
@@ -53,10 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Correlate every metric with the human scores; intervals on request."""
     human, metrics = _scores(options)
+    measure = Measure(options.correlation, options.grouping, options.variant)
     rows = []
     for name, metric in metrics.items():
         notes = Notes()
-        measure = Measure(options.correlation, options.grouping, options.variant)
         scores = panel(human, {name: metric}, notes)
         row: Row = {"metric": name, "statistic": float(metric_values(measure, scores, 0, notes)[0])}
         row |= {"n": scores.n, "n_excluded": sum(notes.reasons.values())}
@@ -74,6 +81,8 @@ def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Test every metric against every other and give ranks."""
     human, metrics = _scores(options)
+    if len(metrics) < 2:
+        raise ValueError(f"{options.path}: two metrics or more can be compared, not {len(metrics)}")
     result = me.compare_metrics(
         human, metrics, swap=options.swap, alternative=options.alternative,
         n_resamples=options.resamples or 1000, rng=options.seed, **_measure(options)
@@ -98,13 +107,11 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 
 def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Standardise judgments (annotator, system, segment, score), rank systems, give alpha."""
-    table = Table(
-        options.judgments, ["annotator|worker|rater", "system", "segment|seg|sid", "score|raw"]
-    )
-    read = [[table.text(line, row, k) for k in list(table.columns)[:3]] for line, row in table.rows]
-    scores = np.array([table.number(line, row, "score") for line, row in table.rows])
-    annotators, systems, segments = (list(column) for column in zip(*read, strict=True))
-    z = me.z_scores(scores, annotators).z
+    labels, scores = _read_judgments(options.path)
+    z = me.z_scores(scores, labels["annotator"]).z
+    counted = _of_types(options, labels.pop("type"))
+    annotators, systems, segments = (list(compress(each, counted)) for each in labels.values())
+    z = z[counted]
     means = me.mean_scores(z, systems, segments)
     ranking = me.rank_systems(means.matrix, test=options.test, rng=options.seed)
     outputs = [f"{system}\t{segment}" for system, segment in zip(systems, segments, strict=True)]
@@ -119,6 +126,32 @@ def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
         )
     ]  # fmt: skip
     return {"alpha": alpha.to_dict(), "ranking": ranking.to_dict(), "systems": _plain(rows)}, rows
+
+
+def _read_judgments(path: str) -> tuple[dict[str, list[str]], FloatArray]:
+    """Return annotators, systems, segments, types of items ("" without such a column); scores."""
+    table = Table(
+        path,
+        ["annotator|worker|rater", "system", "segment|seg|seg_id|sid", "score|raw"],
+        optional=["type|kind|itemType"],
+    )
+    if not table.rows:
+        raise ValueError(f"{path}: there is no judgment")
+    labels = {
+        key: [table.text(n, row, key) if key in table.columns else "" for n, row in table.rows]
+        for key in ("annotator", "system", "segment", "type")
+    }
+    return labels, np.array([table.number(n, row, "score") for n, row in table.rows])
+
+
+def _of_types(options: argparse.Namespace, types: Sequence[str]) -> BoolArray:
+    """Tell the judgments whose items have a type that counts."""
+    found = dict.fromkeys(types)
+    wanted = _known(options, "type", found)
+    if not wanted and len(found) > 1:
+        print(f"warning: items of all types count: {', '.join(found)}. Choose with --type.",
+              file=sys.stderr)  # fmt: skip
+    return np.array([not wanted or kind in wanted for kind in types])
 
 
 def reproduce(options: argparse.Namespace) -> tuple[Row, list[Row]]:
@@ -156,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("path", help="a TSV of scores, or an mt-metrics-eval directory")
         command.add_argument("--language-pair", help="of the directory, such as en-de")
         command.add_argument("--human", required=True, help="column or name of the human scores")
-        command.add_argument("--metric", action="append", help="repeat; default: all")
+        command.add_argument("--metric", action="append", default=[], help="default: all")
         command.add_argument("--without", action="append", default=[], help="a system to leave out")
         command.add_argument("--correlation", choices=CORRELATIONS, default="pearson")
         command.add_argument("--grouping", help="none, item, system or system-level")
@@ -174,7 +207,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--scope", choices=["table", "row"], default="table")
     command = commands.add_parser("human", help=human.__doc__)
     command.set_defaults(run=human)
-    command.add_argument("judgments", help="TSV: annotator, system, segment, score")
+    command.add_argument("path", help="TSV: annotator, system, segment, score, perhaps type")
+    command.add_argument(
+        "--type", action="append", default=[], help="of the items that count; default: all"
+    )
     command.add_argument("--test", choices=["rank-sum", "permutation"], default="rank-sum")
     _common(command)
     add_commands(commands)
@@ -199,17 +235,28 @@ def _scores(options: argparse.Namespace) -> tuple[me.ScoreMatrix, dict[str, me.S
     if options.language_pair:
         evalset = me.read_evalset(options.path, options.language_pair)
         gold, metrics = evalset.human(options.human), evalset.metrics()
+    elif Path(options.path).is_dir():
+        raise ValueError(f"{options.path}: a directory needs --language-pair, such as en-de")
     else:
         metrics = me.read_score_table(options.path)
         if options.human not in metrics:
-            raise ValueError(f"{options.path}: no column {options.human} of numbers")
+            metrics |= me.read_score_table(options.path, columns=[options.human])
         gold = metrics.pop(options.human)
-    for name in options.metric or ():
-        if name not in metrics:
-            raise ValueError(f"{options.path}: no metric {name}; found {', '.join(metrics)}")
-    wanted = {name: metrics[name] for name in options.metric or metrics}
-    systems = [name for name in gold.systems if name not in options.without]
-    return gold.subset(systems=systems), wanted
+    wanted = {name: metrics[name] for name in _known(options, "metric", metrics) or metrics}
+    if not wanted:
+        raise ValueError(f"{options.path}: no metric beside the human scores {options.human}")
+    left_out = _known(options, "without", gold.systems)
+    return gold.subset(systems=[name for name in gold.systems if name not in left_out]), wanted
+
+
+def _known(options: argparse.Namespace, option: str, names: Iterable[str]) -> list[str]:
+    """Return the names that an option gives. Raises ValueError for one that is not there."""
+    given: list[str] = getattr(options, option)
+    for name in given:
+        if name not in names:
+            found = ", ".join(names)
+            raise ValueError(f"{options.path}: --{option} {name}: not there; found {found}")
+    return given
 
 
 def _plain(value: Any) -> Any:

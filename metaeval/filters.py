@@ -99,7 +99,7 @@ def graham_filters(
     unchecked = int((np.isnan(reference) | np.isnan(degraded)).sum())
     if unchecked:
         notes.warn(TooFewWarning(f"{unchecked} workers lack a REF or a BAD_REF judgment."))
-    runs = _longest_runs(values, who, task, len(labels))
+    runs = _longest_runs(values[known], who[known], task[known], len(labels))
     fastest = _smallest(times, who, len(labels))
     return WorkerFlags(
         n=int(known.sum()),

@@ -76,7 +76,8 @@ def annotator_severity(
     if not len(y) or np.ptp(y) == 0.0:
         raise ValueError("scores: a mixed model needs judgments that differ")
     model = _fit(y, what, who, len(item_labels), len(labels))
-    shared = len(np.unique(what)) < len(y)
+    pairs = np.unique(np.column_stack([what, who]), axis=0)
+    shared = len(np.unique(what)) < len(pairs)
     if len(labels) < 2 or len(item_labels) < 2 or not shared:
         notes.warn(TooFewWarning("Severity needs two annotators who share items."))
     squares = np.bincount(who, weights=model.residuals**2, minlength=len(labels))

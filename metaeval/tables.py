@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +14,17 @@ from metaeval.results import MissingDataWarning, Notes, StatisticResult, TooFewW
 from metaeval.scores import ScoreMatrix
 from metaeval.textfiles import FormatError, Table, plain_number, write_lines
 
+# The segment of scores that are of whole systems.
+WHOLE = "all"
+
 
 def read_score_table(
     path: str | Path, *, columns: Sequence[str] | None = None
 ) -> dict[str, ScoreMatrix]:
     """Read a TSV with columns system, segment (or seg, seg_id, sid) and one per measure.
 
-    An empty field is a missing score. Systems and segments keep the order of the file.
+    An empty field is a missing score. Systems and segments keep the order of the file. Without a
+    column of segments the scores are of whole systems: one segment, ``all``.
 
     Parameters
     ----------
@@ -31,6 +36,11 @@ def read_score_table(
     FormatError
         (a ValueError) naming file, line and field.
 
+    Warns
+    -----
+    MissingDataWarning
+        A column that nobody asked for holds numbers, but not only numbers: it is left out.
+
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -40,8 +50,8 @@ def read_score_table(
     ...     read_score_table(path)["mqm"].values.tolist()
     [[-5.0, nan], [0.0, nan]]
     """
-    table = Table(path, ["system", "segment|seg|seg_id|sid"])
-    keys = {table.columns["system"], table.columns["segment"]}
+    table = Table(path, ["system"], optional=["segment|seg|seg_id|sid"])
+    keys = set(table.columns.values())
     wanted = {name: table.header.index(name) for name in columns or () if name in table.header}
     for name in columns or ():
         if name not in wanted:
@@ -51,7 +61,7 @@ def read_score_table(
         wanted = {table.header[i]: i for i in others if _is_numeric(table, i)}
     cells: dict[tuple[str, str], int] = {}
     for line, row in table.rows:
-        key = table.text(line, row, "system"), table.text(line, row, "segment")
+        key = table.text(line, row, "system"), _segment(table, line, row)
         if key in cells:
             raise FormatError(table.path, line, f"system {key[0]}, segment {key[1]}: twice")
         cells[key] = line
@@ -151,14 +161,12 @@ def read_da(path: str | Path) -> dict[str, ScoreMatrix]:
     System-level files have no SID; their matrix has one segment, ``all``. A system written as
     ``A+B`` stands for several that gave the same output.
     """
-    table = Table(path, ["LP", "SYSTEM", "HUMAN|SCORE|Z.SCR|Z"], blanks=True)
-    lower = [name.lower() for name in table.header]
-    if "sid" in lower:
-        table.columns["SID"] = lower.index("sid")
+    names = ["LP", "SYSTEM", "HUMAN|SCORE|Z.SCR|Z"]
+    table = Table(path, names, optional=["segment|SID"], blanks=True)
     parts: dict[str, dict[tuple[str, str], float]] = {}
     for line, row in table.rows:
         pair = table.text(line, row, "LP")
-        segment = table.text(line, row, "SID") if "SID" in table.columns else "all"
+        segment = _segment(table, line, row)
         score = table.number(line, row, "HUMAN")
         for system in table.text(line, row, "SYSTEM").split("+"):
             cells = parts.setdefault(pair, {})
@@ -237,9 +245,25 @@ def _matrix(
     return ScoreMatrix(values, rows, columns)
 
 
+def _segment(table: Table, line: int, row: list[str]) -> str:
+    return table.text(line, row, "segment") if "segment" in table.columns else WHOLE
+
+
 def _is_numeric(table: Table, column: int) -> bool:
-    filled = [row[column].strip() for _, row in table.rows if row[column].strip()]
+    filled = [text for _, row in table.rows if (text := row[column].strip())]
+    strange = [text for text in filled if not _is_number(text)]
+    if 0 < len(strange) < len(filled):
+        Notes().warn(
+            MissingDataWarning(
+                f"Column {table.header[column]} is left out: {len(strange)} of {len(filled)} "
+                f"fields are no numbers, such as {strange[0]!r}."
+            )
+        )
+    return bool(filled) and not strange
+
+
+def _is_number(text: str) -> bool:
     try:
-        return bool(filled) and bool(np.isfinite([float(text) for text in filled]).all())
+        return math.isfinite(float(text))
     except ValueError:
         return False

@@ -64,8 +64,8 @@ def plain_number(value: float, *, empty: str = "") -> str:
 class Table:
     """A table with a header, tab-separated (no quoting) or separated by any white space.
 
-    ``required`` names columns in any case, alternatives joined by ``|``; up to ``unnamed`` more
-    fields than the header has may follow.
+    ``required`` and ``optional`` name columns in any case, alternatives joined by ``|``; up to
+    ``unnamed`` more fields than the header has may follow.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class Table:
         path: str | Path,
         required: Sequence[str],
         *,
+        optional: Sequence[str] = (),
         blanks: bool = False,
         unnamed: int = 0,
     ) -> None:
@@ -82,16 +83,8 @@ class Table:
             raise FormatError(self.path, None, "the file is empty")
         cells = [line.split() for line in lines] if blanks else self._tabbed(lines)
         self.header = [name.strip() for name in cells[0]]
-        known = {name.lower(): index for index, name in enumerate(self.header)}
-        if len(known) != len(self.header):
-            raise FormatError(self.path, 1, "a column occurs twice")
         self.columns: dict[str, int] = {}
-        for name in required:
-            match = next((option for option in name.split("|") if option.lower() in known), None)
-            if match is None:
-                choice = name.replace("|", " or ")
-                raise FormatError(self.path, 1, f"no column {choice}; found {self.header}")
-            self.columns[name.split("|")[0]] = known[match.lower()]
+        self._find(required, optional)
         self.rows: list[tuple[int, list[str]]] = []
         for position, row in enumerate(cells[1:], start=2):
             if not row or row == [""]:
@@ -103,6 +96,18 @@ class Table:
                     self.path, position, f"expected {len(self.header)} fields, got {len(row)}"
                 )
             self.rows.append((position, row))
+
+    def _find(self, required: Sequence[str], optional: Sequence[str]) -> None:
+        known = {name.lower(): index for index, name in enumerate(self.header)}
+        if len(known) != len(self.header):
+            raise FormatError(self.path, 1, "a column occurs twice")
+        for name in (*required, *optional):
+            match = next((option for option in name.split("|") if option.lower() in known), None)
+            if match is not None:
+                self.columns[name.split("|")[0]] = known[match.lower()]
+            elif name in required:
+                choice = name.replace("|", " or ")
+                raise FormatError(self.path, 1, f"no column {choice}; found {self.header}")
 
     def text(self, line: int, row: list[str], name: str) -> str:
         """Return a field that must not be empty."""

@@ -62,9 +62,9 @@ def tell(annotator: Annotator, *, has_more: bool) -> Told | None:
     link = annotator.access_link
     if link is None or not (is_finished(annotator) or _has_had_all(annotator, has_more)):
         return None
-    AuditEntry.objects.get_or_create(
-        campaign_id=annotator.campaign_id, annotator=annotator, action=TOLD
-    )
+    # Two windows may each add an entry: that says the same, and must not stop the third.
+    if not annotator.audit.filter(action=TOLD).exists():
+        AuditEntry.objects.create(campaign=annotator.campaign, annotator=annotator, action=TOLD)
     if not link.completion_code:
         return Told(personal_code(annotator.pk), "")
     is_prolific = link.provider == AccessLink.Provider.PROLIFIC

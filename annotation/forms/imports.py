@@ -4,8 +4,7 @@ from typing import Any
 
 from django import forms
 
-from annotation import languages
-from annotation.forms.uploads import OneFileField
+from annotation.forms.uploads import LanguagesForm, OneFileField
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
 
@@ -52,7 +51,7 @@ class AppraiseForm(ToolForm):
     )
 
 
-class PearmutForm(ToolForm):
+class PearmutForm(ToolForm, LanguagesForm):
     """One campaign file; it does not say the languages."""
 
     tool = PEARMUT
@@ -65,20 +64,6 @@ class PearmutForm(ToolForm):
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the campaign_id."
     )
-
-    def _language(self, field: str) -> str:
-        try:
-            return languages.normalise(self.cleaned_data[field].strip())
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from error
-
-    def clean_source_language(self) -> str:
-        """Refuse a code that names no language."""
-        return self._language("source_language")
-
-    def clean_target_language(self) -> str:
-        """Refuse a code that names no language."""
-        return self._language("target_language")
 
 
 class GoldForm(forms.Form):

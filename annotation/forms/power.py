@@ -127,35 +127,25 @@ class PilotForm(PowerForm):
         return super().defaults() | {"scores": RAW}
 
 
+def spread(label: str, help_text: str) -> forms.FloatField:
+    """A standard deviation, in the unit of the scores."""
+    return forms.FloatField(label=label, min_value=0, max_value=1000, help_text=help_text)
+
+
 class StatedForm(PowerForm):
     """Nobody has judged anything yet: standard deviations are assumed."""
 
     SDS: Mapping[str, Any] = {"segment": 12, "output": 12, "annotator": 10, "residual": 18}
 
-    segment = forms.FloatField(
-        label="Spread of segments",
-        min_value=0,
-        max_value=1000,
-        help_text="Standard deviation: some segments are harder for every system.",
+    segment = spread(
+        "Spread of segments", "Standard deviation: some segments are harder for every system."
     )
-    output = forms.FloatField(
-        label="Spread of outputs",
-        min_value=0,
-        max_value=1000,
-        help_text="Of one system over segments, beyond its mean and the segment’s difficulty.",
+    output = spread(
+        "Spread of outputs",
+        "Of one system over segments, beyond its mean and the segment’s difficulty.",
     )
-    annotator = forms.FloatField(
-        label="Spread of annotators",
-        min_value=0,
-        max_value=1000,
-        help_text="How mild or strict people are. 0 for z-scores.",
-    )
-    residual = forms.FloatField(
-        label="Residual",
-        min_value=0,
-        max_value=1000,
-        help_text="What is left between two judgments of one output.",
-    )
+    annotator = spread("Spread of annotators", "How mild or strict people are. 0 for z-scores.")
+    residual = spread("Residual", "What is left between two judgments of one output.")
 
     def defaults(self) -> dict[str, Any]:
         """Spreads as they are common on a scale of 0 to 100, to be replaced by the reader's."""

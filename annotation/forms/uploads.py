@@ -47,7 +47,25 @@ class OneFileField(forms.FileField):
         super().__init__(required=False, allow_empty_file=True, **kwargs)
 
 
-class UploadForm(forms.Form):
+class LanguagesForm(forms.Form):
+    """A form that asks for `source_language` and `target_language`."""
+
+    def clean_source_language(self) -> str:
+        """Refuse a code that names no language."""
+        return self._language("source_language")
+
+    def clean_target_language(self) -> str:
+        """Refuse a code that names no language."""
+        return self._language("target_language")
+
+    def _language(self, field: str) -> str:
+        try:
+            return languages.normalise(self.cleaned_data[field].strip())
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+class UploadForm(LanguagesForm):
     """Where the segments and outputs come from, and what they are called."""
 
     name = forms.CharField(max_length=120, help_text="Such as “newstest2025 en-zh”.")
@@ -73,21 +91,6 @@ class UploadForm(forms.Form):
     tables = FilesField(
         required=False, label="Tables", help_text="TSV, CSV or JSONL with the columns below."
     )
-
-    def _language(self, field: str) -> str:
-        code: str = self.cleaned_data[field].strip()
-        try:
-            return languages.normalise(code)
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from error
-
-    def clean_source_language(self) -> str:
-        """Refuse a code that names no language."""
-        return self._language("source_language")
-
-    def clean_target_language(self) -> str:
-        """Refuse a code that names no language."""
-        return self._language("target_language")
 
     def clean_ratio(self) -> Decimal:
         """Read `0.8` or `80%`."""

@@ -63,18 +63,20 @@ def _release(annotator_id: int, item_id: int, screen: int | None, *, cutoff: dat
 def _head(item_id: int) -> QuerySet[Item]:
     """The item of a screen that carries `wanted`."""
     item = Item.objects.filter(pk=item_id)
-    first = Item.objects.filter(
-        campaign=OuterRef("campaign"), screen=OuterRef("screen"), place=0
-    ).values("pk")[:1]
+    first = _first_of_screen().values("pk")
     head = item.annotate(head=Coalesce(Subquery(first), F("pk"))).values_list("head", flat=True)
     return Item.objects.filter(pk__in=list(head))
 
 
+def _first_of_screen(prefix: str = "") -> QuerySet[Item]:
+    """The first item of the screen of the row outside, whose item is at `prefix`."""
+    screen = {name: OuterRef(f"{prefix}{name}") for name in ("campaign", "screen")}
+    return Item.objects.filter(**screen, place=0).order_by()[:1]
+
+
 def returned(annotator: Annotator) -> QuerySet[Assignment]:
     """What an annotator left unanswered, went back to the pool, and is still wanted."""
-    first = Item.objects.filter(
-        campaign=OuterRef("item__campaign"), screen=OuterRef("item__screen"), place=0
-    ).values("wanted")[:1]
+    first = _first_of_screen("item__").values("wanted")
     return (
         Assignment.objects.filter(annotator=annotator.pk, completed_at=None)
         .exclude(released_at=None)

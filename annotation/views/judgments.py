@@ -138,7 +138,7 @@ def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> 
     annotator = stored[0].assignment.annotator
     if not wants_json(request):
         return redirect("annotate", slug=annotator.campaign.slug)
-    following = screens.next_screen(annotator_id=annotator.pk)
+    following = screens.next_screen(annotator=annotator)
     if following is None:
         notifications.after_last_answer(annotator.campaign)
         return JsonResponse({"next": reverse("annotate-done", args=[annotator.campaign.slug])})

@@ -145,7 +145,7 @@ def test_bad_tables_are_refused(tmp_path):
     path = tmp_path / "t.tsv"
     for text, message in [
         ("system\tseg\tm\nA\t1\t1\nA\t1\t2\n", "line 3: system A, segment 1: twice"),
-        ("system\tm\nA\t1\n", "line 1: no column segment or seg"),
+        ("segment\tm\nA\t1\n", "line 1: no column system"),
         ("system\tseg\tm\nA\t1\t1\t2\n", "line 2: expected 3 fields, got 4"),
         ("system\tseg\tm\n\t1\t1\n", "line 2: field system: empty"),
     ]:
@@ -179,6 +179,60 @@ def test_the_command_line_correlates_compares_and_ranks(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[1].startswith("B\t")
 
 
-def test_the_command_line_says_what_is_wrong_with_the_input(tmp_path, capsys):
-    assert main(["correlate", str(tmp_path / "none.tsv"), "--human", "mqm"]) == 2
-    assert "there is no such file" in capsys.readouterr().err
+def test_the_command_line_ranks_systems_as_published(capsys):
+    """WMT21: z from all items, means over outputs and their repeats."""
+    folder = "raw-crowd-da/wmt21-ru-en"
+    judgments = str(DATA / folder / "judgments.tsv")
+    assert main(["human", judgments, "--type", "SYSTEM", "--type", "REPEAT"]) == 0
+    captured = capsys.readouterr()
+    rows = [line.split("\t") for line in captured.out.splitlines()[1:]]
+    published = table(f"{folder}/published-system-scores.tsv")
+    assert [row[0] for row in rows] == published["system"]
+    assert [round(float(row[1]), 3) for row in rows] == [float(z) for z in published["z_mean"]]
+    assert [row[-1] for row in rows] == published["wins"]
+    assert main(["human", judgments]) == 0
+    assert "all types count: SYSTEM, REPEAT, REF, BAD_REF" in capsys.readouterr().err
+
+
+def test_scores_of_whole_systems_need_no_segments(capsys):
+    """Shared data, README: BLEU .917, XCOMET .980 against MQM over 12 MT systems."""
+    data = str(DATA / "wmt23-meta/en-de/system-scores.tsv")
+    assert main(["correlate", data, "--human", "mqm", "--without", "refA"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
+    found = {row[0]: (round(float(row[1]), 3), row[2]) for row in rows}
+    assert found["BLEU-refA"] == (0.917, "12")
+    assert found["XCOMET-Ensemble-refA"] == (0.980, "12")
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        (None, "correlate", "there is no such file"),
+        ("system\tseg\th\nA\t1\t5\n", "correlate", "no metric beside the human scores h"),
+        ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "line 2: field h: expected a number"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "two metrics or more"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --without B", "--without B: not there"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "--metric n: not there"),
+        (
+            "system\tseg\th\tm\nA\t1\t5\t1\nA\t2\t5\tx\n",
+            "correlate",
+            "Column m is left out: 1 of 2 fields are no numbers, such as 'x'",
+        ),
+    ],
+)
+def test_the_command_line_says_what_is_wrong_with_the_input(
+    tmp_path, capsys, text, arguments, message
+):
+    path = tmp_path / "scores.tsv"
+    if text is not None:
+        path.write_text(text)
+    command, *options = arguments.split()
+    assert main([command, str(path), "--human", "h", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_line_wants_the_language_pair_of_a_directory(tmp_path, capsys):
+    assert main(["correlate", str(tmp_path), "--human", "mqm"]) == 2
+    assert "a directory needs --language-pair" in capsys.readouterr().err
+    assert main(["human", str(tmp_path)]) == 2
+    assert f"{tmp_path}: Is a directory" in capsys.readouterr().err

@@ -95,5 +95,7 @@ def test_flags_of_runs_and_times():
     assert flags.flag_time.tolist() == [True]
     split = graham_filters([50.0] * 10, ["A"] * 10, kinds, tasks=[1] * 5 + [2] * 5)
     assert split.flag_sequence.tolist() == [False]
+    missing = graham_filters([50.0] * 5 + [np.nan] + [50.0] * 4, ["A"] * 10, kinds)
+    assert missing.longest_run.tolist() == [9]
     with pytest.raises(ValueError, match="unknown 'BAD'"):
         graham_filters([1.0], ["A"], ["BAD"])

@@ -66,6 +66,11 @@ def test_balanced_variances_equal_those_of_the_analysis_of_variance():
     assert result.annotator_variance == pytest.approx(expected, rel=1e-2)
 
 
+def test_an_item_twice_with_one_annotator_is_not_shared():
+    with pytest.warns(TooFewWarning, match="two annotators who share items"):
+        annotator_severity([1, 2, 3, 5], "AABB", [1, 1, 2, 2])
+
+
 def test_severity_is_not_confused_with_easy_items():
     rng = np.random.default_rng(3)
     quality, severity = 20 * rng.normal(size=200), np.array([-8.0, 0.0, 8.0])

@@ -62,6 +62,15 @@ def test_the_code_of_the_link(world: World, campaign: Campaign, client: Client) 
     assert f'href="https://app.prolific.com/submissions/complete?cc={FIXED}"' in text
 
 
+def test_told_in_two_windows_at_once(world: World, campaign: Campaign, client: Client) -> None:
+    annotator = enter(world, campaign, client, completion_code=FIXED)
+    rate(annotator)
+    for _ in range(2):
+        annotator.audit.create(campaign=campaign, action=codes.TOLD)
+    assert FIXED in done_page(client, campaign)
+    assert annotator.audit.filter(action=codes.TOLD).count() == 2
+
+
 def test_a_code_of_ones_own(world: World, campaign: Campaign, client: Client) -> None:
     annotator = enter(world, campaign, client)
     rate(annotator)

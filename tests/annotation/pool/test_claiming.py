@@ -384,7 +384,7 @@ def test_progress_says_what_is_likely_to_come(world: World) -> None:
     campaign = make_pool(world.annotators, items_per_annotator=6)
     annotator = member(campaign, world.annotators[0])
     next_of(annotator)
-    shown = screens.next_screen(annotator_id=annotator.pk)
+    shown = screens.next_screen(annotator=annotator)
     assert (shown.progress.place, shown.progress.done, shown.progress.total) == (1, 0, 6)
 
 

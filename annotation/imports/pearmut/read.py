@@ -1,0 +1,298 @@
+"""Campaigns of Pearmut: one JSON file with `info`, `campaign_id` and `data`.
+
+Task-based data become batches, one annotator each; of shared data every document is a batch, and
+the documents are dealt to the users. Items with validation rules become gold, or practice where
+they may be skipped. What is wrong is named by its path, such as `data[0][2][1].tgt`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from django.utils.text import slugify
+
+from annotation import protocols
+from annotation.imports.drafts import CampaignDraft, ItemDraft
+from annotation.imports.jsonfiles import read_json
+from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.outputs import (
+    kind_of,
+    plain,
+    read_range,
+    read_rules,
+    read_targets,
+)
+from annotation.models import Campaign, Item
+from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.files import InputFile
+from annotation.uploads.problems import Place, Report
+
+TASKS, SHARED = "task-based", ("single-stream", "dynamic")
+PROTOCOLS = {"DA": "segment-da", "ESA": "esa", "cESA": "esa", "MQM": "mqm"}
+NEEDED, EXTRA = ("info", "campaign_id", "data"), ("data_welcome", "data_random")
+# These change how Pearmut looks or assigns, not what is asked.
+HARMLESS = {
+    "assignment", "protocol", "shuffle", "show_model_names", "show_alignment", "word_level",
+    "slider_colors", "instructions", "users", "docs_per_user", "validation_threshold",
+    "data_random_prob", "dynamic_models", "dynamic_coldstart", "special_tokens", "template",
+}  # fmt: skip
+REFUSED = {
+    "sliders": "custom sliders have no protocol here",
+    "mqm_categories": "custom categories have no protocol here",
+    "mqm_severities": "custom severities have no protocol here",
+}
+NO_SOURCE = "[no source]"
+QUESTION = "How accurately does the black text express the meaning of the gray text?"
+MOST_ON_SCREEN = 8
+
+
+def read(
+    file: InputFile, report: Report, *, source_language: str, target_language: str, name: str = ""
+) -> list[tuple[TestSetDraft, CampaignDraft]]:
+    """Read a campaign; what is wrong goes to the report, and errors there forbid storing."""
+    before = len(report.errors)
+    values = read_json(file, report)
+    if len(report.errors) > before:
+        return []
+    reader = Reader(Findings(file.name, report))
+    reader.read(values)
+    if len(report.errors) > before:
+        return []
+    reader.findings.warn()
+    title = (name or reader.name)[:120]
+    slug = slugify(title)[:70] or "pearmut"
+    slug = f"{slug}-pearmut" if slug in ("new", "import") else slug
+    return [reader.drafts(slug, title, source_language, target_language)]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where an item stands: its document and batch, and its place on a screen of several."""
+
+    document: str
+    batch: str
+    screen: int | None
+    place: int
+
+
+@dataclass
+class Reader:
+    """What is there, gathered while going through the file."""
+
+    findings: Findings
+    name: str = ""
+    protocol: str = protocols.DEFAULT
+    places: int = 0
+    instructions: str = ""
+    items: list[ItemDraft] = field(default_factory=list)
+    # By item_id and source; how many sources an item_id has.
+    segments: dict[tuple[str, str], SegmentDraft] = field(default_factory=dict)
+    ids: Counter[str] = field(default_factory=Counter)
+    outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    has_sources: bool = True
+    widest: int = 2
+    _screens: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def read(self, values: Any) -> None:
+        """Go through the whole file."""
+        if not self._has_keys(values):
+            return
+        if self.findings.is_a("campaign_id", values["campaign_id"], "text"):
+            self.name = values["campaign_id"]
+        batches = list(self._batches(values))
+        common = [
+            (document, path, kind)
+            for key, kind in zip(EXTRA, (Item.Kind.TUTORIAL, Item.Kind.GOLD), strict=True)
+            for document, path in self.findings.entries(key, values.get(key, []))
+        ]
+        self._read_info(values["info"], batches)
+        for batch, document, path in batches:
+            self._document(document, path, batch, None)
+        for document, path, kind in common:
+            self._document(document, path, "", kind)
+
+    def _has_keys(self, values: Any) -> bool:
+        if not self.findings.is_a("the file", values, "an object"):
+            return False
+        for key in sorted(set(values) - {*NEEDED, *EXTRA}):
+            self.findings.error(key, f"“{key}” is not known here")
+        missing = [key for key in NEEDED if key not in values]
+        for key in missing:
+            self.findings.error(key, f"the key “{key}” is missing")
+        return not missing
+
+    def _batches(self, values: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        """Yield (batch, document, path); a task is a batch, or else a document is."""
+        info = values["info"] if isinstance(values["info"], dict) else {}
+        assignment = info.get("assignment", TASKS)
+        if assignment not in (TASKS, *SHARED):
+            self.findings.error("info.assignment", f"“{assignment}” is not known here")
+            return
+        for number, (part, path) in enumerate(self.findings.entries("data", values["data"]), 1):
+            if assignment == TASKS:
+                for document, inner in self.findings.entries(path, part):
+                    yield str(number), document, inner
+            else:
+                yield str(number), part, path
+
+    def _read_info(self, info: Any, batches: Sequence[tuple[str, Any, str]]) -> None:
+        if not self.findings.is_a("info", info, "an object"):
+            return
+        for key in sorted(set(info) & set(REFUSED)):
+            self.findings.error(f"info.{key}", REFUSED[key])
+        if unknown := sorted(set(info) - HARMLESS - set(REFUSED)):
+            place = Place(self.findings.file, None, "info")
+            self.findings.report.warn(f"not used: {', '.join(unknown)}", place)
+        asked = info.get("protocol")
+        if not isinstance(asked, str) or asked not in PROTOCOLS:
+            known = ", ".join(PROTOCOLS)
+            self.findings.error("info.protocol", f"{asked!r} is no protocol known here ({known})")
+            return
+        self.protocol = _protocol(PROTOCOLS[asked], [document for _, document, _ in batches])
+        instructions = info.get("instructions", "")
+        if instructions and self.findings.is_a("info.instructions", instructions, "text"):
+            self.instructions = plain(instructions)
+        self._read_users(info, {batch for batch, _, _ in batches})
+
+    def _read_users(self, info: Mapping[str, Any], batches: set[str]) -> None:
+        if not batches:
+            if not self.findings.report.errors:
+                self.findings.error("data", "there is nothing to rate")
+            return
+        users = info.get("users", len(batches))
+        self.places = len(users) if isinstance(users, list) else users
+        if type(self.places) is not int or not 1 <= self.places <= 10_000:
+            message = "the number of users, or a list of them, is expected"
+            self.findings.error("info.users", message)
+
+    def _document(self, values: Any, path: str, batch: str, kind: Item.Kind | None) -> None:
+        screen = next(self._screens) if self.protocol == "document-da" else None
+        document = f"document{path.removeprefix('data')}"
+        for place, (value, inner) in enumerate(self.findings.entries(path, values)):
+            if isinstance(value, dict) and "form" in value and "tgt" not in value:
+                self.findings.left_out["fields of forms"] += 1
+            elif self.findings.is_a(inner, value, "an object"):
+                spot = Spot(document, batch, screen, place if screen else 0)
+                self._item(value, inner, spot, kind)
+
+    def _item(
+        self, value: Mapping[str, Any], path: str, spot: Spot, kind: Item.Kind | None
+    ) -> None:
+        targets = read_targets(self.findings, value, path)
+        rules = read_rules(self.findings, value, path, targets)
+        kind = kind or kind_of(value, rules)
+        is_target = kind == Item.Kind.TARGET
+        segment = self._segment(value, path, spot.document, is_practice=not is_target)
+        if segment is None:
+            return
+        if value.get("error_spans"):
+            self.findings.left_out["items with errors marked beforehand"] += 1
+        spots = self._spots(spot, len(targets), path)
+        for (model, text), (screen, place) in zip(targets.items(), spots, strict=True):
+            low, high, feedback = read_range(
+                self.findings, rules.get(model, []), f"{path}.validation"
+            )
+            if is_target:
+                self._keep_output(model, segment.key, text, f"{path}.tgt.{model}")
+            self.items.append(
+                ItemDraft(
+                    segment=segment.key,
+                    system=model if is_target else None,
+                    kind=kind,
+                    batch=spot.batch,
+                    text="" if is_target else text,
+                    screen=screen,
+                    place=place,
+                    low=low,
+                    high=high,
+                    feedback=feedback,
+                )
+            )
+
+    def _spots(self, spot: Spot, n_outputs: int, path: str) -> list[tuple[int | None, int]]:
+        """Return the screen of every output of an item, and its place there."""
+        if self.protocol != "side-by-side":
+            return [(spot.screen, spot.place)] * n_outputs
+        if n_outputs > MOST_ON_SCREEN:
+            message = f"{n_outputs} outputs are more than the {MOST_ON_SCREEN} of a screen"
+            self.findings.error(f"{path}.tgt", message)
+        self.widest = max(self.widest, n_outputs)
+        screen = next(self._screens)
+        return [(screen, place) for place in range(n_outputs)]
+
+    def _segment(
+        self, value: Mapping[str, Any], path: str, document: str, *, is_practice: bool
+    ) -> SegmentDraft | None:
+        source, reference = value.get("src", ""), value.get("ref", "")
+        for key, text in (("src", source), ("ref", reference)):
+            if not self.findings.is_a(f"{path}.{key}", text, "text"):
+                return None
+        if not source and not reference:
+            self.findings.error(f"{path}.src", "there is neither a source nor a reference")
+            return None
+        self.has_sources &= bool(source)
+        own_id = value.get("item_id", path)
+        if not isinstance(own_id, str | int):
+            self.findings.error(f"{path}.item_id", "text or a number is expected")
+            return None
+        key = str(own_id).strip()
+        if (key, source) not in self.segments:
+            if self.ids[key] and not is_practice:
+                self.findings.error(f"{path}.item_id", f"“{key}” has another source elsewhere")
+            self.ids[key] += 1
+            # Practice may repeat ids, as in Pearmut's examples.
+            self.segments[key, source] = SegmentDraft(
+                f"{key} ({self.ids[key]})" if self.ids[key] > 1 else key,
+                source or NO_SOURCE,
+                document=str(value.get("doc_id", document))[:200],
+                references={"A": reference} if reference else {},
+            )
+        return self.segments[key, source]
+
+    def _keep_output(self, model: str, key: str, text: str, path: str) -> None:
+        outputs = self.outputs.setdefault(model, {})
+        if outputs.setdefault(key, text) != text:
+            self.findings.error(path, f"“{model}” has another output for “{key}” elsewhere")
+
+    def drafts(
+        self, slug: str, name: str, source_language: str, target_language: str
+    ) -> tuple[TestSetDraft, CampaignDraft]:
+        """Return what was read."""
+        test_set = TestSetDraft(
+            slug=slug,
+            name=name,
+            source_language=source_language,
+            target_language=target_language,
+            description="Imported from Pearmut.",
+            segments=list(self.segments.values()),
+            systems=[SystemDraft(model, outputs=texts) for model, texts in self.outputs.items()],
+        )
+        own = protocols.get(self.protocol).question
+        shown = Campaign.ShownText.SOURCE if self.has_sources else Campaign.ShownText.REFERENCE
+        campaign = CampaignDraft(
+            slug=slug,
+            name=name,
+            question=QUESTION if self.protocol == "segment-da" else own,
+            protocol=self.protocol,
+            is_finished=False,
+            annotators_per_item=1,
+            places=self.places,
+            systems_per_screen=self.widest,
+            instructions=self.instructions,
+            shown_text=shown,
+            items=self.items,
+        )
+        return test_set, campaign
+
+
+def _protocol(base: str, documents: Sequence[Any]) -> str:
+    """Several models are compared on one screen; documents keep their segments together."""
+    if base != "segment-da":
+        return base
+    items = [item for d in documents if isinstance(d, list) for item in d]
+    targets = [item.get("tgt") for item in items if isinstance(item, dict)]
+    if any(isinstance(target, dict) and len(target) > 1 for target in targets):
+        return "side-by-side"
+    return "document-da" if len(items) > len(documents) else base
