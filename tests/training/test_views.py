@@ -8,7 +8,7 @@ from django.test import Client
 
 from metrics.options import Option
 from tests.world import World
-from training import corpora, jobs
+from training import corpora, jobs, working
 from training.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import Row
@@ -199,7 +199,7 @@ def test_htmx_gets_what_changes_alone(as_researcher: Client, corpus: ParallelCor
 def test_a_failed_job_says_why(as_researcher: Client, corpus: ParallelCorpus) -> None:
     start(as_researcher)
     job = TrainingJob.objects.get()
-    jobs.work_off(job.pk, worker="test")
+    working.work_off(job.pk, worker="test")
     page = as_researcher.get(job.get_absolute_url()).content.decode()
     assert "acme/x" in page
     assert "Failed" in page

@@ -16,6 +16,7 @@ from training import differences, jobs, presenting, sweeping
 from training.forms import PAPER_SEEDS, JobForm
 from training.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
+from training.sweeps import SEED
 
 PER_PAGE = 50
 
@@ -97,7 +98,7 @@ def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
         "jobs": rows,
         "n_ended": sum(not job.is_active for job in rows),
         "compared": presenting.compare(rows),
-        "tested": differences.over_seeds(sweep) if rows[0].kind == "refreeeval" else None,
+        "tested": differences.over_seeds(rows) if rows[0].kind == "refreeeval" else None,
     }
     return render(request, "training/sweep.html", context)
 
@@ -133,7 +134,7 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
         "kind": KINDS[kind],
         "form": form,
         "has_corpora": ParallelCorpus.objects.exists(),
-        "has_seed": any(option.name == presenting.SEED for option in KINDS[kind].options),
+        "has_seed": any(option.name == SEED for option in KINDS[kind].options),
         "paper_seeds": PAPER_SEEDS,
     }
     return render(request, "training/start.html", context, status=422 if form.errors else 200)
@@ -143,7 +144,7 @@ def _form(request: HttpRequest, kind: Kind) -> JobForm:
     sent = request.POST if request.method == "POST" else None
     known = {stock.name for stock in stocks.survey(workers.living()) if stock.places}
     initial: dict[str, Any] = request.GET.dict() | {"corpora": request.GET.getlist("corpora")}
-    seeds = request.GET.get(PREFIX + presenting.SEED)
+    seeds = request.GET.get(PREFIX + SEED)
     if seeds == "ten":
-        initial[PREFIX + presenting.SEED] = PAPER_SEEDS
+        initial[PREFIX + SEED] = PAPER_SEEDS
     return JobForm(kind, sent, initial=initial, known=sorted(known | set(inventory.names_here())))
