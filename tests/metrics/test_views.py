@@ -3,12 +3,15 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from metrics import claims, runs
-from metrics.models import MetricRun, RunWorker
+from metrics.base import MetricInfo
+from metrics.models import ConfiguredMetric, MetricRun, RunWorker
 from metrics.registry import METRICS
 from tests.metrics.conftest import reread
 from tests.world import World, make_campaign, make_test_set
@@ -64,6 +67,23 @@ def test_the_form_says_what_cannot_run_and_why(as_researcher: Client) -> None:
         assert ("disabled" in box) == (name not in free)
     assert len(boxes) == len(METRICS)
     assert "chrF needs a reference for every segment; this test set has none." in page.text
+
+
+def test_the_list_asks_once_for_all_metrics(world: World, as_researcher: Client) -> None:
+    """Metrics that were configured here, waiting for a worker: the page names their queues."""
+    past = timezone.now() - timedelta(seconds=60)
+
+    def add(number: int) -> int:
+        info = MetricInfo(f"m{number}", f"M {number}", ("m",), ("M",), False, False, queue="gpu")
+        document = {**vars(info), "options": {}}
+        ConfiguredMetric.objects.create(name=info.name, label=info.label, description=document)
+        row = MetricRun.objects.create(test_set=world.test_set, metric=info.name)
+        MetricRun.objects.filter(pk=row.pk).update(created_at=past)
+        with CaptureQueriesContext(connection) as queries:
+            assert f"M {number}" in as_researcher.get("/runs/").text
+        return len(queries)
+
+    assert add(1) == add(2) == add(3)
 
 
 def test_refused_metrics_are_told_and_the_others_start(

@@ -20,7 +20,7 @@ from metrics.base import (
 )
 from metrics.families import lm
 from metrics.families.cosine.sentences import SentenceEncoder, Vectors, cosine
-from metrics.families.on_encoder import OnEncoder, encoder_fields
+from metrics.families.on_encoder import OnEncoder
 from metrics.families.slices import score_in_slices
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import Mapping
@@ -59,14 +59,13 @@ class Cosine(OnEncoder):
 
     def signature(self) -> str:
         """Everything that changes a value."""
-        fields = encoder_fields(self.encoder) | {
+        fields = self.sentences.fields() | {
             "precision": self.precision,
             "against": str(self.info.option("compare")),
             "mapping": self.mapping.digest if self.mapping else "no",
         }
         if self.language_model is not None:
-            fields["lm"] = self.language_model.checkpoint
-            fields["weights"] = f"{self.info.option('weight'):g}/{self.info.option('lm-weight'):g}"
+            fields |= lm.signature_fields(self.language_model, self._coupling())
         return format_signature(self.info.name, {**fields, "revision": REVISION})
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
@@ -80,8 +79,11 @@ class Cosine(OnEncoder):
             return values
         read = self.language_model.read([segment.hypothesis for segment in inputs])
         term = lm.term(*read, "log-probability")[:, None]
-        weights = [float(self.info.option(name)) for name in ("weight", "lm-weight")]
-        return np.hstack([values, weights[0] * values + weights[1] * term, term])
+        weight, lm_weight = self._coupling()
+        return np.hstack([values, weight * values + lm_weight * term, term])
+
+    def _coupling(self) -> tuple[float, float]:
+        return float(self.info.option("weight")), float(self.info.option("lm-weight"))
 
     def _cosines(self, inputs: Sequence[SegmentInput]) -> Scores:
         others = [self._others(segment) for segment in inputs]
