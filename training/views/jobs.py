@@ -51,7 +51,7 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "job": job,
         "settings": presenting.settings_of(job),
         "progress": presenting.show(_told(job)),
-        "result": presenting.show(job.result),
+        "result": presenting.show(presenting.findings(job)),
         "idle_queues": presenting.idle_queues([job]),
         "test_sets": _sets_to_score(job) if job.metric else [],
     }
