@@ -6,7 +6,6 @@ model's mean log-likelihood of the output added, as for XMoverScore.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -36,26 +35,24 @@ class Cosine(OnEncoder):
         self.info = info
         self.sentences = SentenceEncoder(info.checkpoint)
         self.encoder = self.sentences.encoder
-        self.mapping = self._load_mapping(source_language, target_language)
-        name = str(info.option("language-model"))
-        self.language_model = lm.get(name) if name else None
-
-    def _load_mapping(self, source_language: str, target_language: str) -> Mapping | None:
-        folder = str(self.info.option("mapping"))
-        if not folder:
-            return None
-        found = mapping.load(Path(folder))
-        found.check(
-            fingerprint=mapping.fingerprint(self.encoder.model),
+        self.mapping = mapping.load_for(
+            str(info.option("mapping")),
+            self.encoder.model,
             layer=self.encoder.n_layers - 1,
             source=source_language,
             target=target_language,
         )
+        if self.mapping:
+            self._check_width(self.mapping)
+        name = str(info.option("language-model"))
+        self.language_model = lm.get(name) if name else None
+
+    def _check_width(self, found: Mapping) -> None:
         width = len(self.sentences.encode(["a"])["a"])
         if found.width != width:
+            folder = self.info.option("mapping")
             message = f"The mapping in {folder} maps {found.width} numbers, not {width}."
             raise MetricError(message, permanent=True)
-        return found
 
     def signature(self) -> str:
         """Everything that changes a value."""

@@ -1,7 +1,6 @@
 """XMoverScore of outputs against sources: every n from one encoder pass, each text read once."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -15,7 +14,6 @@ from metrics.families.mover.matching import Tensor
 from metrics.families.mover.texts import Side, Task
 from metrics.families.on_encoder import OnEncoder, encoder_fields
 from metrics.families.xmoverscore import mapping
-from metrics.families.xmoverscore.mapping import Mapping
 from metrics.families.xmoverscore.options import SIZES, VARIANTS, definition
 
 # To be raised whenever a change here alters a value.
@@ -29,7 +27,13 @@ class XMoverScore(OnEncoder):
         self.info, self.options = info, dict(info.options)
         self.encoder = encoders.get(info.checkpoint)
         self.layer = int(self.options["layer"])
-        self.mapping = self._load_mapping(source_language, target_language)
+        self.mapping = mapping.load_for(
+            str(self.options["mapping"]),
+            self.encoder.model,
+            layer=self.layer,
+            source=source_language,
+            target=target_language,
+        )
         name = str(self.options["language-model"])
         self.language_model = lm.get(name) if name else None
         self.task = Task(
@@ -41,19 +45,6 @@ class XMoverScore(OnEncoder):
             vectors=self._vectors,
             idf=texts.read_idf(self.encoder, self.options, "idf-source", "idf-target"),
         )
-
-    def _load_mapping(self, source_language: str, target_language: str) -> Mapping | None:
-        folder = str(self.options["mapping"])
-        if not folder:
-            return None
-        found = mapping.load(Path(folder))
-        found.check(
-            fingerprint=mapping.fingerprint(self.encoder.model),
-            layer=self.layer,
-            source=source_language,
-            target=target_language,
-        )
-        return found
 
     def _vectors(self, text: Embedded, side: Side) -> Tensor:
         states = text.states[self.layer]
