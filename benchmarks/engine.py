@@ -55,7 +55,7 @@ def set_up() -> None:
     from metrics.base import MetricInfo
 
     measures = tuple(f"fake-{layer}-{part}" for layer in range(LAYERS) for part in "prf")
-    info = MetricInfo("fake", "Fake encoder", measures, measures, (), True, True, True)
+    info = MetricInfo("fake", "Fake encoder", measures, measures, True, True)
     registry.METRICS["fake"] = (info, "benchmarks.engine:FakeEncoder")
 
 

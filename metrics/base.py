@@ -5,7 +5,7 @@ Pure: neither Django nor torch, so that the web process and a worker read the sa
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,10 +67,10 @@ class MetricInfo:
     label: str
     measures: tuple[str, ...]
     measure_labels: tuple[str, ...]
-    statistics: tuple[str, ...]
-    higher_is_better: bool
     needs_source: bool
     needs_reference: bool
+    statistics: tuple[str, ...] = ()
+    higher_is_better: bool = True
     queue: str = "cpu"
     description: str = ""
     citation: str = ""
@@ -90,6 +90,12 @@ class MetricInfo:
         return dict(self.options)[name]
 
     @property
+    def reads(self) -> str:
+        """What it reads besides the output, in words."""
+        read = {"source": self.needs_source, "reference": self.needs_reference}
+        return " and ".join(name for name, is_needed in read.items() if is_needed) or "output only"
+
+    @property
     def family_label(self) -> str:
         """The heading under which lists show it."""
         return FAMILY_LABELS.get(self.family, self.family.capitalize())
@@ -103,6 +109,11 @@ class MetricInfo:
     def width(self) -> int:
         """Number of columns that :meth:`Metric.score` returns."""
         return len(self.measures) + len(self.statistics)
+
+
+def one_measure(name: str, label: str, **fields: Any) -> MetricInfo:
+    """Describe a metric of one value a segment, which is called as the metric."""
+    return MetricInfo(name, label, measures=(name,), measure_labels=(label,), **fields)
 
 
 @dataclass(frozen=True)

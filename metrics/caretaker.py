@@ -8,47 +8,27 @@ Threads, because a worker that scores for an hour must still notice that another
 every worker, because then there is no clock process that somebody could forget to start.
 """
 
-import time
+from collections.abc import Container
+from functools import partial
 from typing import Any
 
 from celery.signals import worker_ready, worker_shutting_down
-from celery.worker import state
 
 from annotation.notifications import check_all
 from metrics import agenda, losses, runs
+from metrics.lookout import LOOK_SECONDS, Lookout
 from metrics.periodic import Periodic
 
 ROUND_SECONDS = 5.0
-LOOK_SECONDS = 2.0
 NOTICE_SECONDS = 60.0
-# A message that nobody takes (the broker is away, too) is repeated ever more rarely.
-LONGEST_WAIT = 300.0
 
 
-class Lookout:
-    """Looks for work while the worker has some of its `slots` free."""
-
-    def __init__(self, queues: Any, slots: int) -> None:
-        self.queues, self.slots = queues, slots
-        self._taken, self._wait, self._not_before = -1, LOOK_SECONDS, 0.0
-
-    def look(self) -> None:
-        """Send a message where something waits in our queues and we have nothing to do."""
-        if len(state.reserved_requests) >= self.slots:
-            return
-        taken = sum(state.total_count.values())
-        if taken != self._taken:
-            self._wait, self._not_before = LOOK_SECONDS, 0.0
-        if time.monotonic() < self._not_before:
-            return
-        run = agenda.next_run(
-            set(self.queues), resident=agenda.resident(), without=agenda.resting()
-        )
-        if run:
-            runs.hand_out(run)
-            self._taken = taken
-            self._not_before = time.monotonic() + self._wait
-            self._wait = min(2 * self._wait, LONGEST_WAIT)
+def hand_out_next(queues: Container[str]) -> bool:
+    """Send a message for the run that this worker does best to take up; whether there is one."""
+    run = agenda.next_run(queues, resident=agenda.resident(), without=agenda.resting())
+    if run:
+        runs.hand_out(run)
+    return run is not None
 
 
 class _Caretaker:
@@ -57,7 +37,8 @@ class _Caretaker:
 
 def begin_rounds(sender: Any, **_: object) -> None:
     """Look for work at once, then go on looking."""
-    lookout = Lookout(sender.app.amqp.queues.consume_from, sender.controller.concurrency)
+    queues = sender.app.amqp.queues.consume_from
+    lookout = Lookout(sender.controller.concurrency, partial(hand_out_next, queues))
     _Caretaker.threads = (
         Periodic("caretaker", ROUND_SECONDS, losses.reap),
         Periodic("lookout", LOOK_SECONDS, lookout.look),

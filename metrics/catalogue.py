@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from metrics import registry
 from metrics.base import Metric, MetricError, MetricInfo
 from metrics.clock import Now
-from metrics.models import ConfiguredMetric
+from metrics.models import ConfiguredMetric, find_info
 from metrics.options import layers_elsewhere
 from metrics.workers import layers_on_workers
 
@@ -25,12 +25,7 @@ def infos(*, retired: bool = False) -> dict[str, MetricInfo]:
     return known
 
 
-def find(name: str) -> MetricInfo | None:
-    """Return the description of a metric, retired or not; None where nobody knows it."""
-    if name in registry.METRICS:
-        return registry.get_info(name)
-    row = ConfiguredMetric.objects.filter(name=name).first()
-    return row.info if row else None
+find = find_info
 
 
 def get(name: str) -> MetricInfo:

@@ -36,10 +36,13 @@ def find(name: str) -> str:
     Raises a permanent :class:`MetricError` with the command that gets it, where it is missing.
     """
     refuse_pickles()
-    for candidate in _candidates(name):
-        if any((candidate / file).is_file() for file in _MARKS):
-            return str(candidate)
-    cached = _in_hub_cache(name)
+    try:
+        for candidate in _candidates(name):
+            if any((candidate / file).is_file() for file in _MARKS):
+                return str(candidate)
+        cached = _in_hub_cache(name)
+    except (OSError, ValueError):  # neither a path nor a hub's name can read like this
+        cached = None
     if cached is None:
         raise MetricError(missing_message(name), permanent=True)
     return cached

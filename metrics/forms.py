@@ -21,12 +21,6 @@ class Choice:
     is_checked: bool
     refusal: str | None
 
-    @property
-    def needs(self) -> str:
-        """What the metric reads besides the output."""
-        read = {"source": self.info.needs_source, "reference": self.info.needs_reference}
-        return " and ".join(name for name, is_needed in read.items() if is_needed) or "output only"
-
 
 class StartForm(forms.Form):
     """Metrics and systems of one test set."""

@@ -52,7 +52,7 @@ def find(name: str) -> Path | None:
     """Return where a checkpoint lies on this machine; None where it does not, or may not load."""
     try:
         return Path(checkpoints.find(name))
-    except (MetricError, ModuleNotFoundError, ValueError, OSError):
+    except MetricError:
         return None
 
 

@@ -50,6 +50,14 @@ class ConfiguredMetric(models.Model):
         return MetricInfo(**fields | {"options": tuple(self.description["options"].items())})
 
 
+def find_info(name: str) -> MetricInfo | None:
+    """Return the description of a metric, retired or not; None where nobody knows it."""
+    if name in METRICS:
+        return METRICS[name][0]
+    row = ConfiguredMetric.objects.filter(name=name).first()
+    return row.info if row else None
+
+
 class MetricSignature(models.Model):
     """A metric in the exact form that gave its scores.
 
@@ -159,10 +167,7 @@ class MetricRun(models.Model):
     @cached_property
     def info(self) -> MetricInfo | None:
         """The description of the metric; None where nobody knows it any more."""
-        if self.metric in METRICS:
-            return METRICS[self.metric][0]
-        row = ConfiguredMetric.objects.filter(name=self.metric).first()
-        return row.info if row else None
+        return find_info(self.metric)
 
     @property
     def is_active(self) -> bool:

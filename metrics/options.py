@@ -15,6 +15,7 @@ from metrics.base import MetricError, MetricInfo, OptionValue
 
 Kind = Literal["text", "integer", "number", "boolean", "choice", "checkpoint", "file"]
 Options = Mapping[str, OptionValue]
+Given = Iterable[tuple[str, OptionValue]]
 
 
 @dataclass(frozen=True)

@@ -16,30 +16,31 @@ from metrics.families.xmoverscore import options as xmoverscore
 
 _REI_2020 = "Rei et al. 2020, COMET: a neural framework for MT evaluation"
 _REI_2021 = "Rei et al. 2021, Are references really needed?"
-_BERTSCORE = "metrics.families.bertscore.scorer:BertScore"
-_COMET = "metrics.families.comet.scorer:Comet"
+Entry = tuple[MetricInfo, str]
 
 
-def _bertscore(name: str, label: str, layers: int, shown: str, checkpoint: str) -> MetricInfo:
-    return bertscore.make_info(
-        f"bertscore-{name}", f"BERTScore {label}", checkpoint, layers=layers, shown=(shown,)
+def _bertscore(name: str, label: str, layers: int, shown: str, checkpoint: str) -> Entry:
+    name, label = f"bertscore-{name}", f"BERTScore {label}"
+    info = bertscore.make_info(name, label, checkpoint, layers=layers, shown=(shown,))
+    return info, bertscore.FAMILY.scorer
+
+
+def _comet(checkpoint: str, label: str, reference: bool, description: str, citation: str) -> Entry:
+    name = checkpoint.partition("/")[2].lower()
+    info = comet.make_info(name, label, checkpoint, reference, description, citation)
+    return info, comet.FAMILY.scorer
+
+
+def _bleurt() -> Entry:
+    info = bleurt.make_info(
+        *("bleurt-20", "BLEURT-20", "lucadiliello/BLEURT-20"),
+        description="Reads reference and output together; trained on ratings until WMT19.",
+        citation="Pu et al. 2021, Learning compact metrics for MT",
     )
+    return info, bleurt.FAMILY.scorer
 
 
-def _comet(
-    name: str, label: str, checkpoint: str, description: str, citation: str, *, reference: bool
-) -> MetricInfo:
-    return comet.make_info(
-        name,
-        label,
-        checkpoint,
-        description=description,
-        citation=citation,
-        needs_reference=reference,
-    )
-
-
-def _xmoverscore(definition: str, label: str) -> tuple[MetricInfo, str]:
+def _xmoverscore(definition: str, label: str) -> Entry:
     given = {"checkpoint": "bert-base-multilingual-cased", "definition": definition}
     chosen = options.clean(xmoverscore.FAMILY, given)
     chosen["layer"] = xmoverscore.resolve_layer(chosen, layers=13)
@@ -47,92 +48,51 @@ def _xmoverscore(definition: str, label: str) -> tuple[MetricInfo, str]:
     return info, xmoverscore.FAMILY.scorer
 
 
-def _moverscore() -> tuple[MetricInfo, str]:
+def _moverscore() -> Entry:
     chosen = options.clean(moverscore.FAMILY, {"checkpoint": "distilbert-base-uncased"})
     return moverscore.make_info("moverscore", "MoverScore", chosen), moverscore.FAMILY.scorer
 
 
-METRICS: dict[str, tuple[MetricInfo, str]] = {
-    **lexical.METRICS,
+_NEURAL: tuple[Entry, ...] = (
     # Layers and measures recommended in Cheng et al. 2023, section 5: 8-R, 11-F1, 13-F1, 41-F1.
-    "bertscore-mbert": (
-        _bertscore("mbert", "mBERT", 13, "8-r", "bert-base-multilingual-cased"),
-        _BERTSCORE,
+    _bertscore("mbert", "mBERT", 13, "8-r", "bert-base-multilingual-cased"),
+    _bertscore("bart", "BART", 13, "11-f", "facebook/bart-large-mnli"),
+    _bertscore("roberta", "RoBERTa", 25, "13-f", "roberta-large-mnli"),
+    _bertscore("deberta", "DeBERTa", 49, "41-f", "microsoft/deberta-xlarge-mnli"),
+    _comet(
+        *("Unbabel/wmt20-comet-da", "COMET-20", True),
+        *("Trained on direct assessments until WMT19.", _REI_2020),
     ),
-    "bertscore-bart": (
-        _bertscore("bart", "BART", 13, "11-f", "facebook/bart-large-mnli"),
-        _BERTSCORE,
+    _comet(
+        *("Unbabel/wmt21-comet-mqm", "COMET-MQM-21", True),
+        *("Trained on direct assessments, then on MQM scores.", _REI_2021),
     ),
-    "bertscore-roberta": (
-        _bertscore("roberta", "RoBERTa", 25, "13-f", "roberta-large-mnli"),
-        _BERTSCORE,
+    _comet(
+        *("Unbabel/wmt21-comet-qe-da", "COMET-QE-DA-21", False),
+        *("Trained on direct assessments; reads no reference.", _REI_2021),
     ),
-    "bertscore-deberta": (
-        _bertscore("deberta", "DeBERTa", 49, "41-f", "microsoft/deberta-xlarge-mnli"),
-        _BERTSCORE,
+    _comet(
+        *("Unbabel/wmt22-comet-da", "COMET-22", True),
+        *("Trained on direct assessments until WMT21.", "Rei et al. 2022, COMET-22"),
     ),
-    "wmt20-comet-da": (
-        _comet(
-            *("wmt20-comet-da", "COMET-20", "Unbabel/wmt20-comet-da"),
-            *("Trained on direct assessments until WMT19.", _REI_2020),
-            reference=True,
-        ),
-        _COMET,
+    _comet(
+        *("Unbabel/wmt22-cometkiwi-da", "CometKiwi-22", False),
+        *("Reads source and output together, and no reference.", "Rei et al. 2022, CometKiwi"),
     ),
-    "wmt21-comet-mqm": (
-        _comet(
-            *("wmt21-comet-mqm", "COMET-MQM-21", "Unbabel/wmt21-comet-mqm"),
-            *("Trained on direct assessments, then on MQM scores.", _REI_2021),
-            reference=True,
-        ),
-        _COMET,
+    _comet(
+        *("Unbabel/XCOMET-XL", "xCOMET-XL", True),
+        "Reads source, output and reference together; also trained on error spans.",
+        "Guerreiro et al. 2023, xCOMET",
     ),
-    "wmt21-comet-qe-da": (
-        _comet(
-            *("wmt21-comet-qe-da", "COMET-QE-DA-21", "Unbabel/wmt21-comet-qe-da"),
-            *("Trained on direct assessments; reads no reference.", _REI_2021),
-            reference=False,
-        ),
-        _COMET,
-    ),
-    "wmt22-comet-da": (
-        _comet(
-            *("wmt22-comet-da", "COMET-22", "Unbabel/wmt22-comet-da"),
-            *("Trained on direct assessments until WMT21.", "Rei et al. 2022, COMET-22"),
-            reference=True,
-        ),
-        _COMET,
-    ),
-    "wmt22-cometkiwi-da": (
-        _comet(
-            *("wmt22-cometkiwi-da", "CometKiwi-22", "Unbabel/wmt22-cometkiwi-da"),
-            "Reads source and output together, and no reference.",
-            "Rei et al. 2022, CometKiwi",
-            reference=False,
-        ),
-        _COMET,
-    ),
-    "xcomet-xl": (
-        _comet(
-            *("xcomet-xl", "xCOMET-XL", "Unbabel/XCOMET-XL"),
-            "Reads source, output and reference together; also trained on error spans.",
-            "Guerreiro et al. 2023, xCOMET",
-            reference=True,
-        ),
-        _COMET,
-    ),
-    "bleurt-20": (
-        bleurt.make_info(
-            *("bleurt-20", "BLEURT-20", "lucadiliello/BLEURT-20"),
-            description="Reads reference and output together; trained on ratings until WMT19.",
-            citation="Pu et al. 2021, Learning compact metrics for MT",
-        ),
-        "metrics.families.bleurt.scorer:Bleurt",
-    ),
-    "moverscore": _moverscore(),
-    "xmoverscore-release-2020": _xmoverscore("release-2020", "2020"),
-    "xmoverscore-head-2022": _xmoverscore("head-2022", "2022"),
-    "xmoverscore-paper": _xmoverscore("paper", "as published"),
+    _bleurt(),
+    _moverscore(),
+    _xmoverscore("release-2020", "2020"),
+    _xmoverscore("head-2022", "2022"),
+    _xmoverscore("paper", "as published"),
+)
+METRICS: dict[str, Entry] = {
+    **lexical.METRICS,
+    **{info.name: (info, scorer) for info, scorer in _NEURAL},
     **reference_free.METRICS,
 }
 
@@ -201,20 +161,7 @@ def build(info: MetricInfo, path: str, *, source_language: str, target_language:
     return metric
 
 
-def available(
-    *, has_source: bool = True, has_references: bool = True, queue: str | None = None
-) -> list[MetricInfo]:
-    """List, in registry order, the metrics that run on what a test set has (on ``queue``)."""
-    return [
-        info
-        for info, _ in METRICS.values()
-        if (has_source or not info.needs_source)
-        and (has_references or not info.needs_reference)
-        and (queue is None or info.queue == queue)
-    ]
-
-
-def _entry(name: str) -> tuple[MetricInfo, str]:
+def _entry(name: str) -> Entry:
     if name not in METRICS:
         raise MetricError(f"Unknown metric {name!r}; known: {', '.join(METRICS)}", permanent=True)
     return METRICS[name]

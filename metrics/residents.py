@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import torch
 
 from metrics import checkpoints
+from metrics.base import MetricError
 
 # Room for models in a process without a GPU, in MiB: an XLM-R large takes 2,240.
 ROOM_MIB = int(os.environ.get("RESIDENT_MODELS_MB", "4096"))
@@ -50,13 +51,18 @@ _lock = RLock()
 def get(spec: ModelSpec, folder: str, load: Callable[[], T]) -> T:
     """Return the model in memory, loading it where needed; the least used make room.
 
-    ``folder`` is where its weights lie. Other errors are those of ``load``.
+    ``folder`` is where its weights lie. Raises a :class:`MetricError` that may pass where a GPU
+    has no room even so; other errors are those of ``load``.
     """
     with _lock:
         if spec not in _models:
             _drop(lambda other: _without_weights(other) == _without_weights(spec))
             make_room(spec.device, checkpoints.weight_bytes(folder))
-            model = load()
+            try:
+                model = load()
+            except torch.cuda.OutOfMemoryError as error:
+                message = f"{spec.checkpoint} finds no room on {spec.device}: others use it."
+                raise MetricError(message, permanent=False) from error
             _models[spec] = (model, size_of(model.model))
         _models.move_to_end(spec)
         found: Any = _models[spec][0]

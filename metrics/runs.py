@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
@@ -134,6 +134,15 @@ def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> 
     }
 
 
+def sets_to_score(directions: Iterable[tuple[str, str]] = ()) -> QuerySet[TestSet]:
+    """Return test sets with outputs, the newest first: of (source, target) languages, or of any."""
+    chosen = Q()
+    for source, target in directions:
+        chosen |= Q(source_language=source, target_language=target)
+    rows = TestSet.objects.filter(chosen, systems__isnull=False).distinct()
+    return rows.order_by("-created_at", "-pk").prefetch_related("systems")
+
+
 def hand_out(run: MetricRun) -> None:
     """Wake a worker of the run's queue; where the broker is away, one finds the run by itself."""
     try:
@@ -147,15 +156,21 @@ def cancel(run: MetricRun) -> bool:
     return run_state.cancel(run.pk)
 
 
+def describe(shown: Iterable[MetricRun]) -> None:
+    """Read what the metrics of many runs are by one query."""
+    infos = catalogue.infos(retired=True)
+    for run in shown:
+        run.info = infos.get(run.metric)
+
+
 def idle_queues(shown: Iterable[MetricRun]) -> list[str]:
     """Return the queues of runs among these that wait although no worker is busy there."""
     waiting = {run.queue for run in shown if _is_waiting(run)}
     if not waiting:
         return []
-    busy = RunWorker.objects.filter(
-        ~is_silent(), left_at=None, run__status=Status.RUNNING
-    ).select_related("run")
-    return sorted(waiting - {worker.run.queue for worker in busy})
+    busy = RunWorker.objects.filter(~is_silent(), left_at=None, run__status=Status.RUNNING)
+    metrics, infos = busy.values_list("run__metric", flat=True), catalogue.infos(retired=True)
+    return sorted(waiting - {infos[name].queue if name in infos else "cpu" for name in metrics})
 
 
 def _is_waiting(run: MetricRun) -> bool:

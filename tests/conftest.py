@@ -15,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 
 from metrics import scoring
 from tests.world import World, make_world
-from training import jobs
+from training import working
 
 # Settings of other processes, not tests; doctest collection would import them.
 collect_ignore = ["settings.py", "metrics/worker_settings.py", "training/worker_settings.py"]
@@ -58,7 +58,7 @@ def _same_draws() -> None:
 def _no_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test's transaction holds SQLite's lock: a beat from another thread would wait for it."""
     monkeypatch.setattr(scoring, "BEAT_SECONDS", 3600.0)
-    monkeypatch.setattr(jobs, "BEAT_SECONDS", 3600.0)
+    monkeypatch.setattr(working, "BEAT_SECONDS", 3600.0)
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """What a setting of a sweep changes, tested over the seeds, as the sweep's page shows it."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from metaeval import SeedComparison
 from training import sweeps
+from training.models import TrainingJob
 from training.sweeps import Values
 
 NO_SPREAD = (
@@ -40,12 +41,12 @@ class Differences:
     notes: list[str]
 
 
-def over_seeds(sweep: str) -> Differences | None:
+def over_seeds(jobs: Sequence[TrainingJob]) -> Differences | None:
     """Compare the accuracies on held-out texts of a sweep of ReFreeEval trainings.
 
-    None where all jobs have the same settings; ValidationError where there is no such sweep.
+    None where all jobs have the same settings.
     """
-    first, *others = sweeps.settings_of(sweep)
+    first, *others = sweeps.group(jobs)
     if not others:
         return None
     base = sweeps.accuracies(first)

@@ -1,28 +1,24 @@
 """The forms of training: parallel text to upload, and a job or a sweep to start."""
 
 from collections.abc import Iterable, Mapping
-from itertools import product
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.text import slugify
 
 from annotation import languages
 from metrics import options
 from metrics.metric_forms import PREFIX, field_of
 from metrics.options import Option
-from training.jobs import LONGEST_NAME
+from training import sweeping
+from training.jobs import LONGEST_NAME, slug_of
 from training.kinds import Kind
 from training.models import ParallelCorpus
 from training.parallel import ParallelError, Row, read_moses, read_pairs
 
 # The addresses of pages, which no corpus can have as its name.
 RESERVED = {"upload"}
-MOST_JOBS = 200
-# Section 4.4 of Wu et al. 2023, table 14.
-PAPER_SEEDS = "19, 27, 42, 55, 76, 80, 99, 153, 178, 200"
-Grid = list[dict[str, Any]]
+PAPER_SEEDS = ", ".join(map(str, sweeping.SEEDS))
 
 
 class CorpusForm(forms.Form):
@@ -120,7 +116,7 @@ class JobForm(forms.Form):
     ) -> None:
         super().__init__(data, initial=dict(initial or {}))
         self.kind, self.known = kind, list(known)
-        self.grid: Grid = []
+        self.grid: sweeping.Grid = []
         if not kind.needs_corpus:
             del self.fields["corpora"]
         for option in kind.options:
@@ -128,10 +124,7 @@ class JobForm(forms.Form):
 
     def clean_name(self) -> str:
         """Refuse a name that nothing of an address can be made of."""
-        name: str = slugify(self.cleaned_data["name"])
-        if not name:
-            raise ValidationError("Use letters a–z and digits.")
-        return name
+        return slug_of(self.cleaned_data["name"])
 
     @property
     def main(self) -> list[forms.BoundField]:
@@ -160,13 +153,10 @@ class JobForm(forms.Form):
         values = {option.name: self._values(option) for option in self.kind.options}
         if self.errors:
             return data
-        size = 1
-        for each in values.values():
-            size *= len(each)
-        if size > MOST_JOBS:
-            self.add_error(None, f"These are {size:,} jobs; at most {MOST_JOBS} at a time.")
-        else:
-            self.grid = combine(values)
+        try:
+            self.grid = sweeping.combine(values)
+        except ValidationError as error:
+            self.add_error(None, error)
         return data
 
     def _values(self, option: Option) -> list[Any]:
@@ -184,11 +174,6 @@ def _split(option: Option, text: str) -> list[str]:
     if option.kind not in ("integer", "number"):
         return [text.strip()]
     return [part.strip() for part in text.split(",") if part.strip()] or [""]
-
-
-def combine(values: Mapping[str, list[Any]]) -> Grid:
-    """Return every combination of the settings' values, as settings of one job each."""
-    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
 
 def _field(option: Option) -> forms.Field:

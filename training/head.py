@@ -117,12 +117,12 @@ def _compare(split: Split, head: Array, baseline: Array, seed: int) -> dict[str,
 
 def _matrix(rows: Sequence[Judged], values: Array) -> metaeval.ScoreMatrix:
     """Systems × segments, nan where an output is not judged."""
-    systems = list(dict.fromkeys(each.system for each in rows))
-    segments = list(dict.fromkeys(str(each.segment) for each in rows))
-    grid = np.full((len(systems), len(segments)), np.nan)
+    row = {name: n for n, name in enumerate(dict.fromkeys(each.system for each in rows))}
+    column = {key: n for n, key in enumerate(dict.fromkeys(str(each.segment) for each in rows))}
+    grid = np.full((len(row), len(column)), np.nan)
     for each, value in zip(rows, values, strict=True):
-        grid[systems.index(each.system), segments.index(str(each.segment))] = value
-    return metaeval.ScoreMatrix(grid, systems, segments)
+        grid[row[each.system], column[str(each.segment)]] = value
+    return metaeval.ScoreMatrix(grid, list(row), list(column))
 
 
 def _interval(

@@ -1,36 +1,25 @@
-"""Start, claim, work off, cancel and hand out training jobs."""
+"""Start and cancel training jobs, and have workers notice those that wait: `working` does them."""
 
 import logging
-import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db import transaction
 from django.utils.text import slugify
 from kombu.exceptions import OperationalError as BrokerError
 
-from metrics import catalogue, options
+from metrics import options
 from metrics.clock import Now
-from metrics.periodic import Periodic
-from training import kinds
-from training.corpora import as_corpus
-from training.kinds import KINDS, JobError, Outcome, StoppedError, Work
+from training import tasks
+from training.kinds import KINDS
 from training.models import ParallelCorpus, TrainingJob
 
 logger = logging.getLogger(__name__)
 Status = TrainingJob.Status
-MAX_ATTEMPTS = 5
-BEAT_SECONDS = 2.0
 # The metric that comes of it is named after the job and its number.
 LONGEST_NAME = 45
-# A message is sent again after so long: brokers lose those of workers that are killed.
-RESEND_SECONDS = 60
 
 
 def check(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,6 +37,19 @@ def check(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
         raise ValidationError(str(error)) from error
 
 
+def slug_of(name: str) -> str:
+    """Return a name as addresses and metrics have it: a–z, digits, hyphens.
+
+    ValidationError where nothing is left, or too much for a metric's name.
+    """
+    slug = slugify(slugify(name).replace("_", "-"))
+    if not slug or len(slug) > LONGEST_NAME:
+        raise ValidationError(
+            f"Give a name of letters a–z and digits, {LONGEST_NAME} characters at most."
+        )
+    return slug
+
+
 @transaction.atomic
 def start(
     *,
@@ -63,15 +65,8 @@ def start(
     cleaned = check(kind, given)
     if KINDS[kind].needs_corpus and not corpora:
         raise ValidationError("Choose a parallel corpus.")
-    if not slugify(name) or len(name) > LONGEST_NAME:
-        raise ValidationError("Give the job a short name of letters and digits.")
     job = TrainingJob.objects.create(
-        kind=kind,
-        name=slugify(name),
-        options=cleaned,
-        sweep=sweep,
-        created_by=user,
-        handed_out_at=Now(),
+        kind=kind, name=slug_of(name), options=cleaned, sweep=sweep, created_by=user
     )
     job.corpora.set(corpora)
     if enqueue:
@@ -80,11 +75,9 @@ def start(
 
 
 def hand_out(job: TrainingJob) -> None:
-    """Put a job into its queue; where the broker is away, a worker does it later."""
-    from training.tasks import work_off_job
-
+    """Put a job into its queue; where the broker is away, a worker finds it later."""
     try:
-        work_off_job.apply_async(args=[job.pk], queue=job.queue)
+        tasks.work_off_job.apply_async(args=[job.pk], queue=job.queue)
     except (BrokerError, OSError):
         logger.warning("Job %s waits until the broker is back", job.pk, exc_info=True)
 
@@ -98,129 +91,17 @@ def cancel(job: TrainingJob) -> bool:
     )
 
 
-def _stale() -> Q:
-    limit = Now() - timedelta(seconds=settings.RUN_STALE_SECONDS)
-    return Q(status=Status.RUNNING, heartbeat_at__lt=limit)
-
-
-def requeue_stale(*, everything: bool = False) -> int:
-    """Hand out again what no living worker has; return how many jobs that were."""
-    TrainingJob.objects.filter(_stale()).update(
-        status=Status.QUEUED, claim="", handed_out_at=None, message="Its worker stopped answering."
-    )
-    due = Q(handed_out_at=None) | Q(handed_out_at__lt=Now() - timedelta(seconds=RESEND_SECONDS))
-    waiting = TrainingJob.objects.filter(Q() if everything else due, status=Status.QUEUED)
-    return sum(_requeue(job, due, everything) for job in waiting.order_by("pk"))
-
-
-def _requeue(job: TrainingJob, due: Q, everything: bool) -> bool:
-    rows = TrainingJob.objects.filter(Q() if everything else due, pk=job.pk, status=Status.QUEUED)
-    if not rows.update(handed_out_at=Now()):
-        return False
-    hand_out(job)
-    return True
-
-
-def _claim(pk: int, worker: str) -> str:
-    """Take a job that is queued or stale; empty where another worker has it or it is over."""
-    takeable = TrainingJob.objects.filter(Q(status=Status.QUEUED) | _stale(), pk=pk)
-    token = secrets.token_hex(16)
-    taken = takeable.filter(attempts__lt=MAX_ATTEMPTS).update(
-        status=Status.RUNNING,
-        claim=token,
-        worker=worker[:200],
-        attempts=F("attempts") + 1,
-        heartbeat_at=Now(),
-        started_at=Coalesce("started_at", Now()),
-    )
-    if taken:
-        return token
-    takeable.update(
-        status=Status.FAILED,
-        message=f"Given up after {MAX_ATTEMPTS} attempts.",
-        finished_at=Now(),
-    )
-    return ""
-
-
-def work_off(pk: int, *, worker: str, should_stop: Callable[[], bool] = lambda: False) -> None:
-    """Claim a job and do it; does nothing where somebody else has it. How it ended is in it.
-
-    Raises only where the database stays away: then the job goes stale and the next worker goes on
-    from what it saved.
-    """
-    token = _claim(pk, worker)
-    if not token:
-        return
-    held = TrainingJob.objects.filter(pk=pk, claim=token, status=Status.RUNNING)
-    with Periodic("job heartbeat", BEAT_SECONDS, lambda: bool(held.update(heartbeat_at=Now()))):
-        try:
-            _finish(pk, held, kinds.load(_kind(pk))(_work(pk, held, should_stop)))
-        except StoppedError:
-            _release(held)
-        except JobError as error:
-            held.update(status=Status.FAILED, message=str(error), claim="", finished_at=Now())
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception as error:
-            logger.exception("Job %s failed", pk)
-            message = f"{type(error).__name__}: {error}"
-            held.update(status=Status.FAILED, message=message, claim="", finished_at=Now())
-        except BaseException:
-            _release(held)
-            raise
-
-
-def _kind(pk: int) -> str:
-    return TrainingJob.objects.values_list("kind", flat=True).get(pk=pk)
-
-
-def _release(held: QuerySet[TrainingJob]) -> None:
-    """Hand the job back for any worker; one that was cancelled is held by nobody."""
-    held.update(
-        status=Status.QUEUED, claim="", attempts=F("attempts") - 1, handed_out_at=None, message=""
+def requeue_stale() -> None:
+    """Let any worker have the jobs of workers that stopped answering."""
+    TrainingJob.objects.filter(TrainingJob.is_stale()).update(
+        status=Status.QUEUED, claim="", message="Its worker stopped answering."
     )
 
 
-def _work(pk: int, held: QuerySet[TrainingJob], should_stop: Callable[[], bool]) -> Work:
-    job = TrainingJob.objects.get(pk=pk)
-    job.folder.mkdir(parents=True, exist_ok=True)
-
-    def report(progress: dict[str, Any]) -> None:
-        if should_stop() or not held.update(progress=progress, heartbeat_at=Now()):
-            raise StoppedError
-
-    return Work(
-        options=job.options,
-        folder=job.folder,
-        corpora=[as_corpus(row) for row in job.corpora.order_by("name")],
-        report=report,
-    )
-
-
-def _finish(pk: int, held: QuerySet[TrainingJob], outcome: Outcome) -> None:
-    """Store the outcome and register its metric, both or neither."""
-    job = TrainingJob.objects.get(pk=pk)
-    with transaction.atomic():
-        metric = None
-        if outcome.metric and held.exists():
-            metric = catalogue.configure(
-                family=outcome.metric.family,
-                name=f"{job.name}-{job.pk}",
-                label=outcome.metric.label,
-                options=outcome.metric.options,
-                user=job.created_by,
-            )
-        held.update(
-            status=Status.DONE,
-            result=outcome.result,
-            metric=metric,
-            message="",
-            claim="",
-            finished_at=Now(),
-        )
-
-
-def siblings(job: TrainingJob) -> Iterable[TrainingJob]:
-    """Return the jobs that were started together with this one, itself included."""
-    return TrainingJob.objects.filter(sweep=job.sweep) if job.sweep else [job]
+def hand_out_next(queues: Container[str]) -> bool:
+    """Hand out the oldest job that waits in these queues; whether there is one."""
+    waiting = TrainingJob.objects.filter(status=Status.QUEUED).order_by("pk")
+    job = next((job for job in waiting if job.queue in queues), None)
+    if job:
+        hand_out(job)
+    return job is not None

@@ -1,11 +1,14 @@
 """Parallel text, and jobs that make metrics of it."""
 
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from metrics.clock import Now
 from metrics.models import ConfiguredMetric
 from training.kinds import KINDS
 
@@ -95,7 +98,6 @@ class TrainingJob(models.Model):
     claim = models.CharField(max_length=32, blank=True, default="")
     worker = models.CharField(max_length=200, blank=True, default="")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    handed_out_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -112,6 +114,19 @@ class TrainingJob(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("job", args=[self.pk])
+
+    @staticmethod
+    def is_stale() -> models.Q:
+        """Whether the worker of a job has given no sign of life for RUN_STALE_SECONDS."""
+        limit = Now() - timedelta(seconds=settings.RUN_STALE_SECONDS)
+        return models.Q(status=TrainingJob.Status.RUNNING, heartbeat_at__lt=limit)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options in the order of the form: databases keep no order in JSON."""
+        known = [option.name for option in KINDS[self.kind].options] if self.kind in KINDS else []
+        names = dict.fromkeys([*known, *self.options])
+        return {name: self.options[name] for name in names if name in self.options}
 
     @property
     def label(self) -> str:

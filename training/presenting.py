@@ -9,8 +9,10 @@ from typing import Any
 from django.utils import timezone
 
 from metrics.runs import PATIENCE_SECONDS
+from training import sweeps
 from training.kinds import KINDS
 from training.models import TrainingJob
+from training.sweeps import Setting
 
 WIDTH, HEIGHT = 320.0, 120.0
 # What stands on the horizontal axis of a curve, in this order of preference.
@@ -25,6 +27,8 @@ WORDS = {
 ORDER = ("pearson", "kendall", "head", "unsupervised", "gain")
 Rows = list[dict[str, Any]]
 Point = tuple[float, float]
+# The values of a setting, how many of its jobs found something, mean and deviation of each measure.
+Group = tuple[list[Any], int, list[tuple[float, float | None]]]
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,15 @@ def show(document: Mapping[str, Any]) -> Shown:
         else:
             facts.append((name, _plain(value)))
     return Shown(facts, tables, charts)
+
+
+def findings(job: TrainingJob) -> dict[str, Any]:
+    """Return what a job found, what was measured on held-out texts first.
+
+    Its recipe is left out: the settings stand beside it. Databases keep no order in JSON.
+    """
+    found = {key: value for key, value in job.result.items() if key != "recipe"}
+    return {key: found[key] for key in sorted(found, key=lambda key: key != "held_out")}
 
 
 def flatten(document: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
@@ -181,7 +194,7 @@ def settings_of(job: TrainingJob) -> list[tuple[str, Any]]:
     """The settings by the labels and in the order of the form."""
     known = KINDS[job.kind].options if job.kind in KINDS else ()
     labels = {option.name: option.label for option in known}
-    return [(labels.get(name, name), value) for name, value in job.options.items()]
+    return [(labels.get(name, name), value) for name, value in job.settings.items()]
 
 
 def idle_queues(jobs: Iterable[TrainingJob]) -> list[str]:
@@ -209,27 +222,23 @@ class Sweep:
     settings: list[str]
     measures: list[str]
     rows: list[tuple[TrainingJob, list[Any], list[Any]]]
-    groups: list[tuple[list[Any], int, list[tuple[float, float | None] | None]]]
-
-
-SEED = "seed"
+    groups: list[Group]
 
 
 def compare(jobs: Sequence[TrainingJob]) -> Sweep:
     """Set the jobs of a sweep beside each other."""
-    found = {job.pk: dict(flatten(job.result)) for job in jobs}
+    found = {job.pk: dict(flatten(findings(job))) for job in jobs}
     numbers = [{k for k, v in each.items() if is_number(v)} for each in found.values() if each]
     shared = set.intersection(*numbers) if numbers else set()
     order = list(dict.fromkeys(key for each in found.values() for key in each))
-    names = [name for name in jobs[0].options if len({str(j.options.get(name)) for j in jobs}) > 1]
+    names = sweeps.varied(jobs)
     # What is the same in all of them, such as how many pairs were read, tells nothing apart.
     measures = [key for key in order if key in shared and _differs(found, key)]
     measures = [key for key in measures if key not in names]
-    rows = [
-        (job, [job.options.get(n) for n in names], [found[job.pk].get(m) for m in measures])
-        for job in jobs
-    ]
-    return Sweep(names, measures, rows, _groups(names, rows) if SEED in names else [])
+    values = {pk: [each.get(measure) for measure in measures] for pk, each in found.items()}
+    rows = [(job, [job.options.get(name) for name in names], values[job.pk]) for job in jobs]
+    groups = _groups(sweeps.group(jobs), values) if sweeps.SEED in names else []
+    return Sweep(names, measures, rows, groups)
 
 
 def _differs(found: Mapping[int, Mapping[str, Any]], key: str) -> bool:
@@ -237,17 +246,18 @@ def _differs(found: Mapping[int, Mapping[str, Any]], key: str) -> bool:
     return len(values) == 1 or len(set(values)) > 1
 
 
-def _groups(names: Sequence[str], rows: Any) -> Any:
-    seed = names.index(SEED)
-    groups: dict[tuple[Any, ...], list[list[Any]]] = {}
-    for _, settings, values in rows:
-        if any(value is not None for value in values):
-            setting = tuple(settings[:seed] + settings[seed + 1 :])
-            groups.setdefault(setting, []).append(values)
-    return [
-        (list(setting), len(found), [_spread(column) for column in zip(*found, strict=True)])
-        for setting, found in groups.items()
-    ]
+def _groups(found: Sequence[Setting], values: Mapping[int, list[Any]]) -> list[Group]:
+    groups = []
+    for each in found:
+        rows = [row for row in (values[job.pk] for job in each.jobs.values()) if _is_known(row)]
+        if rows:
+            spreads = [_spread(column) for column in zip(*rows, strict=True)]
+            groups.append((list(each.varied.values()), len(rows), spreads))
+    return groups
+
+
+def _is_known(row: Iterable[Any]) -> bool:
+    return any(value is not None for value in row)
 
 
 def _spread(column: Sequence[Any]) -> tuple[float, float | None]:

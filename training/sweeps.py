@@ -1,34 +1,20 @@
-"""Sweeps: jobs that differ in a few settings and in the seed, and what they found side by side.
+"""Jobs that differ in a few settings and in the seed, and what they found side by side.
 
-The ablations of the ReFreeEval paper are sweeps over one setting (:data:`TABLES`); its test of
-significance compares the seeds of one setting with those of another, or with a metric that has
-none.
+The test of significance of the ReFreeEval paper compares the seeds of one setting with those of
+another, or with a metric that has none.
 """
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from django.core.exceptions import ValidationError
-from django.db import transaction
 
 from metaeval import SeedComparison, compare_seeds
-from training import jobs
-from training.jobs import LONGEST_NAME
-from training.models import ParallelCorpus, TrainingJob
+from training.models import TrainingJob
 
-# What the paper's tables vary; the seeds are those of its table 14.
-SEEDS = (19, 27, 42, 55, 76, 80, 99, 153, 178, 200)
-TABLES: dict[str, dict[str, tuple[Any, ...]]] = {
-    "perturbation": {"rule": ("clauses", "released", "shuffle", "repeat")},
-    "alpha": {"alpha": (0.0, 1.0, 10.0, 20.0, 30.0, 40.0, 50.0)},
-    "c2": {"c2": (0.0, 1e-20, 1e-15, 1e-10, 1e-5)},
-    "ablation": {"variant": ("word-level", "fluency", "sent-fa", "sent-level", "full")},
-    "seeds": {},
-}
-MOST_JOBS = 200
+SEED = "seed"
 Values = dict[int, float]
 # Of every finished metric, by its name.
 Column = Mapping[str, float]
@@ -53,68 +39,32 @@ class Setting:
         return {seed: job for seed, job in self.jobs.items() if job.status == finished}
 
 
-@transaction.atomic
-def start(
-    *,
-    name: str,
-    corpora: Sequence[ParallelCorpus],
-    vary: Mapping[str, Sequence[Any]],
-    seeds: Sequence[int] = SEEDS,
-    given: Mapping[str, Any] | None = None,
-    user: Any = None,
-    enqueue: bool = True,
-) -> list[TrainingJob]:
-    """Start a job for every combination of values and every seed; all of them or none.
-
-    ValidationError where a setting is wrong, the name taken or there are more than MOST_JOBS.
-    """
-    choices = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
-    _check(name, len(choices) * len(seeds), {"seed", *(given or {})} & set(vary))
-    return [
-        jobs.start(
-            kind="refreeeval",
-            name=f"{name}-{number}-{seed}",
-            given={**(given or {}), **choice, "seed": seed},
-            corpora=corpora,
-            sweep=name,
-            user=user,
-            enqueue=enqueue,
-        )
-        for number, choice in enumerate(choices, start=1)
-        for seed in seeds
-    ]
-
-
-def _check(name: str, n_jobs: int, doubled: set[str]) -> None:
-    # A number and a seed of five digits come after it in the names of the jobs.
-    if not name or len(name) > LONGEST_NAME - 10:
-        raise ValidationError(f"Give the sweep a name of at most {LONGEST_NAME - 10} characters.")
-    if TrainingJob.objects.filter(sweep=name).exists():
-        raise ValidationError(f"There is a sweep named {name} already.")
-    if not 0 < n_jobs <= MOST_JOBS:
-        raise ValidationError(f"{n_jobs} jobs: a sweep has 1 to {MOST_JOBS}.")
-    if doubled:
-        message = f"{', '.join(sorted(doubled))} cannot be both fixed and varied."
-        raise ValidationError(message)
-
-
-def settings_of(sweep: str) -> list[Setting]:
-    """Group the jobs of a sweep by their settings, the seed apart, in the order of their start.
+def trainings_of(sweep: str) -> list[TrainingJob]:
+    """Return the jobs of a sweep of ReFreeEval trainings, in the order of their start.
 
     ValidationError where there is no such sweep.
     """
     found = list(TrainingJob.objects.filter(sweep=sweep).select_related("metric").order_by("pk"))
     if not found:
         raise ValidationError(f"There is no sweep named {sweep}.")
-    names = [
-        name
-        for name in found[0].options
-        if name != "seed" and len({repr(job.options.get(name)) for job in found}) > 1
-    ]
+    if found[0].kind != "refreeeval":
+        raise ValidationError(f"{sweep} is a sweep of {found[0].label}, not of ReFreeEval.")
+    return found
+
+
+def varied(jobs: Sequence[TrainingJob]) -> list[str]:
+    """Return the names of the settings in which the jobs of a sweep differ, the seed included."""
+    names = jobs[0].settings
+    return [name for name in names if len({repr(job.options.get(name)) for job in jobs}) > 1]
+
+
+def group(jobs: Sequence[TrainingJob]) -> list[Setting]:
+    """Group the jobs of a sweep over seeds by their other settings, in the order of their start."""
+    names = [name for name in varied(jobs) if name != SEED]
     groups: dict[str, Setting] = {}
-    for job in found:
-        varied = {name: job.options.get(name) for name in names}
-        groups.setdefault(repr(varied), Setting(varied)).jobs[int(job.options["seed"])] = job
+    for job in jobs:
+        chosen = {name: job.options.get(name) for name in names}
+        groups.setdefault(repr(chosen), Setting(chosen)).jobs[int(job.options[SEED])] = job
     return list(groups.values())
 
 

@@ -5,7 +5,7 @@ from threading import Event
 from celery import Task, shared_task
 from celery.signals import worker_shutting_down
 
-from training import jobs
+from training import working
 
 _stopping = Event()
 
@@ -22,4 +22,4 @@ worker_shutting_down.connect(stop_jobs)
 def work_off_job(self: Task, pk: int) -> None:
     """Work a job off, or do nothing where another worker has it."""
     worker = self.request.hostname or "in place"
-    jobs.work_off(pk, worker=worker, should_stop=_stopping.is_set)
+    working.work_off(pk, worker=worker, should_stop=_stopping.is_set)

@@ -9,13 +9,13 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import campaign_for_reader, researcher_required, runs_campaign
 from annotation.delivery import SIGNATURE, secret_of
 from annotation.models import Campaign, Item
 from annotation.monitor import AgreementSoFar, Figure, MonitorReport, monitor_report, remarks
 from annotation.quality.tables import finite
+from annotation.views.live import is_part, render_live
 
 PER_PAGE = 50
 
@@ -23,7 +23,6 @@ PER_PAGE = 50
 @researcher_required
 @require_safe
 @never_cache
-@vary_on_headers("HX-Request")
 def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """Where the campaign stands; htmx asks for what changes alone."""
     campaign = campaign_for_reader(request, slug)
@@ -37,10 +36,9 @@ def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
         "section": "campaigns",
         "tab": "monitor",
     }
-    if runs_campaign(request.user, campaign) and not request.headers.get("HX-Request"):
+    if runs_campaign(request.user, campaign) and not is_part(request):
         context |= _notifications(campaign)
-    name = "_monitor" if request.headers.get("HX-Request") else "monitor"
-    return render(request, f"annotation/{name}.html", context)
+    return render_live(request, "annotation/monitor.html", context)
 
 
 def _notifications(campaign: Campaign) -> dict[str, Any]:

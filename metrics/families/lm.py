@@ -13,8 +13,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from metrics import checkpoints, encoders
+from metrics import checkpoints, encoders, residents
 from metrics.base import MetricError
+from metrics.encoders import summary
+from metrics.residents import ModelSpec
 
 Array = NDArray[np.float64]
 Form = Literal["log-probability", "probability"]
@@ -27,9 +29,9 @@ KEPT = 200_000
 class LanguageModel:
     """A causal language model on a device; each distinct text is read once."""
 
-    def __init__(self, checkpoint: str, tokenizer: Any, model: Any, device: str) -> None:
-        self.checkpoint, self.tokenizer, self.model = checkpoint, tokenizer, model
-        self.device = device
+    def __init__(self, spec: ModelSpec, tokenizer: Any, model: Any) -> None:
+        self.spec, self.tokenizer, self.model = spec, tokenizer, model
+        self.device = device = spec.device
         self.budget = PIECES_PER_BATCH[torch.device(device).type]
         self.longest = min(LONGEST, getattr(model.config, "max_position_embeddings", LONGEST))
         self.vocabulary_size = int(model.config.vocab_size)
@@ -112,31 +114,29 @@ def term(mean_nll: Array, n_pieces: NDArray[np.int64], form: Form) -> Array:
     return probability
 
 
-_resident: OrderedDict[tuple[str, str], LanguageModel] = OrderedDict()
-
-
 def get(checkpoint: str, *, device: str | None = None) -> LanguageModel:
-    """Return the resident language model; another one takes its place.
+    """Return the resident language model, loading it where needed.
 
     Raises a permanent :class:`MetricError` for a checkpoint that is missing or no causal
     language model.
     """
-    key = (checkpoint, device or encoders.best_device())
-    if key not in _resident:
-        _resident.clear()
-        _resident[key] = _load(*key)
-    return _resident[key]
+    folder = checkpoints.find(checkpoint)
+    weights = checkpoints.fingerprint(folder)
+    device = device or encoders.best_device()
+    spec = ModelSpec("language model", checkpoint, "float32", device, weights)
+    return residents.get(spec, folder, lambda: _load(spec, folder))
 
 
-def forget() -> None:
-    """Drop the resident language model, and what it has read."""
-    _resident.clear()
+def signature_fields(model: LanguageModel, weights: Sequence[float]) -> dict[str, str | int]:
+    """What of a language model changes a value: which it is, and (similarity, model) weights."""
+    coupling = "/".join(f"{weight:g}" for weight in weights)
+    return {"lm": model.spec.checkpoint, "lm-weights": model.spec.weights, "coupling": coupling}
 
 
-def _load(checkpoint: str, device: str) -> LanguageModel:
+def _load(spec: ModelSpec, folder: str) -> LanguageModel:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    folder = checkpoints.find(checkpoint)
+    checkpoints.check(spec.checkpoint, folder)
     tokenizers: Any = AutoTokenizer
     models: Any = AutoModelForCausalLM
     try:
@@ -148,10 +148,9 @@ def _load(checkpoint: str, device: str) -> LanguageModel:
             # A plain encoder would be given a random output layer, and read text both ways.
             raise ValueError(f"it lacks {sorted(report['missing_keys'])[0]}")
     except Exception as error:
-        first = (str(error).strip().splitlines() or [""])[0]
-        raise MetricError(
-            f"The checkpoint {checkpoint} cannot be loaded as a causal language model: "
-            f"{type(error).__name__}: {first}",
-            permanent=True,
-        ) from error
-    return LanguageModel(checkpoint, tokenizer, model.eval().to(device), device)
+        message = (
+            f"The checkpoint {spec.checkpoint} cannot be loaded as a causal language model: "
+            f"{summary(error)}"
+        )
+        raise MetricError(message, permanent=True) from error
+    return LanguageModel(spec, tokenizer, model.eval().to(spec.device))

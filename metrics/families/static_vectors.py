@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from metrics.base import MetricError
 
 Vector = NDArray[np.float64]
+# Words whose vectors are kept: 120 MB of 300 numbers each.
+KEPT = 50_000
 
 
 def load(path: str) -> "StaticVectors":
@@ -59,6 +61,8 @@ class StaticVectors:
         Raises a permanent :class:`MetricError` where its line holds something other than numbers.
         """
         if word not in self._parsed:
+            if len(self._parsed) >= KEPT:
+                self._parsed.clear()
             found = self._parse(word)
             self._parsed[word] = self._parse(word.lower()) if found is None else found
         return self._parsed[word]

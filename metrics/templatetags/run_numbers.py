@@ -28,15 +28,6 @@ def rate(per_second: float | None) -> str:
 
 
 @register.filter
-def memory(n_bytes: int | None) -> str:
-    """Write bytes as `412 MiB` or `1.6 GiB`; nothing for None."""
-    if n_bytes is None:
-        return ""
-    mebibytes = n_bytes / 2**20
-    return f"{mebibytes / 1024:.1f} GiB" if mebibytes >= 1024 else f"{mebibytes:.0f} MiB"
-
-
-@register.filter
 def percent(ratio: object) -> str:
     """Write a length ratio as `80%`."""
     return f"{float(str(ratio)) * 100:g}%"

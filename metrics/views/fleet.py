@@ -2,12 +2,12 @@
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.text import get_text_list
 from django.views.decorators.http import require_GET, require_POST
-from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
+from annotation.views.live import render_live
 from metrics import checkpoints, inventory, stocks, workers
 from metrics.versions import CODE
 
@@ -16,7 +16,6 @@ QUEUES = ("cpu", "gpu")
 
 @researcher_required
 @require_GET
-@vary_on_headers("HX-Request")
 def model_list(request: HttpRequest) -> HttpResponse:
     """Every checkpoint: who needs it, on which hosts it lies, how to get it."""
     living = list(workers.living())
@@ -31,7 +30,7 @@ def model_list(request: HttpRequest) -> HttpResponse:
         "is_live": any(row.checks for row in living),
         "may_configure": is_site_admin(request.user),
     }
-    return render(request, _template(request, "models", "_models"), context)
+    return render_live(request, "metrics/models.html", context)
 
 
 @site_admin_required
@@ -51,7 +50,6 @@ def model_check(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 @require_GET
-@vary_on_headers("HX-Request")
 def worker_list(request: HttpRequest) -> HttpResponse:
     """The fleet; htmx asks for what changes alone."""
     seats = workers.fleet()
@@ -65,8 +63,4 @@ def worker_list(request: HttpRequest) -> HttpResponse:
         "twins": workers.name_twins(seats),
         "code": CODE,
     }
-    return render(request, _template(request, "workers", "_workers"), context)
-
-
-def _template(request: HttpRequest, page: str, fragment: str) -> str:
-    return f"metrics/{fragment if request.headers.get('HX-Request') else page}.html"
+    return render_live(request, "metrics/workers.html", context)

@@ -12,14 +12,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
-from metrics import catalogue, inventory, registry, stocks, workers
+from metrics import catalogue, inventory, registry, runs, stocks, workers
 from metrics.base import MetricError, MetricInfo
 from metrics.metric_forms import MetricForm
 from metrics.models import ConfiguredMetric, MetricRun, MetricSignature
 from metrics.options import Family
 from metrics.stocks import Stock
 
-RUNS_SHOWN = 10
+RUNS_SHOWN = SETS_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,6 @@ class Entry:
     stocks: list[Stock]
     signature: str
     row: ConfiguredMetric | None
-
-    @property
-    def needs(self) -> str:
-        """What it reads besides the output."""
-        read = {"source": self.info.needs_source, "reference": self.info.needs_reference}
-        return " and ".join(name for name, is_needed in read.items() if is_needed) or "output only"
 
     @property
     def settings(self) -> list[tuple[str, Any]]:
@@ -97,7 +91,7 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
     if info is None:
         raise Http404
     signatures = MetricSignature.objects.filter(metric=name).annotate(n_runs=Count("runs"))
-    runs = MetricRun.objects.filter(metric=name).select_related("test_set")
+    shown = MetricRun.objects.filter(metric=name).select_related("test_set")
     context = {
         "section": "metrics",
         "entry": _entries([info])[0],
@@ -106,7 +100,8 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
             {"parts": _parts(row.signature), "n_runs": row.n_runs}
             for row in signatures.order_by("-pk")
         ],
-        "runs": runs.order_by("-created_at", "-pk")[:RUNS_SHOWN],
+        "runs": shown.order_by("-created_at", "-pk")[:RUNS_SHOWN],
+        "test_sets": runs.sets_to_score()[:SETS_SHOWN],
         "may_configure": is_site_admin(request.user),
     }
     return render(request, "metrics/metric.html", context)

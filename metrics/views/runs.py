@@ -9,10 +9,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.text import get_text_list
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import researcher_required
 from annotation.models import TestSet
+from annotation.views.live import render_live
 from metrics import runs
 from metrics.forms import FilterForm, StartForm
 from metrics.models import MetricRun
@@ -22,11 +22,11 @@ PER_PAGE = 50
 
 @researcher_required
 @require_GET
-@vary_on_headers("HX-Request")
 def run_list(request: HttpRequest) -> HttpResponse:
     """All runs, newest first; htmx asks for the table alone."""
     form = FilterForm(request.GET)
     page = Paginator(_filtered(form), PER_PAGE).get_page(request.GET.get("page"))
+    runs.describe(page)
     query = request.GET.copy()
     query.pop("page", None)
     context = {
@@ -38,7 +38,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "idle_queues": runs.idle_queues(page),
         "test_sets": TestSet.objects.filter(systems__isnull=False).distinct(),
     }
-    return render(request, _template(request, "runs", "_runs"), context)
+    return render_live(request, "metrics/runs.html", context)
 
 
 def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
@@ -53,7 +53,6 @@ def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
 
 @researcher_required
 @require_GET
-@vary_on_headers("HX-Request")
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """One run; htmx asks for what changes alone."""
     rows = MetricRun.objects.select_related("test_set", "signature", "created_by")
@@ -64,11 +63,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "idle_queues": runs.idle_queues([run]),
         "silence": runs.silence(run),
     }
-    return render(request, _template(request, "run", "_run"), context)
-
-
-def _template(request: HttpRequest, page: str, fragment: str) -> str:
-    return f"metrics/{fragment if request.headers.get('HX-Request') else page}.html"
+    return render_live(request, "metrics/run.html", context)
 
 
 @researcher_required

@@ -15,7 +15,7 @@ from metrics.models import ConfiguredMetric, MetricRun
 from tests.browser.conftest import Visitor
 from tests.metrics.families.neural import small
 from tests.world import make_user
-from training import jobs
+from training import jobs, working
 from training.models import ParallelCorpus, TrainingJob
 
 PARALLEL = Path(django_settings.DATA_DIR) / "parallel" / "zh-en.wmt17-unscored.tsv"
@@ -58,7 +58,7 @@ def upload(page: Page, name: str, *files: Path) -> None:
 
 def work_off() -> None:
     for job in TrainingJob.objects.filter(status="queued"):
-        jobs.work_off(job.pk, worker="test")
+        working.work_off(job.pk, worker="test")
     for run in MetricRun.objects.filter(status="queued"):
         scoring.work_off(run.pk, worker="test")
 

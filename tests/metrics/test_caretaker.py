@@ -1,6 +1,8 @@
 """What every worker does beside its work."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -11,9 +13,9 @@ from celery.signals import worker_ready, worker_shutting_down
 from celery.worker import state
 
 from annotation.notifications import check_all
-from metrics import caretaker, losses, runs, tasks
-from metrics.caretaker import Lookout
+from metrics import caretaker, lookout, losses, runs, tasks
 from metrics.clock import Now
+from metrics.lookout import Lookout
 from metrics.models import MetricRun
 from tests.metrics.conftest import reread
 from tests.world import World
@@ -37,8 +39,12 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     clock = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(caretaker, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(lookout, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
+
+
+def looking(queue: str) -> Callable[[], bool]:
+    return partial(caretaker.hand_out_next, {queue})
 
 
 def test_every_worker_looks_after_all_runs(run: MetricRun, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,9 +74,9 @@ def test_it_begins_when_a_worker_is_ready() -> None:
 
 
 def test_an_idle_worker_finds_a_run_whose_message_was_lost(run: MetricRun, sent: list) -> None:
-    Lookout({"gpu"}, slots=1).look()
+    Lookout(1, looking("gpu")).look()
     assert sent == []
-    Lookout({"cpu"}, slots=1).look()
+    Lookout(1, looking("cpu")).look()
     assert sent == [run.pk]
 
 
@@ -78,25 +84,25 @@ def test_a_busy_worker_does_not_look(
     run: MetricRun, sent: list, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state, "reserved_requests", {"a request"})
-    Lookout({"cpu"}, slots=1).look()
+    Lookout(1, looking("cpu")).look()
     assert sent == []
-    Lookout({"cpu"}, slots=2).look()
+    Lookout(2, looking("cpu")).look()
     assert sent == [run.pk]
 
 
 def test_a_run_that_is_not_due_is_left_alone(run: MetricRun, sent: list) -> None:
     MetricRun.objects.update(requeue_at=Now() + timedelta(seconds=30))
-    Lookout({"cpu"}, slots=1).look()
+    Lookout(1, looking("cpu")).look()
     assert sent == []
 
 
 def test_messages_that_nobody_takes_get_rarer(
     run: MetricRun, sent: list, clock: SimpleNamespace
 ) -> None:
-    lookout, times = Lookout({"cpu"}, slots=1), []
+    out, times = Lookout(1, looking("cpu")), []
     for _ in range(2000):
         before = len(sent)
-        lookout.look()
+        out.look()
         if len(sent) > before:
             times.append(clock.now - 1000)
         clock.now += 1
@@ -107,10 +113,10 @@ def test_messages_that_nobody_takes_get_rarer(
 def test_a_message_that_was_taken_makes_it_look_again_at_once(
     run: MetricRun, sent: list, clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lookout = Lookout({"cpu"}, slots=1)
-    lookout.look()
-    lookout.look()
+    out = Lookout(1, looking("cpu"))
+    out.look()
+    out.look()
     assert len(sent) == 1
     monkeypatch.setattr(state, "total_count", {"metrics.tasks.score_run": 1})
-    lookout.look()
+    out.look()
     assert len(sent) == 2

@@ -136,6 +136,16 @@ def test_the_admin_s_folder_comes_first(
     assert checkpoints.find("facebook/bart") == str(tmp_path / layout)
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "/" + "a" * 300, "acme//x", "../../x", "a\0b"])
+def test_what_can_be_no_name_is_missing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOUCHSTONE_MODELS", str(tmp_path))
+    with pytest.raises(MetricError) as caught:
+        checkpoints.find(name)
+    assert (caught.value.permanent, name in caught.value.message) == (True, True)
+
+
 def test_a_package_holds_a_checkpoint(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def _describe(name: str, label: str, options: Options) -> MetricInfo:
     if options["word"] == "wrong":
         raise ValueError("Word and number do not go together.")
-    return make_info(name, label, "", layers=1, shown=(), options=options)
+    return make_info(name, label, "", layers=1, shown=(), given=options.items())
 
 
 EVERY_KIND = Family(

@@ -8,7 +8,7 @@ import pytest
 
 from metrics import registry
 from metrics.base import MetricError
-from metrics.registry import METRICS, available, get_info, load
+from metrics.registry import METRICS, get_info, load
 
 STUDY = {"bleu-star", "sentbleu", "chrf", "ter", "rouge"}
 NEURAL = [name for name, (info, _) in METRICS.items() if info.checkpoint]
@@ -97,15 +97,3 @@ def test_missing_package_is_named(monkeypatch):
     with pytest.raises(MetricError, match="BLEU needs the package absent_package: pip") as caught:
         load("bleu", source_language="en", target_language="de")
     assert caught.value.permanent
-
-
-def test_available_without_references_keeps_only_what_needs_none():
-    assert [info.name for info in available()] == list(METRICS)
-    assert all(not info.needs_reference for info in available(has_references=False))
-    assert all(not info.needs_source for info in available(has_source=False))
-
-
-def test_available_by_queue():
-    names = [info.name for queue in ("cpu", "gpu") for info in available(queue=queue)]
-    assert sorted(names) == sorted(METRICS)
-    assert {info.name for info in available(queue="cpu")} >= STUDY

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from metrics import residents
+from metrics.base import MetricError
 from metrics.residents import ModelSpec
 
 MIB = 2**20
@@ -47,6 +48,19 @@ def test_a_model_is_loaded_once(folder: str) -> None:
     assert get("a", folder) is get("a", folder)
     assert residents.size_of(get("a", folder).model) == MIB
     assert residents.room_on("cpu") == MIB
+
+
+def test_a_gpu_that_others_fill_may_have_room_later(folder: str) -> None:
+    """So the run is tried again instead of failing for good."""
+
+    def load() -> Loaded:
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
+
+    spec = ModelSpec("comet", "large", "float32", "cpu", "1")
+    with pytest.raises(MetricError, match="large finds no room on cpu") as caught:
+        residents.get(spec, folder, load)
+    assert not caught.value.permanent
+    assert names() == []
 
 
 def test_the_least_used_makes_room(folder: str) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from metrics.templatetags.run_numbers import duration, memory, percent, rate
+from metrics.templatetags.run_numbers import duration, percent, rate
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,3 @@ def test_rates(per_second: float | None, text: str) -> None:
 
 def test_percentages() -> None:
     assert (percent("0.80"), percent("1.00"), percent("0.125")) == ("80%", "100%", "12.5%")
-
-
-@pytest.mark.parametrize(
-    ("n_bytes", "text"),
-    [(None, ""), (0, "0 MiB"), (412 * 2**20, "412 MiB"), (1024 * 2**20, "1.0 GiB")],
-)
-def test_memory(n_bytes: int | None, text: str) -> None:
-    assert memory(n_bytes) == text

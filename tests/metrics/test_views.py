@@ -3,12 +3,15 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from metrics import claims, runs
-from metrics.models import MetricRun, RunWorker
+from metrics.base import MetricInfo
+from metrics.models import ConfiguredMetric, MetricRun, RunWorker
 from metrics.registry import METRICS
 from tests.metrics.conftest import reread
 from tests.world import World, make_campaign, make_test_set
@@ -64,6 +67,23 @@ def test_the_form_says_what_cannot_run_and_why(as_researcher: Client) -> None:
         assert ("disabled" in box) == (name not in free)
     assert len(boxes) == len(METRICS)
     assert "chrF needs a reference for every segment; this test set has none." in page.text
+
+
+def test_the_list_asks_once_for_all_metrics(world: World, as_researcher: Client) -> None:
+    """Metrics that were configured here, waiting for a worker: the page names their queues."""
+    past = timezone.now() - timedelta(seconds=60)
+
+    def add(number: int) -> int:
+        info = MetricInfo(f"m{number}", f"M {number}", ("m",), ("M",), False, False, queue="gpu")
+        document = {**vars(info), "options": {}}
+        ConfiguredMetric.objects.create(name=info.name, label=info.label, description=document)
+        row = MetricRun.objects.create(test_set=world.test_set, metric=info.name)
+        MetricRun.objects.filter(pk=row.pk).update(created_at=past)
+        with CaptureQueriesContext(connection) as queries:
+            assert f"M {number}" in as_researcher.get("/runs/").text
+        return len(queries)
+
+    assert add(1) == add(2) == add(3)
 
 
 def test_refused_metrics_are_told_and_the_others_start(
@@ -174,7 +194,7 @@ def test_the_log_of_the_workers_is_shown(as_researcher: Client, run: MetricRun) 
     RunWorker.objects.create(run=run, name="w2", host="cpu-1", left_at=timezone.now(), is_lost=True)
     page = as_researcher.get(run.get_absolute_url(), **FRAGMENT).text
     for text in ("w1@&lt;host&gt;", "on gpu-7", "cuda:0 (NVIDIA H100), bfloat16", "12,345", "200/s",
-                 "batches of 32,768 tokens", "1 min 2 s", "700 MiB, device 3.0 GiB", "at work",
+                 "batches of 32,768 tokens", "1 min 2 s", "700 MiB, device 3 GiB", "at work",
                  "stopped answering"):  # fmt: skip
         assert text in page
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from scipy import stats
 
-from tests.training.test_sweeps import finish, sweep
+from tests.training.test_sweeps import finish, settings_of, sweep
 from training import corpora, differences, sweeps
 from training.models import ParallelCorpus
 from training.parallel import Row
@@ -26,14 +26,14 @@ def corpus(db: None) -> ParallelCorpus:
 def finished(corpus: ParallelCorpus, *accuracies: tuple[float, ...]) -> None:
     """A sweep over alpha whose settings have finished with so many of the seeds."""
     sweep(corpus, vary={"alpha": [10.0 * n for n in range(len(accuracies))]}, seeds=SEEDS)
-    for setting, values in zip(sweeps.settings_of("alphas"), accuracies, strict=True):
+    for setting, values in zip(settings_of("alphas"), accuracies, strict=True):
         for seed, value in zip(SEEDS, values, strict=False):
             finish(setting.jobs[seed], value)
 
 
 def test_the_tests_are_those_of_scipy(corpus: ParallelCorpus) -> None:
     finished(corpus, FIRST, SECOND, FIRST[:3])
-    found = differences.over_seeds("alphas")
+    found = differences.over_seeds(sweeps.trainings_of("alphas"))
     assert found is not None
     assert found.first == "alpha=0.0"
     row, same = found.rows
@@ -51,7 +51,7 @@ def test_the_tests_are_those_of_scipy(corpus: ParallelCorpus) -> None:
 
 def test_a_setting_with_one_common_seed_is_not_tested(corpus: ParallelCorpus) -> None:
     finished(corpus, FIRST, SECOND[:1], SECOND[:2])
-    found = differences.over_seeds("alphas")
+    found = differences.over_seeds(sweeps.trainings_of("alphas"))
     assert found is not None
     assert [row.setting for row in found.rows] == ["alpha=20.0"]
     assert found.untested == ["alpha=10.0"]
@@ -59,7 +59,7 @@ def test_a_setting_with_one_common_seed_is_not_tested(corpus: ParallelCorpus) ->
 
 def test_one_setting_has_nothing_to_differ_from(corpus: ParallelCorpus) -> None:
     sweep(corpus, vary={}, seeds=SEEDS)
-    assert differences.over_seeds("alphas") is None
+    assert differences.over_seeds(sweeps.trainings_of("alphas")) is None
 
 
 def test_the_page_shows_the_differences(as_researcher: Client, corpus: ParallelCorpus) -> None:

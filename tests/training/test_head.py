@@ -19,7 +19,7 @@ from metrics.models import MetricRun
 from metrics.registry import configure
 from tests.metrics.families.neural import small
 from tests.world import make_campaign, make_test_set, make_user
-from training import head, jobs, judged
+from training import head, jobs, judged, working
 from training.kinds import JobError, Work
 from training.models import TrainingJob
 
@@ -49,7 +49,7 @@ def fit(campaign: Campaign, encoder: str, settings: Any, tmp_path: Path) -> Trai
     settings.TRAINED_DIR = tmp_path / "trained"
     given = {"campaign": campaign.slug, "encoder": encoder, "layers": "1,2"}
     job = jobs.start(kind="head", name="Head", given=given, enqueue=False)
-    jobs.work_off(job.pk, worker="test")
+    working.work_off(job.pk, worker="test")
     return TrainingJob.objects.get(pk=job.pk)
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from metrics import catalogue
 from metrics.options import Option
 from tests.metrics.families.neural import small
-from training import corpora, jobs, kinds
+from training import corpora, jobs, kinds, working
 from training.kinds import JobError, Kind, NewMetric, Outcome, StoppedError, Work
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import Row, read_pairs
@@ -76,9 +76,9 @@ def test_the_first_pairs_are_those_of_the_whole(db: None) -> None:
 
 def test_a_job_is_done_once(corpus: ParallelCorpus) -> None:
     job = start(corpus)
-    jobs.work_off(job.pk, worker="a")
+    working.work_off(job.pk, worker="a")
     Counting.act = staticmethod(lambda work: pytest.fail("done twice"))
-    jobs.work_off(job.pk, worker="b")
+    working.work_off(job.pk, worker="b")
     done = reread(job)
     assert (done.status, done.result, done.worker) == ("done", {"pairs": 2}, "a")
 
@@ -89,16 +89,29 @@ def test_its_metric_is_in_the_catalogue(corpus: ParallelCorpus, tmp_path: Path) 
     metric = NewMetric("bertscore", "Trained", options)
     Counting.act = staticmethod(lambda work: Outcome({}, metric))
     job = start(corpus)
-    jobs.work_off(job.pk, worker="a")
+    working.work_off(job.pk, worker="a")
     name = f"count-it-{job.pk}"
     assert reread(job).metric == catalogue.ConfiguredMetric.objects.get(name=name)
     assert catalogue.get(name).label == "Trained"
 
 
+@pytest.mark.parametrize("name", ["Über_all  2", "ﬃ" * 15])
+def test_any_name_of_a_job_makes_one_of_a_metric(
+    corpus: ParallelCorpus, tmp_path: Path, name: str
+) -> None:
+    """What was trained for hours must not be lost to what it is called."""
+    encoder = small.bert(tmp_path / "bert", ["the harbour"])
+    metric = NewMetric("bertscore", "Trained on " * 20, {"checkpoint": str(encoder), "layer": 1})
+    Counting.act = staticmethod(lambda work: Outcome({}, metric))
+    job = jobs.start(kind="counting", name=name, given={}, corpora=[corpus], enqueue=False)
+    working.work_off(job.pk, worker="a")
+    assert (reread(job).status, reread(job).message) == ("done", "")
+
+
 def test_a_metric_that_cannot_be_registered_fails_the_job(corpus: ParallelCorpus) -> None:
     Counting.act = staticmethod(lambda work: Outcome({}, NewMetric("bertscore", "Bad", {})))
     job = start(corpus)
-    jobs.work_off(job.pk, worker="a")
+    working.work_off(job.pk, worker="a")
     assert (reread(job).status, reread(job).metric) == ("failed", None)
 
 
@@ -111,7 +124,7 @@ def test_cancelling_stops_the_worker_at_its_next_report(corpus: ParallelCorpus) 
 
     Counting.act = staticmethod(act)
     job = start(corpus)
-    jobs.work_off(job.pk, worker="a")
+    working.work_off(job.pk, worker="a")
     stopped = reread(job)
     assert (stopped.status, stopped.progress) == ("cancelled", {"step": 1, "total": 2})
 
@@ -119,32 +132,43 @@ def test_cancelling_stops_the_worker_at_its_next_report(corpus: ParallelCorpus) 
 def test_a_worker_that_leaves_hands_the_job_back(corpus: ParallelCorpus) -> None:
     Counting.act = staticmethod(lambda work: work.report({}))  # type: ignore[arg-type,return-value]
     job = start(corpus)
-    jobs.work_off(job.pk, worker="a", should_stop=lambda: True)
+    working.work_off(job.pk, worker="a", should_stop=lambda: True)
     waiting = reread(job)
     assert (waiting.status, waiting.attempts) == ("queued", 0)
 
 
-def test_a_silent_worker_loses_the_job(corpus: ParallelCorpus, monkeypatch: Any) -> None:
-    sent: list[int] = []
-    monkeypatch.setattr(jobs, "hand_out", lambda job: sent.append(job.pk))
-
+def test_a_silent_worker_loses_the_job(corpus: ParallelCorpus) -> None:
     def act(work: Work) -> Outcome:
         past = timezone.now() - timedelta(seconds=120)
         TrainingJob.objects.update(heartbeat_at=past)
-        assert jobs.requeue_stale() == 1
+        jobs.requeue_stale()
         raise StoppedError
 
     Counting.act = staticmethod(act)
     job = start(corpus)
-    jobs.work_off(job.pk, worker="a")
-    assert sent == [job.pk]
-    assert reread(job).status == "queued"
+    working.work_off(job.pk, worker="a")
+    assert (reread(job).status, reread(job).attempts) == ("queued", 1)
+
+
+def test_what_waits_in_a_queue_is_handed_out_oldest_first(
+    corpus: ParallelCorpus, monkeypatch: Any
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(jobs, "hand_out", lambda job: sent.append(job.pk))
+    first, second = start(corpus), start(corpus)
+    assert not jobs.hand_out_next({"gpu"})
+    assert jobs.hand_out_next({"cpu", "gpu"})
+    working.work_off(first.pk, worker="a")
+    assert jobs.hand_out_next({"cpu"})
+    assert sent == [first.pk, second.pk]
+    jobs.cancel(second)
+    assert not jobs.hand_out_next({"cpu"})
 
 
 def test_a_job_that_kills_its_workers_is_given_up(corpus: ParallelCorpus) -> None:
     job = start(corpus)
-    TrainingJob.objects.update(attempts=jobs.MAX_ATTEMPTS)
-    jobs.work_off(job.pk, worker="a")
+    TrainingJob.objects.update(attempts=working.MAX_ATTEMPTS)
+    working.work_off(job.pk, worker="a")
     assert reread(job).message == "Given up after 5 attempts."
 
 
@@ -154,7 +178,7 @@ def test_what_cannot_be_done_says_why(corpus: ParallelCorpus) -> None:
 
     Counting.act = staticmethod(act)
     job = start(corpus)
-    jobs.work_off(job.pk, worker="a")
+    working.work_off(job.pk, worker="a")
     assert (reread(job).status, reread(job).message) == ("failed", "Too few pairs: 2 of 100.")
 
 
@@ -170,7 +194,8 @@ def test_wrong_settings_are_named(corpus: ParallelCorpus, given: Any, message: s
 def test_a_corpus_and_a_name_are_needed(corpus: ParallelCorpus) -> None:
     with pytest.raises(ValidationError, match="corpus"):
         jobs.start(kind="counting", name="x", given={})
-    with pytest.raises(ValidationError, match="name"):
-        jobs.start(kind="counting", name="!", given={}, corpora=[corpus])
+    for name in ("!", "ﬃ" * 16):
+        with pytest.raises(ValidationError, match="name"):
+            jobs.start(kind="counting", name=name, given={}, corpora=[corpus])
     with pytest.raises(ValidationError, match="kind"):
         jobs.start(kind="flying", name="x", given={})

@@ -99,6 +99,17 @@ def test_seeds_are_averaged_by_setting() -> None:
     assert second == ([2], 1, [(0.9, None)])
 
 
+def test_what_was_held_out_comes_first_and_settings_not_again() -> None:
+    made = [job(1, 0.5, alpha=1), job(2, 0.7, alpha=2)]
+    for each in made:
+        each.result |= {
+            "recipe": dict(each.options),
+            "held_out": {"trained": each.result["accuracy"]},
+        }
+    assert list(presenting.findings(made[0])) == ["held_out", "n", "accuracy", "encoder"]
+    assert presenting.compare(made).measures == ["held out trained", "accuracy"]
+
+
 def test_jobs_without_results_still_make_a_table() -> None:
     table = presenting.compare([job(1, None, alpha=1), job(2, None, alpha=2)])
     assert (table.settings, table.measures) == (["alpha"], [])

@@ -1,6 +1,7 @@
 """Sweeps: grouped by setting, tested over seeds, beside judgments in WMT's formats."""
 
 import math
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
+from django.test import Client
 from scipy import stats
 
 from annotation.models import Output, PublishedScore, TestSet
@@ -15,7 +17,7 @@ from metrics import catalogue, runs, scoring
 from metrics.scores import system_scores
 from tests.metrics.families.neural import small
 from tests.world import make_campaign, make_test_set
-from training import columns, corpora, jobs, sweeps
+from training import columns, corpora, jobs, presenting, sweeping, sweeps
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import Row
 
@@ -28,11 +30,19 @@ def corpus(db: None) -> ParallelCorpus:
     return corpora.add(name="c", source_language="de", target_language="en", rows=rows)
 
 
-def sweep(corpus: ParallelCorpus, **changes: Any) -> list[TrainingJob]:
-    given: dict[str, Any] = {
-        "name": "alphas", "vary": {"alpha": (0, 30)}, "seeds": SEEDS, "given": {"batch": 5},
-    }  # fmt: skip
-    return sweeps.start(corpora=[corpus], enqueue=False, **(given | changes))
+def sweep(
+    corpus: ParallelCorpus, vary: dict[str, Any] | None = None, seeds: Sequence[int] = SEEDS
+) -> list[TrainingJob]:
+    """A sweep over alpha, or over what is given, under the name alphas."""
+    varied = {"alpha": (0, 30)} if vary is None else vary
+    grid = sweeping.combine({"batch": (5,), **varied, "seed": seeds})
+    return sweeping.start(
+        kind="refreeeval", name="Alphas", grid=grid, corpora=[corpus], enqueue=False
+    )
+
+
+def settings_of(name: str) -> list[sweeps.Setting]:
+    return sweeps.group(sweeps.trainings_of(name))
 
 
 def finish(job: TrainingJob, accuracy: float, variation: float | None = None) -> None:
@@ -43,9 +53,8 @@ def finish(job: TrainingJob, accuracy: float, variation: float | None = None) ->
 
 
 def test_a_job_for_every_combination_and_seed(corpus: ParallelCorpus) -> None:
-    started = sweep(corpus, vary={"alpha": (0, 30), "negatives": (3, 7)})
-    assert len(started) == len({job.name for job in started}) == 12
-    found = sweeps.settings_of("alphas")
+    assert len(sweep(corpus, vary={"alpha": (0, 30), "negatives": (3, 7)})) == 12
+    found = settings_of("alphas")
     assert [each.varied for each in found] == [
         {"alpha": alpha, "negatives": k} for alpha in (0, 30) for k in (3, 7)
     ]
@@ -54,34 +63,39 @@ def test_a_job_for_every_combination_and_seed(corpus: ParallelCorpus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("vary", "seeds", "message"),
     [
-        ({"vary": {"alpha": (0, -1)}}, "at least 0"),
-        ({"vary": {"beta": (0, 1)}}, "no setting beta"),
-        ({"vary": {"batch": (5, 10)}}, "batch cannot be both"),
-        ({"seeds": range(101)}, "202 jobs"),
-        ({"seeds": ()}, "0 jobs"),
-        ({"name": "x" * 40}, "at most 35"),
+        ({"alpha": (0, -1)}, SEEDS, "at least 0"),
+        ({"beta": (0, 1)}, SEEDS, "no setting beta"),
+        ({"alpha": (0, 1)}, range(101), "202 jobs"),
+        ({}, (), "0 jobs"),
     ],
 )
 def test_a_wrong_sweep_starts_nothing(
-    corpus: ParallelCorpus, changes: dict[str, Any], message: str
+    corpus: ParallelCorpus, vary: dict[str, Any], seeds: Sequence[int], message: str
 ) -> None:
     with pytest.raises(ValidationError, match=message):
-        sweep(corpus, **changes)
+        sweep(corpus, vary=vary, seeds=seeds)
     assert not TrainingJob.objects.exists()
 
 
-def test_a_name_is_taken_once(corpus: ParallelCorpus) -> None:
-    sweep(corpus)
-    with pytest.raises(ValidationError, match="already"):
-        sweep(corpus)
-
-
 def test_the_tables_of_the_paper_are_sweeps_that_can_be_started(corpus: ParallelCorpus) -> None:
-    for name, vary in sweeps.TABLES.items():
-        started = sweep(corpus, name=name, vary=vary, seeds=(19,))
+    for vary in sweeping.TABLES.values():
+        started = sweep(corpus, vary=vary, seeds=(19,))
         assert len(started) == math.prod(map(len, vary.values()))
+
+
+def test_settings_stand_in_the_order_of_the_form(corpus: ParallelCorpus) -> None:
+    """PostgreSQL gives the keys of a document sorted by length."""
+    for job in sweep(corpus, vary={"negatives": (3, 7), "alpha": (0, 30)}):
+        job.options = dict(sorted(job.options.items(), key=lambda pair: len(pair[0])))
+        job.save()
+    found = sweeps.trainings_of("alphas")
+    assert [list(each.varied) for each in sweeps.group(found)] == [["negatives", "alpha"]] * 4
+    assert presenting.compare(found).settings == ["negatives", "alpha", "seed"]
+    assert [label for label, _ in presenting.settings_of(found[0])][:3] == [
+        "Encoder", "Sentence encoder", "Variant"
+    ]  # fmt: skip
 
 
 def test_seeds_against_a_metric_without_seeds(checks: dict[str, Any]) -> None:
@@ -237,15 +251,29 @@ def test_what_cannot_be_shown(corpus: ParallelCorpus, given: list[str], message:
         results(*given)
 
 
-def test_a_sweep_from_the_command_line(corpus: ParallelCorpus, monkeypatch: Any) -> None:
+def test_a_sweep_of_another_kind_has_no_such_results(db: None) -> None:
+    TrainingJob.objects.create(kind="remap", name="l", sweep="layers", options={"layer": 8})
+    with pytest.raises(CommandError, match="Projection for XMoverScore"):
+        results("layers")
+
+
+def test_a_sweep_from_the_command_line(
+    as_researcher: Client, corpus: ParallelCorpus, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(jobs, "hand_out", lambda job: None)
-    given = ["s", "--corpus", "c", "--vary", "alpha=0,30", "--seeds", "1,2", "--set", "batch=5"]
-    call_command("train_sweep", *given, stdout=StringIO())
-    assert [each.varied["alpha"] for each in sweeps.settings_of("s")] == [0.0, 30.0]
+    given = ["--corpus", "c", "--vary", "alpha=0,30", "--seeds", "1,2", "--set", "batch=5"]
+    for name in ("my-sweep", "my-sweep-2"):
+        out = StringIO()
+        call_command("train_sweep", "My_sweep!", *given, stdout=out)
+        assert f"4 jobs; then: manage.py train_results {name}\n" in out.getvalue()
+        assert [each.varied["alpha"] for each in settings_of(name)] == [0.0, 30.0]
+    assert as_researcher.get("/training/").status_code == 200
     for wrong, message in (
-        (["t", "--corpus", "none"], "Known: c"),
-        (["t", "--corpus", "c", "--seeds", "one"], "whole numbers"),
-        (["t", "--corpus", "c", "--vary", "alpha"], "NAME=VALUE"),
+        (["--corpus", "none"], "Known: c"),
+        (["--corpus", "c", "--seeds", "one"], "whole numbers"),
+        (["--corpus", "c", "--vary", "alpha"], "NAME=VALUE"),
+        (["--corpus", "c", "--vary", "batch=5,10", "--set", "batch=5"], "batch: given twice"),
+        (["--corpus", "c", "--set", "seed=5"], "seed: given twice"),
     ):
         with pytest.raises(CommandError, match=message):
-            call_command("train_sweep", *wrong)
+            call_command("train_sweep", "t", *wrong)

@@ -1,14 +1,18 @@
 """Pages of corpora and jobs: what is stored, refused, started; the rest is in tests/browser."""
 
+import re
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.models import TestSet
+from metrics import catalogue, runs
+from metrics.models import MetricRun
 from metrics.options import Option
-from tests.world import World
-from training import corpora, jobs
+from tests.world import World, make_test_set
+from training import corpora, jobs, working
 from training.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import Row
@@ -188,6 +192,28 @@ def test_ten_seeds_are_ten_jobs(
     assert list(found) == [19, 27, 42, 55, 76, 80, 99, 153, 178, 200]
 
 
+def test_one_click_scores_a_test_set_with_what_came_of_it(
+    as_researcher: Client, world: World, corpus: ParallelCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "hand_out", lambda run: None)
+    TestSet.objects.filter(pk=world.test_set.pk).update(source_language="zh", target_language="en")
+    make_test_set("elsewhere", languages=("de", "en"))
+    metric = catalogue.configure(family="sentbleu-wmt", name="trained", label="Trained", options={})
+    job = TrainingJob.objects.create(kind="remap", name="fit", status="done", metric=metric)
+    job.corpora.add(corpus)
+    page = as_researcher.get(job.get_absolute_url()).text
+    assert "/testsets/elsewhere/score/" not in page
+    (form,) = re.findall(
+        r'<form method="post" action="(/testsets/\w+/score/)">(.*?)</form>', page, re.S
+    )
+    sent = re.findall(r'name="(metrics|systems)" value="([^"]+)"', form[1])
+    systems = [value for name, value in sent if name == "systems"]
+    answer = as_researcher.post(form[0], {"metrics": ["trained"], "systems": systems})
+    run = MetricRun.objects.get()
+    assert answer.headers["Location"] == run.get_absolute_url()
+    assert (run.metric, set(run.systems.all())) == ("trained", set(world.test_set.systems.all()))
+
+
 def test_htmx_gets_what_changes_alone(as_researcher: Client, corpus: ParallelCorpus) -> None:
     start(as_researcher)
     for address in ("/training/", TrainingJob.objects.get().get_absolute_url()):
@@ -199,7 +225,7 @@ def test_htmx_gets_what_changes_alone(as_researcher: Client, corpus: ParallelCor
 def test_a_failed_job_says_why(as_researcher: Client, corpus: ParallelCorpus) -> None:
     start(as_researcher)
     job = TrainingJob.objects.get()
-    jobs.work_off(job.pk, worker="test")
+    working.work_off(job.pk, worker="test")
     page = as_researcher.get(job.get_absolute_url()).content.decode()
     assert "acme/x" in page
     assert "Failed" in page

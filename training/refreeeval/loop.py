@@ -101,14 +101,14 @@ class _Run:
         """Do all updates that are left."""
         self.student.model.train()
         if not self.state.curve:
-            self._validate({})
+            self._validate({}, [])
         for batch in self._batches_left():
             began = time.monotonic()
             parts = self._update(batch)
             self.state.step += 1
             self.state.seconds += time.monotonic() - began
             if self.state.step % self.recipe.evaluate_every == 0 or self.state.step == self.total:
-                self._validate(parts)
+                self._validate(parts, batch)
             self._tell(parts)
 
     def _batches_left(self) -> Iterator[list[int]]:
@@ -134,7 +134,7 @@ class _Run:
         for piece in _split(share, self.recipe.accumulation):
             loss, found = self.level.loss(piece)
             if not math.isfinite(loss.item()):
-                self._give_up(batch)
+                self._give_up(self.state.step + 1, batch)
             torch.autograd.backward(loss * (len(piece) / len(batch)))
             for name, value in found.items():
                 parts[name] = parts.get(name, 0.0) + value * len(piece) / len(share)
@@ -149,19 +149,21 @@ class _Run:
         key = f"{self.recipe.seed}:{self.level.name}:{self.state.step}:{rank()}"
         torch.manual_seed(zlib.crc32(key.encode()))
 
-    def _give_up(self, batch: Sequence[int]) -> None:
+    def _give_up(self, update: int, batch: Sequence[int]) -> None:
         path = self.folder / "batch-without-loss.json"
-        path.write_text(json.dumps({"step": self.state.step, "places": list(batch)}))
+        path.write_text(json.dumps({"step": update - 1, "places": list(batch)}))
         message = (
-            f"The loss of update {self.state.step + 1} is no number. Its batch is in {path.name}; "
+            f"The loss of update {update} is no number. Its batch is in {path.name}; "
             "a smaller learning rate may help."
         )
         raise JobError(message)
 
-    def _validate(self, parts: Parts) -> None:
+    def _validate(self, parts: Parts, batch: Sequence[int]) -> None:
         """Measure, note, and save: always as last, and as best where it is."""
         check_equal(self.student.model)
         found: Validation = self.level.validate()
+        if not math.isfinite(found.loss):
+            self._give_up(self.state.step, batch)
         row = {"step": self.state.step, "accuracy": found.accuracy, "held_out_loss": found.loss}
         self.state.curve.append({**row, **parts})
         # Of equal accuracies the surer one is better.

@@ -1,7 +1,7 @@
 """What can be set of a projection. Neither Django nor torch: pages and workers read it."""
 
 from metrics.families.xmoverscore.mapping import KINDS
-from metrics.families.xmoverscore.options import VARIANTS
+from metrics.families.xmoverscore.options import LANGUAGE_MODEL, VARIANTS
 from metrics.options import Option
 
 WORDS, SENTENCES = "words", "sentences"
@@ -74,11 +74,5 @@ OPTIONS = (
         choices=tuple(VARIANTS),
         help="Of the metric that comes of it.",
     ),
-    Option(
-        "language-model",
-        "Language model",
-        "checkpoint",
-        "",
-        help="A causal one of the target language, such as gpt2; empty for none.",
-    ),
+    LANGUAGE_MODEL,
 )

@@ -4,25 +4,28 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import researcher_required, signed_in
-from metrics import inventory, stocks, workers
+from annotation.models import TestSet
+from annotation.views.live import render_live
+from metrics import inventory, runs, stocks, workers
 from metrics.metric_forms import PREFIX
 from training import differences, jobs, presenting, sweeping
 from training.forms import PAPER_SEEDS, JobForm
 from training.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
+from training.sweeps import SEED
 
 PER_PAGE = 50
+SETS_SHOWN = 10
 
 
 @researcher_required
 @require_GET
-@vary_on_headers("HX-Request")
 def job_list(request: HttpRequest) -> HttpResponse:
     """All jobs, newest first; htmx asks for the table alone."""
     rows = TrainingJob.objects.prefetch_related("corpora").select_related("metric")
@@ -34,16 +37,11 @@ def job_list(request: HttpRequest) -> HttpResponse:
         "is_live": any(job.is_active for job in page),
         "idle_queues": presenting.idle_queues(page),
     }
-    return render(request, _template(request, "jobs", "_jobs"), context)
-
-
-def _template(request: HttpRequest, page: str, fragment: str) -> str:
-    return f"training/{fragment if request.headers.get('HX-Request') else page}.html"
+    return render_live(request, "training/jobs.html", context)
 
 
 @researcher_required
 @require_GET
-@vary_on_headers("HX-Request")
 def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """One job; htmx asks for what changes alone."""
     rows = TrainingJob.objects.select_related("metric", "created_by")
@@ -53,10 +51,18 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "job": job,
         "settings": presenting.settings_of(job),
         "progress": presenting.show(_told(job)),
-        "result": presenting.show(job.result),
+        "result": presenting.show(presenting.findings(job)),
         "idle_queues": presenting.idle_queues([job]),
+        "test_sets": _sets_to_score(job) if job.metric else [],
     }
-    return render(request, _template(request, "job", "_job"), context)
+    return render_live(request, "training/job.html", context)
+
+
+def _sets_to_score(job: TrainingJob) -> QuerySet[TestSet]:
+    """Those of the languages that were read; a head, which reads no corpus, fits all."""
+    pairs = [(corpus.source_language, corpus.target_language) for corpus in job.corpora.all()]
+    is_reversed = bool(job.options.get("reverse"))
+    return runs.sets_to_score({pair[::-1] if is_reversed else pair for pair in pairs})[:SETS_SHOWN]
 
 
 def _told(job: TrainingJob) -> dict[str, Any]:
@@ -97,7 +103,7 @@ def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
         "jobs": rows,
         "n_ended": sum(not job.is_active for job in rows),
         "compared": presenting.compare(rows),
-        "tested": differences.over_seeds(sweep) if rows[0].kind == "refreeeval" else None,
+        "tested": differences.over_seeds(rows) if rows[0].kind == "refreeeval" else None,
     }
     return render(request, "training/sweep.html", context)
 
@@ -133,7 +139,7 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
         "kind": KINDS[kind],
         "form": form,
         "has_corpora": ParallelCorpus.objects.exists(),
-        "has_seed": any(option.name == presenting.SEED for option in KINDS[kind].options),
+        "has_seed": any(option.name == SEED for option in KINDS[kind].options),
         "paper_seeds": PAPER_SEEDS,
     }
     return render(request, "training/start.html", context, status=422 if form.errors else 200)
@@ -143,7 +149,7 @@ def _form(request: HttpRequest, kind: Kind) -> JobForm:
     sent = request.POST if request.method == "POST" else None
     known = {stock.name for stock in stocks.survey(workers.living()) if stock.places}
     initial: dict[str, Any] = request.GET.dict() | {"corpora": request.GET.getlist("corpora")}
-    seeds = request.GET.get(PREFIX + presenting.SEED)
+    seeds = request.GET.get(PREFIX + SEED)
     if seeds == "ten":
-        initial[PREFIX + presenting.SEED] = PAPER_SEEDS
+        initial[PREFIX + SEED] = PAPER_SEEDS
     return JobForm(kind, sent, initial=initial, known=sorted(known | set(inventory.names_here())))

@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = sweeps.settings_of(options["sweep"])
+            found = sweeps.group(sweeps.trainings_of(options["sweep"]))
             wanted = sweeps.metrics_of(found)
             if options["against"]:
                 wanted.append(_known(options["against"]))

@@ -1,7 +1,7 @@
 """BERTScore on any encoder. Neither Django nor torch: web and workers read it."""
 
 from metrics.base import MetricInfo
-from metrics.options import Family, Option, Options, count_layers
+from metrics.options import Family, Given, Option, Options, count_layers
 
 _SIDES = (("p", "P"), ("r", "R"), ("f", "F1"))
 _ZHANG = "Zhang et al. 2020, BERTScore: evaluating text generation with BERT"
@@ -14,7 +14,7 @@ def make_info(
     *,
     layers: int,
     shown: tuple[str, ...],
-    options: Options | None = None,
+    given: Given = (),
 ) -> MetricInfo:
     """Describe precision, recall and F1 of every hidden state, embeddings (layer 0) included."""
     return MetricInfo(
@@ -24,8 +24,6 @@ def make_info(
         measure_labels=tuple(
             f"{label} {layer}-{word}" for layer in range(layers) for _, word in _SIDES
         ),
-        statistics=(),
-        higher_is_better=True,
         needs_source=False,
         needs_reference=True,
         queue="gpu",
@@ -35,7 +33,7 @@ def make_info(
         checkpoint=checkpoint,
         shown=tuple(f"{name}-{measure}" for measure in shown),
         family="bertscore",
-        options=tuple((options or {}).items()),
+        options=tuple(given),
     )
 
 
@@ -46,7 +44,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     if layer >= layers:
         raise ValueError(f"Layer shown: {checkpoint} has layers 0 to {layers - 1}.")
     shown = (f"{layer}-{options['measure']}",)
-    return make_info(name, label, checkpoint, layers=layers, shown=shown, options=options)
+    return make_info(name, label, checkpoint, layers=layers, shown=shown, given=options.items())
 
 
 FAMILY = Family(

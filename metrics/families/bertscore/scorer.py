@@ -13,7 +13,6 @@ import torch
 
 from metrics import encoders
 from metrics.base import (
-    MeanOfSegments,
     MetricError,
     MetricInfo,
     Scores,
@@ -25,6 +24,7 @@ from metrics.base import (
 from metrics.embeddings import tokenize
 from metrics.encoders import Encoder
 from metrics.families.bertscore.matching import greedy_match
+from metrics.families.on_encoder import OnEncoder
 
 # To be raised whenever a change here alters a value.
 REVISION = 1
@@ -57,13 +57,12 @@ class Unit:
         ]
 
 
-class BertScore(MeanOfSegments):
+class BertScore(OnEncoder):
     """The checkpoint is that of the description; languages do not matter to it."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
         self.encoder = encoders.get(info.checkpoint)
-        self.device, self.precision = self.encoder.spec.device, self.encoder.spec.precision
         expected = 3 * self.encoder.n_layers
         if info.width != expected:
             message = (
@@ -71,11 +70,6 @@ class BertScore(MeanOfSegments):
                 f"{info.checkpoint} has {self.encoder.n_layers}"
             )
             raise MetricError(message, permanent=True)
-
-    @property
-    def budget(self) -> int:
-        """Padded tokens of a batch."""
-        return self.encoder.budget
 
     def signature(self) -> str:
         """Everything that changes a value."""

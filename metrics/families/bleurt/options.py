@@ -1,26 +1,16 @@
 """Any BLEURT checkpoint. Neither Django nor torch: web and workers read it."""
 
-from metrics.base import MetricInfo
-from metrics.options import Family, Option, Options
+from metrics.base import MetricInfo, one_measure
+from metrics.options import Family, Given, Option, Options
 
 
 def make_info(
-    name: str,
-    label: str,
-    checkpoint: str,
-    *,
-    description: str,
-    citation: str,
-    options: Options | None = None,
+    name: str, label: str, checkpoint: str, description: str, citation: str, *, given: Given = ()
 ) -> MetricInfo:
     """Describe a BLEURT model: one score a segment, from output and reference."""
-    return MetricInfo(
-        name=name,
-        label=label,
-        measures=(name,),
-        measure_labels=(label,),
-        statistics=(),
-        higher_is_better=True,
+    return one_measure(
+        name,
+        label,
         needs_source=False,
         needs_reference=True,
         queue="gpu",
@@ -28,7 +18,7 @@ def make_info(
         citation=citation,
         checkpoint=checkpoint,
         family="bleurt",
-        options=tuple((options or {}).items()),
+        options=tuple(given),
     )
 
 
@@ -41,7 +31,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         checkpoint,
         description=f"The BLEURT checkpoint {checkpoint}.",
         citation="Sellam et al. 2020, BLEURT: learning robust metrics for text generation",
-        options=options,
+        given=options.items(),
     )
 
 

@@ -5,28 +5,23 @@ from pathlib import Path
 import yaml
 
 from metrics import checkpoints
-from metrics.base import MetricError, MetricInfo
-from metrics.options import Family, Option, Options
+from metrics.base import MetricError, MetricInfo, one_measure
+from metrics.options import Family, Given, Option, Options
 
 
 def make_info(
     name: str,
     label: str,
     checkpoint: str,
-    *,
+    needs_reference: bool,
     description: str,
     citation: str,
-    needs_reference: bool,
-    options: Options | None = None,
+    given: Given = (),
 ) -> MetricInfo:
     """Describe a COMET model: one score a segment; all of them read the source."""
-    return MetricInfo(
-        name=name,
-        label=label,
-        measures=(name,),
-        measure_labels=(label,),
-        statistics=(),
-        higher_is_better=True,
+    return one_measure(
+        name,
+        label,
         needs_source=True,
         needs_reference=needs_reference,
         queue="gpu",
@@ -34,7 +29,7 @@ def make_info(
         citation=citation,
         checkpoint=checkpoint,
         family="comet",
-        options=tuple((options or {}).items()),
+        options=tuple(given),
     )
 
 
@@ -52,7 +47,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         description=f"The COMET checkpoint {checkpoint}.",
         citation="Rei et al. 2020, COMET: a neural framework for MT evaluation",
         needs_reference=bool(options["reference"]),
-        options=options,
+        given=options.items(),
     )
 
 

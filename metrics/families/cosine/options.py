@@ -2,6 +2,7 @@
 
 from metrics.base import MetricInfo
 from metrics.families.xbertscore.options import COMPARE
+from metrics.families.xmoverscore.options import LANGUAGE_MODEL, LM_WEIGHT
 from metrics.options import Family, Option, Options
 
 SCORER = "metrics.families.cosine.scorer:Cosine"
@@ -16,8 +17,6 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         label=label,
         measures=(name, f"{name}-lm", f"{name}-term") if has_lm else (name,),
         measure_labels=(label, f"{label} + LM", f"{label} LM") if has_lm else (label,),
-        statistics=(),
-        higher_is_better=True,
         needs_source=compare == "source",
         needs_reference=compare == "reference",
         queue="gpu",
@@ -58,15 +57,9 @@ FAMILY = Family(
             "",
             help="The folder of a mapping fitted on sentence vectors; empty for none.",
         ),
-        Option(
-            "language-model",
-            "Language model",
-            "checkpoint",
-            "",
-            help="A causal one of the target language, such as gpt2; empty for none.",
-        ),
+        LANGUAGE_MODEL,
         Option("weight", "Weight of the cosine", "number", 1.0, minimum=0),
-        Option("lm-weight", "Weight of the language model", "number", 0.1, minimum=0),
+        LM_WEIGHT,
     ),
     describe=describe,
 )

@@ -6,7 +6,6 @@ model's mean log-likelihood of the output added, as for XMoverScore.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from metrics.base import (
 )
 from metrics.families import lm
 from metrics.families.cosine.sentences import SentenceEncoder, Vectors, cosine
-from metrics.families.on_encoder import OnEncoder, encoder_fields
+from metrics.families.on_encoder import OnEncoder
 from metrics.families.slices import score_in_slices
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import Mapping
@@ -36,37 +35,34 @@ class Cosine(OnEncoder):
         self.info = info
         self.sentences = SentenceEncoder(info.checkpoint)
         self.encoder = self.sentences.encoder
-        self.mapping = self._load_mapping(source_language, target_language)
-        name = str(info.option("language-model"))
-        self.language_model = lm.get(name) if name else None
-
-    def _load_mapping(self, source_language: str, target_language: str) -> Mapping | None:
-        folder = str(self.info.option("mapping"))
-        if not folder:
-            return None
-        found = mapping.load(Path(folder))
-        found.check(
-            fingerprint=mapping.fingerprint(self.encoder.model),
+        self.mapping = mapping.load_for(
+            str(info.option("mapping")),
+            self.encoder.model,
             layer=self.encoder.n_layers - 1,
             source=source_language,
             target=target_language,
         )
+        if self.mapping:
+            self._check_width(self.mapping)
+        name = str(info.option("language-model"))
+        self.language_model = lm.get(name) if name else None
+
+    def _check_width(self, found: Mapping) -> None:
         width = len(self.sentences.encode(["a"])["a"])
         if found.width != width:
+            folder = self.info.option("mapping")
             message = f"The mapping in {folder} maps {found.width} numbers, not {width}."
             raise MetricError(message, permanent=True)
-        return found
 
     def signature(self) -> str:
         """Everything that changes a value."""
-        fields = encoder_fields(self.encoder) | {
+        fields = self.sentences.fields() | {
             "precision": self.precision,
             "against": str(self.info.option("compare")),
             "mapping": self.mapping.digest if self.mapping else "no",
         }
         if self.language_model is not None:
-            fields["lm"] = self.language_model.checkpoint
-            fields["weights"] = f"{self.info.option('weight'):g}/{self.info.option('lm-weight'):g}"
+            fields |= lm.signature_fields(self.language_model, self._coupling())
         return format_signature(self.info.name, {**fields, "revision": REVISION})
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
@@ -80,8 +76,11 @@ class Cosine(OnEncoder):
             return values
         read = self.language_model.read([segment.hypothesis for segment in inputs])
         term = lm.term(*read, "log-probability")[:, None]
-        weights = [float(self.info.option(name)) for name in ("weight", "lm-weight")]
-        return np.hstack([values, weights[0] * values + weights[1] * term, term])
+        weight, lm_weight = self._coupling()
+        return np.hstack([values, weight * values + lm_weight * term, term])
+
+    def _coupling(self) -> tuple[float, float]:
+        return float(self.info.option("weight")), float(self.info.option("lm-weight"))
 
     def _cosines(self, inputs: Sequence[SegmentInput]) -> Scores:
         others = [self._others(segment) for segment in inputs]

@@ -50,6 +50,8 @@ class SentenceEncoder:
     def __init__(self, checkpoint: str) -> None:
         self.checkpoint = checkpoint
         folder = Path(checkpoints.find(checkpoint))
+        checkpoints.check(checkpoint, folder)
+        self.weights = checkpoints.fingerprint(folder)
         transformer, *rest = self._modules(folder)
         # The hub's name stays the encoder's, so that other metrics find it resident.
         self.encoder = encoders.get(str(folder / transformer) if transformer else checkpoint)
@@ -71,6 +73,10 @@ class SentenceEncoder:
             text: vectors[form] if form.strip() else np.zeros_like(vectors[form])
             for text, form in forms.items()
         }
+
+    def fields(self, name: str = "checkpoint") -> dict[str, str | int]:
+        """What changes a value, for a signature: all parts, not the transformer's alone."""
+        return {name: self.checkpoint, f"{name}-weights": self.weights}
 
     def _apply(self, states: torch.Tensor) -> Array:
         for step in self.steps:

@@ -1,6 +1,6 @@
 """Lexical metrics that can be configured. Neither Django nor torch: web and workers read it."""
 
-from metrics.base import MetricInfo
+from metrics.base import MetricInfo, one_measure
 from metrics.options import Family, Option, Options
 
 TOKENIZER = Option(
@@ -16,13 +16,9 @@ TOKENIZER = Option(
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe WMT's sentBLEU."""
-    return MetricInfo(
-        name=name,
-        label=label,
-        measures=(name,),
-        measure_labels=(label,),
-        statistics=(),
-        higher_is_better=True,
+    return one_measure(
+        name,
+        label,
         needs_source=False,
         needs_reference=True,
         description="Sentence BLEU of the WMT metrics tasks: one added to every order; 0 to 1.",

@@ -4,18 +4,16 @@ The releases count them over the evaluated texts, so that a segment's score hang
 here the corpus is a file of its own, one sentence a line.
 """
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.base import MetricError
+from metrics.families import files
 
 Piece = TypeVar("Piece", bound=Hashable)
 
@@ -47,16 +45,6 @@ def count(documents: Iterable[Sequence[Piece]], digest: str = "") -> IdfTable[Pi
 
 
 def read(path: str, tokenize: Callable[[str], Sequence[Piece]]) -> IdfTable[Piece]:
-    """Count over the lines of a UTF-8 file; empty lines do not count.
-
-    Raises a permanent :class:`MetricError` for a file that cannot be read or holds no text.
-    """
-    try:
-        content = Path(path).read_bytes()
-        lines = [line for line in content.decode("utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"The corpus for idf weights {path} cannot be read: {error}"
-        raise MetricError(message, permanent=True) from error
-    if not lines:
-        raise MetricError(f"The corpus for idf weights {path} holds no text.", permanent=True)
-    return count(map(tokenize, lines), hashlib.sha256(content).hexdigest()[:12])
+    """Count over the lines of a UTF-8 file; errors as :func:`metrics.families.files.read`."""
+    file = files.read(path)
+    return count(map(tokenize, file.lines), file.digest)

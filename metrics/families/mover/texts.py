@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.base import MetricWarning
-from metrics.embeddings import Embedded, embed
+from metrics.embeddings import Embedded, embed, tokenize
 from metrics.encoders import Encoder
+from metrics.families.mover import idf
 from metrics.families.mover.definition import Definition
 from metrics.families.mover.idf import IdfTable
 from metrics.families.mover.matching import Bag, Tensor, make_bag, score_pairs
+from metrics.options import Options
 
 Array = NDArray[np.float64]
 Side = Literal["left", "right"]
 Pair = tuple[str, str]
+Tables = tuple[IdfTable[int] | None, IdfTable[int] | None]
 # Pairs that are encoded while those before them are matched.
 PAIRS_PER_CHUNK = 256
 
@@ -33,7 +36,12 @@ class Task:
     definition: Definition
     sizes: tuple[int, ...]
     vectors: Callable[[Embedded, Side], Tensor]
-    idf: tuple[IdfTable[int] | None, IdfTable[int] | None] = (None, None)
+    idf: Tables = (None, None)
+
+    @property
+    def idf_digests(self) -> str:
+        """The corpora of both sides, for signatures."""
+        return "/".join(table.digest if table else "no" for table in self.idf)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,16 @@ class _Launched:
 
     pairs: list[Pair]
     bags: dict[tuple[Side, str], tuple[Bag, ...]]
+
+
+def read_idf(encoder: Encoder, options: Options, left: str, right: str) -> Tables:
+    """Read the corpora that two options name; None where one is empty."""
+
+    def read(option: str) -> IdfTable[int] | None:
+        path = str(options[option])
+        return idf.read(path, lambda line: tokenize(encoder.tokenizer, line)) if path else None
+
+    return read(left), read(right)
 
 
 def score(task: Task, pairs: Sequence[Pair]) -> Array:

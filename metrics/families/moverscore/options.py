@@ -37,8 +37,6 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         label=label,
         measures=tuple(f"{name}-{n}" for n in sizes),
         measure_labels=tuple(f"{label} {_LABELS[n]}" for n in sizes),
-        statistics=(),
-        higher_is_better=True,
         needs_source=False,
         needs_reference=True,
         queue="gpu",

@@ -6,25 +6,18 @@ import numpy as np
 import torch
 
 from metrics import encoders
-from metrics.base import (
-    MeanOfSegments,
-    MetricInfo,
-    Scores,
-    SegmentInput,
-    check_inputs,
-    format_signature,
-)
-from metrics.embeddings import Embedded, tokenize
-from metrics.families.mover import idf, texts
-from metrics.families.mover.idf import IdfTable
+from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
+from metrics.embeddings import Embedded
+from metrics.families.mover import texts
 from metrics.families.mover.texts import Side, Task
 from metrics.families.moverscore.options import VARIANTS
+from metrics.families.on_encoder import OnEncoder, encoder_fields
 
 # To be raised whenever a change here alters a value.
 REVISION = 1
 
 
-class MoverScore(MeanOfSegments):
+class MoverScore(OnEncoder):
     """The checkpoint is that of the description; languages do not matter to it."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
@@ -39,12 +32,8 @@ class MoverScore(MeanOfSegments):
             definition=variant.definition,
             sizes=variant.sizes,
             vectors=self._vectors,
-            idf=(self._idf("idf-reference"), self._idf("idf-hypothesis")),
+            idf=texts.read_idf(self.encoder, self.options, "idf-reference", "idf-hypothesis"),
         )
-
-    def _idf(self, option: str) -> IdfTable[int] | None:
-        path = str(self.options[option])
-        return idf.read(path, lambda line: tokenize(self.encoder.tokenizer, line)) if path else None
 
     def _vectors(self, text: Embedded, side: Side) -> torch.Tensor:
         states = [text.states[layer] for layer in self.task.layers]
@@ -52,14 +41,11 @@ class MoverScore(MeanOfSegments):
 
     def signature(self) -> str:
         """Everything that changes a value."""
-        reference, hypothesis = self.task.idf
         fields: dict[str, str | int] = {
-            "checkpoint": self.info.checkpoint,
-            "weights": self.encoder.spec.weights,
-            "precision": self.encoder.spec.precision,
+            **encoder_fields(self.encoder),
+            "precision": self.precision,
             "version": str(self.options["version"]),
-            "idf": f"{reference.digest if reference else 'no'}/"
-            f"{hypothesis.digest if hypothesis else 'no'}",
+            "idf": self.task.idf_digests,
             "revision": REVISION,
         }
         return format_signature(self.info.name, fields)

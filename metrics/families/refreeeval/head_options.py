@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metrics.base import MetricInfo
+from metrics.base import MetricInfo, one_measure
 from metrics.options import Family, Option, Options, check_layer
 
 
@@ -56,13 +56,9 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe the predicted human score."""
     checkpoint, head = str(options["checkpoint"]), load(str(options["head"]))
     check_layer(checkpoint, max(head.layers))
-    return MetricInfo(
-        name=name,
-        label=label,
-        measures=(name,),
-        measure_labels=(label,),
-        statistics=(),
-        higher_is_better=True,
+    return one_measure(
+        name,
+        label,
         needs_source=True,
         needs_reference=False,
         queue="gpu",

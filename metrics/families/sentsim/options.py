@@ -42,8 +42,6 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         label=label,
         measures=tuple(f"{name}-{key}" for key, _ in columns),
         measure_labels=tuple(f"{label} {word}" for _, word in columns),
-        statistics=(),
-        higher_is_better=True,
         needs_source=True,
         needs_reference=False,
         queue="gpu",

@@ -49,7 +49,7 @@ class SentSim(OnEncoder):
         ends = [getattr(self.ranges, part) for part in PARTS] if self.ranges else []
         return format_signature(
             self.info.name,
-            encoder_fields(self.sentences.encoder, "sentence")
+            self.sentences.fields("sentence")
             | encoder_fields(self.encoder, "token")
             | {
                 "layer": self.layer,

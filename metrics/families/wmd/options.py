@@ -1,6 +1,6 @@
 """Word mover's distance over vectors of files. Neither Django nor torch: the web reads it too."""
 
-from metrics.base import MetricInfo
+from metrics.base import MetricInfo, one_measure
 from metrics.families.lexical.options import TOKENIZER
 from metrics.families.xbertscore.options import COMPARE
 from metrics.families.yisi.options import VECTORS, check_vectors
@@ -11,13 +11,9 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe 1 - distance, one value a segment."""
     check_vectors(options)
     compare = str(options["compare"])
-    return MetricInfo(
-        name=name,
-        label=label,
-        measures=(name,),
-        measure_labels=(label,),
-        statistics=(),
-        higher_is_better=True,
+    return one_measure(
+        name,
+        label,
         needs_source=compare == "source",
         needs_reference=compare == "reference",
         queue="gpu",  # where the packages of neural metrics are, POT among them

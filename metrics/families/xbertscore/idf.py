@@ -4,8 +4,7 @@ The table belongs to a set of sentences, not to a batch: a file holds them, and 
 in the signature. So a value does not depend on what is scored with it.
 """
 
-import math
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,13 +12,14 @@ import torch
 
 from metrics.embeddings import Embedded, tokenize
 from metrics.families import files
+from metrics.families.mover import idf
 
 
 @dataclass(frozen=True)
 class Weights:
     """Weights by token id; ``unseen`` is that of all others, special tokens weigh 0."""
 
-    table: dict[int, float] = field(default_factory=dict)
+    table: Mapping[int, float] = field(default_factory=dict)
     unseen: float = 1.0
     digest: str = ""
 
@@ -43,7 +43,5 @@ def load_weights(path: str, tokenizer: Any) -> Weights:
 
 def fit_weights(sentences: list[list[int]], digest: str) -> Weights:
     """Weigh a piece by ln((N + 1) / (df + 1)), df of the N sentences having it, as bert-score."""
-    total = len(sentences)
-    df = Counter(token for sentence in sentences for token in set(sentence))
-    table = {token: math.log((total + 1) / (count + 1)) for token, count in df.items()}
-    return Weights(table, math.log(total + 1), digest)
+    found = idf.count(sentences, digest)
+    return Weights(found.values, found.unseen, digest)

@@ -40,8 +40,6 @@ def make_info(
         label=label,
         measures=tuple(f"{name}-{key}" for key, _ in _SIDES),
         measure_labels=tuple(f"{label} {word}" for _, word in _SIDES),
-        statistics=(),
-        higher_is_better=True,
         needs_source=compare == "source",
         needs_reference=compare == "reference",
         queue="gpu",

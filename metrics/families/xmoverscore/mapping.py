@@ -117,6 +117,18 @@ def load(folder: Path) -> Mapping:
     return mapping
 
 
+def load_for(folder: str, model: Any, *, layer: int, source: str, target: str) -> Mapping | None:
+    """Read the mapping that an option names, None where it is empty.
+
+    Raises a permanent :class:`MetricError` where it was fitted for something else.
+    """
+    if not folder:
+        return None
+    found = load(Path(folder))
+    found.check(fingerprint=fingerprint(model), layer=layer, source=source, target=target)
+    return found
+
+
 def read_about(folder: Path) -> About:
     """Read what a mapping was fitted for, not the mapping; errors as :func:`load`."""
     return _read_about(folder)[0]

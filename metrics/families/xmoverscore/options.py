@@ -10,6 +10,14 @@ from metrics.families.xmoverscore import mapping
 from metrics.options import Family, Option, Options, count_layers
 
 SIZES = (1, 2)
+LANGUAGE_MODEL = Option(
+    "language-model",
+    "Language model",
+    "checkpoint",
+    "",
+    help="A causal one of the target language, such as gpt2; empty for none.",
+)
+LM_WEIGHT = Option("lm-weight", "Weight of the language model", "number", 0.1, minimum=0)
 _ZHAO = (
     "Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by reference-free "
     "machine translation evaluation"
@@ -54,8 +62,6 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         label=label,
         measures=tuple(f"{name}-{key}" for key in keys),
         measure_labels=tuple(f"{label} {_LABELS[key]}" for key in keys),
-        statistics=(),
-        higher_is_better=True,
         needs_source=True,
         needs_reference=False,
         queue="gpu",
@@ -157,15 +163,9 @@ FAMILY = Family(
             maximum=0.9,
             help="Share of small flows that is cut; 0.3 in the release of 2022, 0 is exact.",
         ),
-        Option(
-            "language-model",
-            "Language model",
-            "checkpoint",
-            "",
-            help="A causal one of the target language, such as gpt2; empty for none.",
-        ),
+        LANGUAGE_MODEL,
         Option("weight", "Weight of the similarity", "number", 1.0, minimum=0),
-        Option("lm-weight", "Weight of the language model", "number", 0.1, minimum=0),
+        LM_WEIGHT,
     ),
     describe=describe,
 )

@@ -1,42 +1,39 @@
 """XMoverScore of outputs against sources: every n from one encoder pass, each text read once."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 
 from metrics import encoders
-from metrics.base import (
-    MeanOfSegments,
-    MetricInfo,
-    Scores,
-    SegmentInput,
-    check_inputs,
-    format_signature,
-)
-from metrics.embeddings import Embedded, tokenize
+from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
+from metrics.embeddings import Embedded
 from metrics.families import lm
-from metrics.families.mover import idf, texts
-from metrics.families.mover.idf import IdfTable
+from metrics.families.mover import texts
 from metrics.families.mover.matching import Tensor
 from metrics.families.mover.texts import Side, Task
+from metrics.families.on_encoder import OnEncoder, encoder_fields
 from metrics.families.xmoverscore import mapping
-from metrics.families.xmoverscore.mapping import Mapping
 from metrics.families.xmoverscore.options import SIZES, VARIANTS, definition
 
 # To be raised whenever a change here alters a value.
 REVISION = 1
 
 
-class XMoverScore(MeanOfSegments):
+class XMoverScore(OnEncoder):
     """Languages matter where a mapping was fitted for one direction: another one is refused."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.options = info, dict(info.options)
         self.encoder = encoders.get(info.checkpoint)
         self.layer = int(self.options["layer"])
-        self.mapping = self._load_mapping(source_language, target_language)
+        self.mapping = mapping.load_for(
+            str(self.options["mapping"]),
+            self.encoder.model,
+            layer=self.layer,
+            source=source_language,
+            target=target_language,
+        )
         name = str(self.options["language-model"])
         self.language_model = lm.get(name) if name else None
         self.task = Task(
@@ -46,25 +43,8 @@ class XMoverScore(MeanOfSegments):
             definition=definition(self.options),
             sizes=SIZES,
             vectors=self._vectors,
-            idf=(self._idf("idf-source"), self._idf("idf-target")),
+            idf=texts.read_idf(self.encoder, self.options, "idf-source", "idf-target"),
         )
-
-    def _load_mapping(self, source_language: str, target_language: str) -> Mapping | None:
-        folder = str(self.options["mapping"])
-        if not folder:
-            return None
-        found = mapping.load(Path(folder))
-        found.check(
-            fingerprint=mapping.fingerprint(self.encoder.model),
-            layer=self.layer,
-            source=source_language,
-            target=target_language,
-        )
-        return found
-
-    def _idf(self, option: str) -> IdfTable[int] | None:
-        path = str(self.options[option])
-        return idf.read(path, lambda line: tokenize(self.encoder.tokenizer, line)) if path else None
 
     def _vectors(self, text: Embedded, side: Side) -> Tensor:
         states = text.states[self.layer]
@@ -75,21 +55,18 @@ class XMoverScore(MeanOfSegments):
 
     def signature(self) -> str:
         """Everything that changes a value."""
-        source, target = self.task.idf
         fields: dict[str, str | int] = {
-            "checkpoint": self.info.checkpoint,
-            "weights": self.encoder.spec.weights,
-            "precision": self.encoder.spec.precision,
+            **encoder_fields(self.encoder),
+            "precision": self.precision,
             "definition": str(self.options["definition"]),
             "layer": self.layer,
             "distance": self.task.definition.distance,
             "dropout": f"{self.task.definition.dropout:g}",
             "mapping": self.mapping.digest if self.mapping else "no",
-            "idf": f"{source.digest if source else 'no'}/{target.digest if target else 'no'}",
+            "idf": self.task.idf_digests,
         }
         if self.language_model is not None:
-            fields["lm"] = self.language_model.checkpoint
-            fields["weights"] = f"{self.options['weight']:g}/{self.options['lm-weight']:g}"
+            fields |= lm.signature_fields(self.language_model, self._coupling())
         return format_signature(self.info.name, {**fields, "revision": REVISION})
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
@@ -102,10 +79,10 @@ class XMoverScore(MeanOfSegments):
         form = VARIANTS[str(self.options["definition"])].lm_form
         read = self.language_model.read([each.hypothesis for each in inputs])
         term = lm.term(*read, form)[:, None]
-        coupled = couple(
-            similarities, term, float(self.options["weight"]), float(self.options["lm-weight"])
-        )
-        return np.hstack([similarities, coupled, term])
+        return np.hstack([similarities, couple(similarities, term, *self._coupling()), term])
+
+    def _coupling(self) -> tuple[float, float]:
+        return float(self.options["weight"]), float(self.options["lm-weight"])
 
 
 def couple(similarity: Scores, term: Scores, weight: float, lm_weight: float) -> Scores:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from metrics.base import MetricInfo
+from metrics.base import MetricInfo, one_measure
 from metrics.families.lexical.options import TOKENIZER
 from metrics.families.xbertscore.options import COMPARE
 from metrics.options import Family, Option, Options, check_layer
@@ -67,13 +67,9 @@ class _Kind:
 
 def _make_info(name: str, label: str, options: Options, kind: _Kind) -> MetricInfo:
     compare = str(options.get("compare", "reference"))
-    return MetricInfo(
-        name=name,
-        label=label,
-        measures=(name,),
-        measure_labels=(label,),
-        statistics=(),
-        higher_is_better=True,
+    return one_measure(
+        name,
+        label,
         needs_source=compare == "source",
         needs_reference=compare == "reference",
         queue=kind.queue,

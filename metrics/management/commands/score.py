@@ -14,7 +14,8 @@ from django.utils import timezone
 from annotation.models import System, TestSet
 from metrics import catalogue, runs, scoring
 from metrics.models import MetricRun
-from metrics.templatetags.run_numbers import duration, memory, rate
+from metrics.templatetags.fleet_numbers import in_bytes
+from metrics.templatetags.run_numbers import duration, rate
 
 POLL_SECONDS = 0.5
 
@@ -159,9 +160,9 @@ def _write_log(run: MetricRun, out: Any) -> None:
         parts += [f"{worker.segments:,} texts in {duration(worker.seconds)}"]
         parts.append(rate(worker.average_rate))
         if worker.peak_bytes:
-            parts.append(f"peak memory {memory(worker.peak_bytes)}")
+            parts.append(f"peak memory {in_bytes(worker.peak_bytes)}")
         if worker.device_peak_bytes:
-            parts.append(f"{memory(worker.device_peak_bytes)} on the device")
+            parts.append(f"{in_bytes(worker.device_peak_bytes)} on the device")
         if worker.is_lost:
             parts.append(worker.state)
         out.write(f"  {worker.name}: " + ", ".join(filter(None, parts)))

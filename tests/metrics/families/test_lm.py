@@ -8,6 +8,7 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel, GPT2Tokenizer
 
+from metrics import encoders
 from metrics.base import MetricError
 from metrics.families import lm
 from metrics.families.xmoverscore.scorer import couple
@@ -32,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def model(folder: str) -> lm.LanguageModel:
-    lm.forget()
+    encoders.forget()
     return lm.get(folder)
 
 
@@ -64,7 +65,7 @@ def test_equal_to_the_loss_of_transformers(model: lm.LanguageModel, folder: str)
 
 def test_values_do_not_depend_on_the_batch(model: lm.LanguageModel, folder: str) -> None:
     together, _ = model.read(TEXTS)
-    lm.forget()
+    encoders.forget()
     again = lm.get(folder)
     again.budget = 1
     np.testing.assert_allclose(again.read(TEXTS)[0], together, atol=1e-5)
@@ -112,6 +113,13 @@ def test_no_more_is_kept_than_allowed(
 def test_an_encoder_is_no_language_model(tmp_path: Path) -> None:
     folder = small.bert(tmp_path / "bert", TEXTS)
     with pytest.raises(MetricError, match="as a causal language model: ValueError: it lacks cls"):
+        lm.get(str(folder))
+
+
+def test_one_that_its_hashes_do_not_vouch_for_is_refused(tmp_path: Path) -> None:
+    folder = checkpoints.gpt2(tmp_path / "gpt2", TEXTS[:3] * 4)
+    (folder / "SHA256SUMS").write_text(f"{'0' * 64}  model.safetensors\n")
+    with pytest.raises(MetricError, match="is not trusted"):
         lm.get(str(folder))
 
 

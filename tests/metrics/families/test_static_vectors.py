@@ -30,6 +30,13 @@ def test_words_are_found_as_they_are_then_lower_cased(tmp_path: Path) -> None:
     assert vectors.find("absent") is None
 
 
+def test_no_more_is_kept_than_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(static_vectors, "KEPT", 3)
+    vectors = static_vectors.load(write(tmp_path, "".join(f"w{n} {n}\n" for n in range(9))))
+    assert [float(vectors.find(f"w{n}")[0]) for n in range(9)] == list(range(9))
+    assert len(vectors._parsed) <= 3
+
+
 def test_equal_to_a_plain_reader(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     table = {f"word{number}": random.standard_normal(7).round(4) for number in range(500)}

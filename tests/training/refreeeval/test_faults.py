@@ -28,6 +28,17 @@ def test_a_loss_that_is_no_number_stops_with_its_batch(recipe, corpus, tmp_path,
     assert len(saved["places"]) == 5
 
 
+def test_weights_that_are_no_numbers_are_not_kept(recipe, corpus, tmp_path):
+    """The last update may spoil them: nothing is learned from a batch after it."""
+    chosen = recipe(variant="fluency", rate=1e38, warmup=0, steps=1, evaluate_every=1)
+    told: list[dict[str, Any]] = []
+    with pytest.raises(JobError, match="update 1 is no number"):
+        make_metric(chosen, [corpus], tmp_path, told.append)
+    assert "NaN" not in json.dumps(told)
+    kept = current(tmp_path / "sentence", "last")
+    assert json.loads((kept / "meta.json").read_text())["step"] == 0
+
+
 def test_a_full_disk_leaves_the_old_checkpoint_whole(recipe, corpus, tmp_path, monkeypatch):
     def full(self: Student, folder: Path, meta: dict[str, Any]) -> None:
         if meta["step"] >= 4:

@@ -11,7 +11,7 @@ from metrics import catalogue, runs, scoring
 from metrics.base import SegmentInput
 from metrics.models import MetricRun
 from tests.world import make_campaign, make_test_set
-from training import corpora, jobs
+from training import corpora, jobs, working
 from training.models import TrainingJob
 from training.parallel import Row
 
@@ -27,7 +27,7 @@ def trained(
     job = jobs.start(
         kind="refreeeval", name="News", given=chosen.as_json(), corpora=[stored], enqueue=False
     )
-    jobs.work_off(job.pk, worker="test")
+    working.work_off(job.pk, worker="test")
     return TrainingJob.objects.get(pk=job.pk), corpus
 
 

@@ -14,7 +14,7 @@ from metrics.models import MetricRun, SegmentScore
 from metrics.options import clean_all
 from tests.metrics.families.neural import small
 from tests.world import World, make_test_set
-from training import corpora, jobs
+from training import corpora, jobs, working
 from training.kinds import Corpus, JobError, StoppedError, Work
 from training.models import TrainingJob
 from training.parallel import Row
@@ -155,7 +155,7 @@ def fitted(world: World, encoder: str, pairs: Pairs, settings: Any, tmp_path: Pa
         corpora=[corpus],
         enqueue=False,
     )
-    jobs.work_off(job.pk, worker="test")
+    working.work_off(job.pk, worker="test")
     return TrainingJob.objects.get(pk=job.pk)
 
 

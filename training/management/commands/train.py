@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from metrics.management.commands.add_metric import meaning_of, pairs_of
-from training import jobs
+from training import jobs, working
 from training.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
 
@@ -59,7 +59,7 @@ class Command(BaseCommand):
 
     def _here(self, job: TrainingJob) -> None:
         try:
-            jobs.work_off(job.pk, worker=f"manage.py train on {socket.gethostname()}")
+            working.work_off(job.pk, worker=f"manage.py train on {socket.gethostname()}")
         except KeyboardInterrupt:
             jobs.cancel(job)
             raise CommandError("Interrupted; the job is cancelled.", returncode=130) from None

@@ -1,12 +1,13 @@
 """`manage.py train_sweep`: start the trainings of one of the paper's tables, or of any other."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from training import sweeps
+from training import sweeping
 from training.models import ParallelCorpus
 
 
@@ -14,32 +15,44 @@ class Command(BaseCommand):
     help = "Train ReFreeEval under several settings and seeds, as jobs over the workers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("sweep", metavar="SWEEP", help="a new name")
+        parser.add_argument("sweep", metavar="SWEEP", help="its name; a taken one gets a number")
         parser.add_argument("--corpus", action="append", required=True, help="may be repeated")
-        parser.add_argument("--table", choices=list(sweeps.TABLES), help="one of the paper's")
+        parser.add_argument("--table", choices=list(sweeping.TABLES), help="one of the paper's")
         parser.add_argument(
             "--vary", action="append", default=[], metavar="NAME=A,B,…", help="may be repeated"
         )
         parser.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE", help="the same for all"
         )
-        seeds = ",".join(map(str, sweeps.SEEDS))
+        seeds = ",".join(map(str, sweeping.SEEDS))
         parser.add_argument("--seeds", default=seeds, help=f"default: {seeds}")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        vary: dict[str, Any] = dict(sweeps.TABLES.get(options["table"] or "", {}))
-        vary |= {name: value.split(",") for name, value in _pairs(options["vary"]).items()}
         try:
-            started = sweeps.start(
+            started = sweeping.start(
+                kind="refreeeval",
                 name=options["sweep"],
+                grid=sweeping.combine(_values(options)),
                 corpora=_corpora(options["corpus"]),
-                vary=vary,
-                seeds=_seeds(options["seeds"]),
-                given=_pairs(options["set"]),
             )
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
-        self.stdout.write(f"{len(started)} jobs; then: manage.py train_results {options['sweep']}")
+        if sweep := started[0].sweep:
+            self.stdout.write(f"{len(started)} jobs; then: manage.py train_results {sweep}")
+        else:
+            self.stdout.write(f"One job, which is no sweep: {started[0].name}")
+
+
+def _values(options: dict[str, Any]) -> dict[str, Sequence[Any]]:
+    """The values of every setting that is given, the seed last."""
+    varied: dict[str, Sequence[Any]] = dict(sweeping.TABLES.get(options["table"] or "", {}))
+    varied |= {name: value.split(",") for name, value in _pairs(options["vary"]).items()}
+    fixed = {name: [value] for name, value in _pairs(options["set"]).items()}
+    seeds = {"seed": _seeds(options["seeds"])}
+    doubled = (varied.keys() & fixed.keys()) | (seeds.keys() & (varied.keys() | fixed.keys()))
+    if doubled:
+        raise CommandError(f"{', '.join(sorted(doubled))}: given twice.")
+    return {**varied, **fixed, **seeds}
 
 
 def _pairs(given: list[str]) -> dict[str, str]:

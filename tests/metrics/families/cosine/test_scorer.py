@@ -9,7 +9,6 @@ from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
 from metrics import encoders
 from metrics.base import MetricError, SegmentInput
-from metrics.families import lm
 from metrics.families.cosine.sentences import SentenceEncoder, cosine
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import About, Mapping
@@ -106,4 +105,3 @@ def test_a_language_model_is_added_with_its_weight(xlmr: str, tmp_path: Path) ->
         assert term == pytest.approx(-loss, abs=1e-5)
         assert coupled == pytest.approx(value + 0.5 * term)
     assert metric.info.table_measures == ("small-lm",)
-    lm.forget()

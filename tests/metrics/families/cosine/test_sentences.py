@@ -62,6 +62,26 @@ def test_a_plain_encoder_gives_means(xlmr: str) -> None:
 
 
 @pytest.mark.usefixtures("fresh")
+def test_every_part_is_in_the_signature(xlmr: str, tmp_path: Path) -> None:
+    """Also where the transformer lies in a folder of its own."""
+    folder = Path(save(xlmr, tmp_path / "model", "mean"))
+    listed = json.loads((folder / "modules.json").read_text())
+    inner = folder / "0_Transformer"
+    inner.mkdir()
+    for file in folder.glob("*"):
+        if file.is_file() and "sentence_transformers" not in file.name:
+            file.rename(inner / file.name)
+    listed[0]["path"] = inner.name
+    (folder / "modules.json").write_text(json.dumps(listed))
+    (folder / "config.json").write_text("{}")
+    before = SentenceEncoder(str(folder)).fields()
+    pooling = folder / "1_Pooling" / "config.json"
+    pooling.write_text(pooling.read_text().replace("mean", "max"))
+    assert before["checkpoint"] == str(folder)
+    assert SentenceEncoder(str(folder)).fields() != before
+
+
+@pytest.mark.usefixtures("fresh")
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [

@@ -9,9 +9,10 @@ import numpy as np
 import ot
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import BertModel, BertTokenizer, GPT2LMHeadModel, GPT2Tokenizer
 
-from metrics import embeddings, encoders, options, registry
+from metrics import embeddings, encoders, options, registry, telemetry
 from metrics.base import MetricError, MetricInfo, MetricWarning, SegmentInput
 from metrics.families import lm
 from metrics.families.mover import texts
@@ -51,7 +52,6 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
 def _nothing_resident() -> None:
     embeddings.forget()
     encoders.forget()
-    lm.forget()
 
 
 def info(encoder: str, name: str = "small", **given: Any) -> MetricInfo:
@@ -279,6 +279,28 @@ def test_every_setting_is_in_the_signature(encoder: str, gpt2: str, tmp_path: Pa
     ]
     signatures = {make(encoder, **change).signature() for change in changes}
     assert len(signatures) == len(changes)
+
+
+def test_weights_of_both_models_are_in_the_signature(tmp_path: Path) -> None:
+    """Other weights under the same name give other scores, which must not be taken for these."""
+    chosen = {"language-model": str(tmp_path / "gpt2")}
+    checkpoints.gpt2(tmp_path / "gpt2", OUTPUTS * 4)
+    folder = str(small.bert(tmp_path / "bert", OUTPUTS, layers=3))
+    signatures = [make(folder, **chosen).signature()]
+    scores = [make(folder, **chosen).score(PAIRS[:1])]
+    for changed in ("bert", "gpt2"):
+        path = tmp_path / changed / "model.safetensors"
+        weights = {name: 2 * each for name, each in load_file(path).items()}
+        save_file(weights, path, {"format": "pt"})
+        signatures.append(make(folder, **chosen).signature())
+        scores.append(make(folder, **chosen).score(PAIRS[:1]))
+    assert len(set(signatures)) == 3
+    assert not np.allclose(scores[1], scores[0])
+    assert not np.allclose(scores[2], scores[1])
+
+
+def test_it_tells_where_it_computes(encoder: str) -> None:
+    assert telemetry.read(make(encoder)).precision == encoders.get(encoder).spec.precision
 
 
 def test_definitions_set_the_layer(tmp_path: Path) -> None:

@@ -1,0 +1,20 @@
+"""Pages that keep themselves fresh: htmx asks for the part that changes alone."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+
+
+def render_live(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
+    """Render a page such as `metrics/run.html`, or for htmx its part `metrics/_run.html`."""
+    folder, _, name = page.rpartition("/")
+    response = render(request, f"{folder}/_{name}" if is_part(request) else page, context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def is_part(request: HttpRequest) -> bool:
+    """Whether htmx asks."""
+    return bool(request.headers.get("HX-Request"))
