@@ -194,6 +194,7 @@ def _work(pk: int, held: QuerySet[TrainingJob], should_stop: Callable[[], bool])
         folder=job.folder,
         corpora=[as_corpus(row) for row in job.corpora.order_by("name")],
         report=report,
+        pk=pk,
     )
 
 
