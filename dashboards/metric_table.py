@@ -10,7 +10,16 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards import choices, latex, statistics
 from dashboards.analyses.correlations import DEFAULT
-from dashboards.averages import STATISTICS, columns_of, latex_table, mark_best, study_table
+from dashboards.averages import (
+    LEVELS,
+    STATISTICS,
+    both_levels,
+    columns_of,
+    latex_table,
+    levels_latex,
+    mark_best,
+    study_table,
+)
 from dashboards.pages import Page, StudyPage
 from dashboards.questions import question_form
 from dashboards.results import Completion
@@ -234,6 +243,8 @@ def context_of_study(request: HttpRequest, study: str, document: Document) -> di
     return {
         "form": question_form(request.GET, DEFAULT, document["all_metrics"]),
         "chosen": shown,
+        "levels": list(LEVELS.values()),
+        "both_levels": both_levels(document["tables"]),
         "others": [_with_cells(table) for table in document["tables"][1:]],
     }
 
@@ -248,14 +259,18 @@ def _with_cells(table: Document) -> Document:
 
 def study_tables(document: Document) -> list[latex.Table]:
     """Tables 6 and 7 of Cheng et al. 2023 with the study's own numbers, and the others."""
+    both = levels_latex(document["columns"], both_levels(document["tables"]))
     return [
-        latex_table(
-            f"{table['title']}: agreement of metrics with humans.",
-            f"study-{table['statistic']}",
-            document["columns"],
-            _by_family(table["rows"], document["families"]),
-        )
-        for table in document["tables"]
+        both,
+        *(
+            latex_table(
+                f"{table['title']}: agreement of metrics with humans.",
+                f"study-{table['statistic']}",
+                document["columns"],
+                _by_family(table["rows"], document["families"]),
+            )
+            for table in document["tables"]
+        ),
     ]
 
 

@@ -78,7 +78,12 @@ def _panel() -> dict[str, Any]:
         "encoding": {
             "x": x,
             "x2": {"field": "high"},
-            "y": {"field": "segments", "type": "quantitative", "title": "segments"},
+            "y": {
+                "field": "segments",
+                "type": "quantitative",
+                "title": "segments",
+                "axis": {"tickMinStep": 1, "format": "d", "tickCount": 4},
+            },
             "color": colour,
             "tooltip": tooltip,
         },

@@ -51,7 +51,7 @@ def of_test_set(test_set: TestSet) -> Document:
 
 def _newest(test_set: TestSet) -> list[PreferenceResult]:
     rows = PreferenceResult.objects.filter(test_set=test_set).select_related("job")
-    newest = {(row.condition, row.measure): row for row in rows.order_by("job", "pk")}
+    newest = {(row.condition, row.measure): row for row in rows.order_by("job_id", "pk")}
     return list(newest.values())
 
 
@@ -144,7 +144,7 @@ def across(condition: str) -> Document:
     """
     newest: dict[tuple[int, str], PreferenceResult] = {}
     rows = PreferenceResult.objects.filter(condition=condition).select_related("test_set")
-    for row in rows.order_by("job", "pk").defer("differences"):
+    for row in rows.order_by("job_id", "pk").defer("differences"):
         newest[row.test_set_id, row.measure] = row
     groups: dict[tuple[str, str, str], list[PreferenceResult]] = {}
     for row in newest.values():
