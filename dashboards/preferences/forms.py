@@ -85,11 +85,12 @@ class StartForm(forms.Form):
             self.add_error(place if place in self.fields else "conditions", errors)
 
     def groups(self) -> dict[str, list[Choice]]:
-        """Metrics to choose, by family; those that need no reference first."""
+        """Metrics that can be asked, by family; those that need no reference first."""
         ticked = self["metrics"].value() or []
         groups: dict[str, list[Choice]] = {}
-        for info in sorted(self.infos, key=lambda info: info.needs_reference):
-            choice = Choice(info, info.name in ticked, self.refusals.get(info.name))
+        offered = [info for info in self.infos if info.name not in self.refusals]
+        for info in sorted(offered, key=lambda info: info.needs_reference):
+            choice = Choice(info, info.name in ticked, None)
             groups.setdefault(info.family_label, []).append(choice)
         return groups
 
