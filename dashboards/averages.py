@@ -59,6 +59,18 @@ def both_levels(tables: Sequence[Document]) -> list[Row]:
     ]
 
 
+def with_cells(table: Document) -> Document:
+    """Add to each row (value, is best) of every campaign and of the average."""
+    return table | {"rows": [row | {"cells": _marked(row)} for row in table["rows"]]}
+
+
+def by_family(rows: Sequence[Row], families: Mapping[str, str]) -> list[tuple[str, list[Row]]]:
+    """Group a table's rows under the names of their metrics' families."""
+    order = list(families.values())
+    ordered = sorted(rows, key=lambda row: order.index(families[row["key"]]))
+    return [(family, list(same)) for family, same in groupby(ordered, lambda r: families[r["key"]])]
+
+
 def _marked(row: Row) -> list[tuple[float | None, bool]]:
     return list(zip([*row["values"], row["average"]], row["best"], strict=True))
 

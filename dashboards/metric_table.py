@@ -1,7 +1,6 @@
 """The table of metrics: of a campaign, and of a study's campaigns side by side."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 from django.http import HttpRequest
@@ -14,11 +13,13 @@ from dashboards.averages import (
     LEVELS,
     STATISTICS,
     both_levels,
+    by_family,
     columns_of,
     latex_table,
     levels_latex,
     mark_best,
     study_table,
+    with_cells,
 )
 from dashboards.pages import Page, StudyPage
 from dashboards.questions import question_form
@@ -245,16 +246,8 @@ def context_of_study(request: HttpRequest, study: str, document: Document) -> di
         "chosen": shown,
         "levels": list(LEVELS.values()),
         "both_levels": both_levels(document["tables"]),
-        "others": [_with_cells(table) for table in document["tables"][1:]],
+        "others": [with_cells(table) for table in document["tables"][1:]],
     }
-
-
-def _with_cells(table: Document) -> Document:
-    rows = [
-        row | {"cells": list(zip([*row["values"], row["average"]], row["best"], strict=True))}
-        for row in table["rows"]
-    ]
-    return table | {"rows": rows}
 
 
 def study_tables(document: Document) -> list[latex.Table]:
@@ -267,18 +260,11 @@ def study_tables(document: Document) -> list[latex.Table]:
                 f"{table['title']}: agreement of metrics with humans.",
                 f"study-{table['statistic']}",
                 document["columns"],
-                _by_family(table["rows"], document["families"]),
+                by_family(table["rows"], document["families"]),
             )
             for table in document["tables"]
         ),
     ]
-
-
-def _by_family(
-    rows: Sequence[Document], families: dict[str, str]
-) -> list[tuple[str, list[Document]]]:
-    ordered = sorted(rows, key=lambda row: list(families.values()).index(families[row["key"]]))
-    return [(family, list(same)) for family, same in groupby(ordered, lambda r: families[r["key"]])]
 
 
 CORRELATIONS = Page(
