@@ -34,6 +34,71 @@ def study_table(
     return {"statistic": statistic, "title": title, "rows": mark_best(rows)}
 
 
+# What stands beside each other in one table: Pearson r at both levels, as Zhao et al. 2020 report.
+LEVELS = {"r_segment": "segments", "r_system": "systems"}
+
+
+def both_levels(tables: Sequence[Document]) -> list[Row]:
+    """Return every measure with pairs of (value, is best), segment and system, per campaign.
+
+    The last pair is the averages.
+    """
+    by_level = [
+        {row["key"]: row for row in table["rows"]}
+        for level in LEVELS
+        for table in tables
+        if table["statistic"] == level
+    ]
+    return [
+        {
+            "key": key,
+            "label": row["label"],
+            "pairs": list(zip(*(_marked(found[key]) for found in by_level), strict=True)),
+        }
+        for key, row in by_level[0].items()
+    ]
+
+
+def with_cells(table: Document) -> Document:
+    """Add to each row (value, is best) of every campaign and of the average."""
+    return table | {"rows": [row | {"cells": _marked(row)} for row in table["rows"]]}
+
+
+def by_family(rows: Sequence[Row], families: Mapping[str, str]) -> list[tuple[str, list[Row]]]:
+    """Group a table's rows under the names of their metrics' families."""
+    order = list(families.values())
+    ordered = sorted(rows, key=lambda row: order.index(families[row["key"]]))
+    return [(family, list(same)) for family, same in groupby(ordered, lambda r: families[r["key"]])]
+
+
+def _marked(row: Row) -> list[tuple[float | None, bool]]:
+    return list(zip([*row["values"], row["average"]], row["best"], strict=True))
+
+
+def levels_latex(columns: Sequence[Document], rows: Sequence[Row]) -> latex.Table:
+    """Return both levels by campaign as a table for a paper."""
+    heads = [f"{_direction(each['direction'])} {each['percent']}" for each in columns]
+    first = [latex.Cell(text, span=len(LEVELS)) for text in [*heads, "Ave."]]
+    body = [
+        [
+            latex.Cell(row["label"]),
+            *(
+                latex.number(value, is_bold=is_best)
+                for pair in row["pairs"]
+                for value, is_best in pair
+            ),
+        ]
+        for row in rows
+    ]
+    return latex.Table(
+        "Pearson's r of metrics with humans over segments and over systems.",
+        "study-levels",
+        "l" + "r" * len(LEVELS) * len(first),
+        [[latex.Cell(""), *first], latex.texts("", *list(LEVELS.values()) * len(first))],
+        body,
+    )
+
+
 def average(values: Sequence[float | None]) -> float | None:
     """Return the mean, or None where a value is missing.
 

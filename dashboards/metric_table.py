@@ -1,7 +1,6 @@
 """The table of metrics: of a campaign, and of a study's campaigns side by side."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 from django.http import HttpRequest
@@ -10,7 +9,18 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards import choices, latex, statistics
 from dashboards.analyses.correlations import DEFAULT
-from dashboards.averages import STATISTICS, columns_of, latex_table, mark_best, study_table
+from dashboards.averages import (
+    LEVELS,
+    STATISTICS,
+    both_levels,
+    by_family,
+    columns_of,
+    latex_table,
+    levels_latex,
+    mark_best,
+    study_table,
+    with_cells,
+)
 from dashboards.pages import Page, StudyPage
 from dashboards.questions import question_form
 from dashboards.results import Completion
@@ -234,36 +244,27 @@ def context_of_study(request: HttpRequest, study: str, document: Document) -> di
     return {
         "form": question_form(request.GET, DEFAULT, document["all_metrics"]),
         "chosen": shown,
-        "others": [_with_cells(table) for table in document["tables"][1:]],
+        "levels": list(LEVELS.values()),
+        "both_levels": both_levels(document["tables"]),
+        "others": [with_cells(table) for table in document["tables"][1:]],
     }
-
-
-def _with_cells(table: Document) -> Document:
-    rows = [
-        row | {"cells": list(zip([*row["values"], row["average"]], row["best"], strict=True))}
-        for row in table["rows"]
-    ]
-    return table | {"rows": rows}
 
 
 def study_tables(document: Document) -> list[latex.Table]:
     """Tables 6 and 7 of Cheng et al. 2023 with the study's own numbers, and the others."""
+    both = levels_latex(document["columns"], both_levels(document["tables"]))
     return [
-        latex_table(
-            f"{table['title']}: agreement of metrics with humans.",
-            f"study-{table['statistic']}",
-            document["columns"],
-            _by_family(table["rows"], document["families"]),
-        )
-        for table in document["tables"]
+        both,
+        *(
+            latex_table(
+                f"{table['title']}: agreement of metrics with humans.",
+                f"study-{table['statistic']}",
+                document["columns"],
+                by_family(table["rows"], document["families"]),
+            )
+            for table in document["tables"]
+        ),
     ]
-
-
-def _by_family(
-    rows: Sequence[Document], families: dict[str, str]
-) -> list[tuple[str, list[Document]]]:
-    ordered = sorted(rows, key=lambda row: list(families.values()).index(families[row["key"]]))
-    return [(family, list(same)) for family, same in groupby(ordered, lambda r: families[r["key"]])]
 
 
 CORRELATIONS = Page(

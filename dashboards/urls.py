@@ -9,6 +9,7 @@ from dashboards.layer_pages import LAYERS, STUDY_LAYERS
 from dashboards.metric_table import CORRELATIONS, STUDY
 from dashboards.overview import OVERVIEW, SAMPLESIZE, WHATIF
 from dashboards.pages import routes, study_routes, study_view, view
+from dashboards.preferences.pages import preference_table, preferences, preferences_start
 
 urlpatterns = [
     *routes(OVERVIEW),
@@ -19,6 +20,16 @@ urlpatterns = [
     *routes(LAYERS),
     path("compare/", compare, name="compare"),
     path("compare.<str:fmt>", compare, name="compare-data"),
+    path("testsets/<slug:slug>/preferences/", preferences, name="preferences"),
+    path("testsets/<slug:slug>/preferences.<str:fmt>", preferences, name="preferences-data"),
+    path(
+        "testsets/<slug:slug>/preferences/figures/<slug:figure>.<str:fmt>",
+        preferences,
+        name="preferences-figure",
+    ),
+    path("testsets/<slug:slug>/preferences/start/", preferences_start, name="preferences-start"),
+    path("preferences/", preference_table, name="preference-table"),
+    path("preferences.<str:fmt>", preference_table, name="preference-table-data"),
     path("studies/", views.studies, name="studies"),
     path("studies/<slug:slug>/", study_view(STUDY), name="study"),
     path("studies/<slug:slug>/correlations.<str:fmt>", study_view(STUDY), name="study-data"),

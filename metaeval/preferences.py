@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_pair
+from metaeval.consistency import pass_rate
 from metaeval.results import Notes, StatisticResult, TooFewWarning
 
 
@@ -15,7 +16,8 @@ from metaeval.results import Notes, StatisticResult, TooFewWarning
 class Preference(StatisticResult):
     """``statistic`` is the share of segments with d > 0; ``n`` counts segments.
 
-    ``differences`` are d of each, ``mean`` and ``median`` theirs, ``ties`` the share with d = 0.
+    ``interval`` is Wilson's for that share. ``differences`` are d of each segment, ``mean`` and
+    ``median`` theirs, ``ties`` the share with d = 0.
     """
 
     differences: FloatArray
@@ -23,11 +25,16 @@ class Preference(StatisticResult):
     median: float
     ties: float
 
-    def histogram(self, bins: int = 20) -> tuple[IntArray, FloatArray]:
-        """Return counts (bins,) and edges (bins + 1,), the same width on both sides of 0."""
+    def histogram(self, bins: int = 21) -> tuple[IntArray, FloatArray]:
+        """Return counts (3, bins) of d < 0, d = 0 and d > 0, and edges (bins + 1,).
+
+        Edges lie symmetrically about 0; with an odd number of bins ties are in the middle one.
+        """
         reach = float(np.abs(self.differences).max(initial=0.0)) or 1.0
-        counts, edges = np.histogram(self.differences, bins=bins, range=(-reach, reach))
-        return counts, edges
+        edges = np.linspace(-reach, reach, bins + 1)
+        signs = np.sign(self.differences)
+        parts = [np.histogram(self.differences[signs == sign], edges)[0] for sign in (-1, 0, 1)]
+        return np.stack(parts), edges
 
 
 def preference(altered: ArrayLike, original: ArrayLike) -> Preference:
@@ -47,6 +54,8 @@ def preference(altered: ArrayLike, original: ArrayLike) -> Preference:
     >>> result = preference([0.4, 0.5, 0.3, 0.6], [0.3, 0.5, 0.5, 0.2])
     >>> result.statistic, result.ties
     (0.5, 0.25)
+    >>> round(result.interval.low, 3), round(result.interval.high, 3)
+    (0.15, 0.85)
     """
     left, right = as_pair("altered", altered, "original", original)
     notes = Notes()
@@ -61,6 +70,7 @@ def preference(altered: ArrayLike, original: ArrayLike) -> Preference:
         reasons=notes.reasons,
         warnings=notes.warnings,
         statistic=float((differences > 0).mean()) if n else np.nan,
+        interval=pass_rate(int((differences > 0).sum()), n).interval,
         method="share of segments that prefer the altered text",
         differences=differences,
         mean=float(differences.mean()) if n else np.nan,

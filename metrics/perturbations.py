@@ -6,12 +6,9 @@ Words are what blanks part; where a script has none (``spaced`` False), they are
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeVar
 
-T = TypeVar("T")
 Alignment = Sequence[tuple[int, int]]
 
 # A comma or colon within a number parts no clauses.
@@ -20,10 +17,6 @@ _STOPS = ".!?。！？…"
 _WORD_OR_MARK = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
 # Orders of few words repeat; this many draws miss every other one of two with chance 2⁻⁵⁰.
 _DRAWS = 50
-
-
-class LineError(ValueError):
-    """A file that was given has a line that cannot be read; the message names file and line."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +87,13 @@ def source_order(text: str, alignment: Alignment, *, spaced: bool = True) -> str
 
     ``alignment`` holds (source, target) places from 0, over the words of ``text``. A word goes by
     the mean place of its source words; an unaligned one stays behind the word before it. Raises
-    ValueError for a place that the text does not have.
+    ValueError for a link to a place that the text does not have.
     """
     words = split(text, spaced=spaced)
     places: list[list[int]] = [[] for _ in words]
     for source, target in alignment:
         if not 0 <= target < len(words):
-            raise ValueError(f"place {target} of {len(words)} words")
+            raise ValueError(f"link {source}-{target}: the text has {len(words)} words, from 0")
         places[target].append(source)
     keys, last = [], -1.0
     for aligned in places:
@@ -165,60 +158,3 @@ def _longest_matches(text: str, dictionary: Dictionary) -> list[str]:
         words.append(text[start : start + size])
         start += size
     return [word for word in words if not word.isspace()]
-
-
-def read_dictionary(path: Path) -> Dictionary:
-    """Read ``word<TAB>translation`` lines; of several translations the first counts.
-
-    Raises :class:`LineError` for a line of another shape, a file that is not UTF-8, or none.
-    """
-    entries: dict[str, str] = {}
-    for number, line in _lines(path):
-        if not line.strip():
-            continue
-        fields = line.split("\t")
-        if len(fields) != 2 or not fields[0].strip() or not fields[1].strip():
-            raise LineError(f"{path}:{number}: expected word, tab, translation.")
-        entries.setdefault(fields[0].strip(), fields[1].strip())
-    if not entries:
-        raise LineError(f"{path}: the dictionary is empty.")
-    return Dictionary(entries, max(map(len, entries)))
-
-
-def read_alignments(path: Path) -> list[Alignment]:
-    """Read one line of ``source-target`` places, from 0, for each segment; LineError as above."""
-    return _read_each(path, _alignment, "expected places such as 0-0 1-2")
-
-
-def read_texts(path: Path) -> list[str | None]:
-    """Read one text a line for each segment; an empty line leaves its segment out."""
-    return _read_each(path, lambda line: line.strip() or None, "a text")
-
-
-def _alignment(line: str) -> Alignment:
-    places = [tuple(map(int, pair.split("-"))) for pair in line.split()]
-    if any(len(pair) != 2 for pair in places):
-        raise ValueError
-    return [(pair[0], pair[1]) for pair in places]
-
-
-def _read_each(path: Path, read: Callable[[str], T], expected: str) -> list[T]:
-    found = []
-    for number, line in _lines(path):
-        try:
-            found.append(read(line))
-        except ValueError:
-            raise LineError(f"{path}:{number}: {expected}.") from None
-    return found
-
-
-def _lines(path: Path) -> Iterable[tuple[int, str]]:
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise LineError(f"{path} is not UTF-8: byte {error.start}.") from error
-    except OSError as error:
-        raise LineError(f"{path} cannot be read: {error.strerror}.") from error
-    # Not splitlines: a text may hold separators that only Unicode takes for line ends.
-    lines = content.removesuffix("\n").split("\n") if content else []
-    return enumerate((line.removesuffix("\r") for line in lines), start=1)

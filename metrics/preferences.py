@@ -1,24 +1,21 @@
-"""Preference analysis of reference-free metrics: references against texts worse by construction.
+"""Preference analysis of metrics: references against texts that are worse by construction.
 
-Altered texts are scored here and not stored: they are no system's outputs, and must never be in
+Altered texts are scored here and never stored as outputs: they are no system's, and must not be in
 the tables, runs or campaigns of their test set.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from annotation.languages import is_character_based
 from annotation.models import Segment, TestSet
-from metaeval import Preference, preference
-from metrics import catalogue, perturbations
-from metrics.base import MetricError, MetricInfo, Scores, SegmentInput
-from metrics.perturbations import LineError
+from metrics import perturbation_files, perturbations
+from metrics.perturbation_files import GivenFile, LineError
 
 T = TypeVar("T")
 RANDOM: dict[str, Callable[..., str | None]] = {
@@ -27,153 +24,173 @@ RANDOM: dict[str, Callable[..., str | None]] = {
     "repeat": perturbations.repeat_some,
     "clauses": perturbations.permute_clauses,
 }
+# What tables call them, in their order.
+LABELS = {
+    "reorder": "Random order",
+    "shuffle": "Half exchanged",
+    "repeat": "Four in ten repeated",
+    "clauses": "Clauses exchanged",
+    "source-order": "Source order",
+    "word-by-word": "Word by word",
+    "texts": "Texts by people",
+}
+CONDITIONS = tuple(LABELS)
+# Conditions that a file can be given for, and those that need one: words can be aligned here.
 FROM_FILE = ("source-order", "word-by-word", "texts")
-CONDITIONS = (*RANDOM, *FROM_FILE)
+NEEDS_FILE = ("word-by-word", "texts")
 Alter = Callable[[int, str, str], str | None]  # position, source, reference -> altered text
+Words = list[str]
+Align = Callable[[Sequence[tuple[Words, Words]]], Sequence[Iterable[tuple[int, int]]]]
 
 
 @dataclass(frozen=True)
 class Altered:
-    """The segments that could be altered; ``n_left_out`` could not. ``coverage`` is the mean share
-    of source words that a dictionary knew, where one was used."""
+    """The segments of a test set that could be altered, by their ``positions`` among all of them.
 
+    ``others`` are the references that nothing was altered of. ``coverage`` is the mean share of
+    source words that a dictionary knew, where one was used.
+    """
+
+    condition: str
+    n_segments: int
+    positions: list[int]
     keys: list[str]
     sources: list[str]
     originals: list[str]
     texts: list[str]
-    n_left_out: int
+    others: list[tuple[str, ...]]
     coverage: float | None = None
 
-
-@dataclass(frozen=True)
-class Row:
-    """One measure of a metric under one condition."""
-
-    measure: str
-    label: str
-    result: Preference
+    @property
+    def n_left_out(self) -> int:
+        """How many segments could not be altered."""
+        return self.n_segments - len(self.keys)
 
 
-def alter(test_set: TestSet, condition: str, *, file: Path | None = None, seed: int = 0) -> Altered:
+def alter(
+    test_set: TestSet,
+    condition: str,
+    *,
+    file: GivenFile | None = None,
+    seed: int = 0,
+    align: Align | None = None,
+) -> Altered:
     """Alter the first reference of every segment.
 
-    ``file`` holds a dictionary, alignments, or texts by people, as the condition needs. Raises
-    ValueError for a test set without references, a missing file, or one that does not fit.
+    ``file`` holds a dictionary, alignments, or texts by people, as the condition needs; ``align``
+    links words of sources and references where source order has no file. Raises ValueError for a
+    test set without references, a missing file, or one that does not fit.
     """
     segments = list(test_set.segments.prefetch_related("references"))
     shares: list[float] = []
-    change = _make_alter(test_set, condition, file, seed, len(segments), shares)
-    found: list[tuple[str, str, str, str]] = []
+    change = _Conditions(test_set, segments, file, seed, align, shares).make(condition)
+    found = []
     for position, segment in enumerate(segments):
-        original = _first_reference(segment)
+        original, *others = references_of(segment)
         text = change(position, segment.source, original) if original else None
         if text is not None:
-            found.append((segment.key, segment.source, original, text))
+            row = (position, segment.key, segment.source, original, text, tuple(others))
+            found.append(row)
     if not found:
-        raise ValueError(f"No reference of {test_set.slug} could be altered by {condition}.")
-    keys, sources, originals, texts = map(list, zip(*found, strict=True))
+        message = f"No reference of {test_set.slug} could be altered by “{LABELS[condition]}”."
+        raise ValueError(message)
+    positions, keys, sources, originals, texts, others_of = map(list, zip(*found, strict=True))
     coverage = float(np.mean(shares)) if shares else None
-    return Altered(keys, sources, originals, texts, len(segments) - len(found), coverage)
-
-
-def compare(
-    altered: Altered, metric: str, *, source_language: str, target_language: str
-) -> list[Row]:
-    """Score both texts of each segment with one metric.
-
-    Raises a permanent :class:`MetricError` for a metric that needs references: the texts to
-    compare are the references.
-    """
-    info = catalogue.get(metric)
-    if info.needs_reference:
-        message = f"{info.label} needs references; here they are what is compared."
-        raise MetricError(message, permanent=True)
-    scorer = catalogue.load(
-        metric, source_language=source_language, target_language=target_language
+    return Altered(
+        condition, len(segments), positions, keys, sources, originals, texts, others_of, coverage
     )
-    n = len(altered.texts)
-    both = zip(
-        [*altered.sources, *altered.sources], [*altered.texts, *altered.originals], strict=True
-    )
-    scores = scorer.score([SegmentInput(source, text, ()) for source, text in both])
-    return _rows(info, scores[:n], scores[n:])
 
 
-def _rows(info: MetricInfo, altered: Scores, original: Scores) -> list[Row]:
-    sign = 1 if info.higher_is_better else -1
-    rows = []
-    for measure in info.table_measures:
-        column = info.measures.index(measure)
-        result = preference(sign * altered[:, column], sign * original[:, column])
-        rows.append(Row(measure, info.measure_labels[column], result))
-    return rows
+def references_of(segment: Segment) -> list[str]:
+    """Return the texts of a segment's references; one that is empty where there is none."""
+    return [each.text for each in segment.references.all()] or [""]
 
 
-def _first_reference(segment: Segment) -> str:
-    return next((each.text for each in segment.references.all()), "")
+def check_file(test_set: TestSet, condition: str, file: GivenFile) -> None:
+    """Raise ValueError where a file cannot be read or does not fit the test set."""
+    alter(test_set, condition, file=file)
 
 
-def _make_alter(
-    test_set: TestSet,
-    condition: str,
-    file: Path | None,
-    seed: int,
-    n_segments: int,
-    shares: list[float],
-) -> Alter:
-    spaced = not is_character_based(test_set.target_language)
-    if condition in RANDOM:
-        # One generator for each segment: leaving one out does not change the others.
-        return lambda position, source, original: RANDOM[condition](
-            original, random.Random(f"{seed}:{position}"), spaced=spaced
-        )
-    if condition not in FROM_FILE:
-        raise ValueError(f"condition must be one of {', '.join(CONDITIONS)}, not {condition!r}")
-    if file is None:
-        raise ValueError(f"The condition {condition} needs a file.")
-    if condition == "word-by-word":
-        languages = test_set.source_language, test_set.target_language
-        return partial(_translate, perturbations.read_dictionary(file), languages, shares)
-    if condition == "texts":
-        texts = _one_a_segment(file, perturbations.read_texts(file), n_segments)
+@dataclass(frozen=True)
+class _Conditions:
+    """Makes the function that alters one reference; ``shares`` collects what dictionaries knew."""
+
+    test_set: TestSet
+    segments: Sequence[Segment]
+    file: GivenFile | None
+    seed: int
+    align: Align | None
+    shares: list[float]
+
+    def make(self, condition: str) -> Alter:
+        if condition in RANDOM:
+            return partial(self._at_random, RANDOM[condition])
+        if condition not in FROM_FILE:
+            raise ValueError(f"condition must be one of {', '.join(CONDITIONS)}, not {condition!r}")
+        if condition == "source-order":
+            return partial(self._put_in_order, self._alignments())
+        if self.file is None:
+            raise ValueError(f"The condition {condition} needs a file.")
+        if condition == "word-by-word":
+            return partial(self._translate, perturbation_files.read_dictionary(self.file))
+        texts = self._one_a_segment(self.file, perturbation_files.read_texts(self.file))
         return lambda position, source, original: texts[position]
-    alignments = _one_a_segment(file, perturbations.read_alignments(file), n_segments)
-    return partial(_put_in_order, file, alignments, spaced)
 
+    def _at_random(
+        self, change: Callable[..., str | None], position: int, source: str, original: str
+    ) -> str | None:
+        # One generator for each segment: leaving one out does not change the others.
+        return change(original, random.Random(f"{self.seed}:{position}"), spaced=self._spaced)
 
-def _translate(
-    dictionary: perturbations.Dictionary,
-    languages: tuple[str, str],
-    shares: list[float],
-    position: int,
-    source: str,
-    original: str,
-) -> str | None:
-    spaced, target_spaced = (not is_character_based(code) for code in languages)
-    text, share = perturbations.word_by_word(
-        source, dictionary, spaced=spaced, target_spaced=target_spaced
-    )
-    shares.append(share)
-    return text
+    def _alignments(self) -> Sequence[perturbations.Alignment]:
+        if self.file:
+            return self._one_a_segment(self.file, perturbation_files.read_alignments(self.file))
+        if self.align is None:
+            raise ValueError("The condition source-order needs a file.")
+        source_spaced = not is_character_based(self.test_set.source_language)
+        pairs = [
+            (
+                perturbations.split(segment.source, spaced=source_spaced),
+                perturbations.split(references_of(segment)[0], spaced=self._spaced),
+            )
+            for segment in self.segments
+        ]
+        return [sorted(links) for links in self.align(pairs)]
 
+    def _put_in_order(
+        self,
+        alignments: Sequence[perturbations.Alignment],
+        position: int,
+        source: str,
+        original: str,
+    ) -> str | None:
+        try:
+            links = alignments[position]
+            return perturbations.source_order(original, links, spaced=self._spaced)
+        except ValueError as error:
+            name = self.file.name if self.file else "alignments"
+            raise LineError(f"{name}, line {position + 1}, {error}.") from error
 
-def _put_in_order(
-    file: Path,
-    alignments: Sequence[perturbations.Alignment],
-    spaced: bool,
-    position: int,
-    source: str,
-    original: str,
-) -> str | None:
-    try:
-        return perturbations.source_order(original, alignments[position], spaced=spaced)
-    except ValueError as error:
-        raise LineError(f"{file}:{position + 1}: there is no {error}.") from error
+    def _translate(
+        self, dictionary: perturbations.Dictionary, position: int, source: str, original: str
+    ) -> str | None:
+        text, share = perturbations.word_by_word(
+            source,
+            dictionary,
+            spaced=not is_character_based(self.test_set.source_language),
+            target_spaced=self._spaced,
+        )
+        self.shares.append(share)
+        return text
 
+    def _one_a_segment(self, file: GivenFile, lines: list[T]) -> list[T]:
+        if len(lines) != len(self.segments):
+            raise LineError(
+                f"{file.name} has {len(lines)} lines; the test set has "
+                f"{len(self.segments)} segments."
+            )
+        return lines
 
-def _one_a_segment(
-    file: Path, lines: list[perturbations.T], n_segments: int
-) -> list[perturbations.T]:
-    if len(lines) != n_segments:
-        raise LineError(f"{file} has {len(lines)} lines; the test set has {n_segments} segments.")
-    return lines
+    @property
+    def _spaced(self) -> bool:
+        return not is_character_based(self.test_set.target_language)

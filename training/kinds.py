@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from metrics.options import Option
 from training import head_options as head
+from training.preferences import options as preferences
 from training.refreeeval import recipe as refreeeval
 from training.remap import options as remap
 
@@ -17,7 +18,8 @@ class Kind:
     """What can be started: its options as data, and the dotted path of the function that works.
 
     Options are checked as those of metrics are (:func:`metrics.options.clean_all`). The form folds
-    all but the `main` ones; without any it shows all.
+    all but the `main` ones; without any it shows all. One that has no such form, because it is
+    started elsewhere, has `has_form` false. An option `queue` chooses another queue than `queue`.
     """
 
     key: str
@@ -28,6 +30,7 @@ class Kind:
     needs_corpus: bool
     options: tuple[Option, ...]
     main: tuple[str, ...] = ()
+    has_form: bool = True
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Corpus:
 class Work:
     """What a kind's function gets: everything that it may read, and how it reports.
 
-    `folder` is the job's own and may hold what an earlier
+    `pk` is the job's, for rows that belong to it. `folder` is its own and may hold what an earlier
     attempt saved. `report` stores plain JSON for the page (`step` and `total` where known) and
     raises StoppedError once the job is cancelled or its worker is about to end.
     """
@@ -79,6 +82,7 @@ class Work:
     folder: Path
     corpora: Sequence[Corpus] = ()
     report: Callable[[dict[str, Any]], None] = lambda progress: None
+    pk: int = 0
 
 
 class Run(Protocol):
@@ -119,6 +123,17 @@ KINDS: dict[str, Kind] = {
         queue="gpu",
         needs_corpus=False,
         options=head.OPTIONS,
+    ),
+    preferences.KIND: Kind(
+        key=preferences.KIND,
+        label="Preference analysis",
+        description="Asks metrics whether they prefer texts that are worse by construction "
+        "(Zhao et al. 2020). Started from a test set's page.",
+        path="training.preferences.job:run",
+        queue="gpu",
+        needs_corpus=False,
+        options=preferences.OPTIONS,
+        has_form=False,
     ),
 }
 

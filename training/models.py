@@ -1,4 +1,4 @@
-"""Parallel text, and jobs that make metrics of it."""
+"""Parallel text, jobs that make metrics of it, and what preference analyses found."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from annotation.models import TestSet
 from metrics.clock import Now
 from metrics.models import ConfiguredMetric
 from training.kinds import KINDS
@@ -65,7 +66,7 @@ class CorpusText(models.Model):
 
 
 class TrainingJob(models.Model):
-    """One fit or training, worked off by whichever worker claims it.
+    """One fit, training or analysis, worked off by whichever worker claims it.
 
     The row is the only truth about the job: pages and workers read and change nothing else. A
     claim is a random token; every write of a worker carries it and fails once it is lost.
@@ -136,7 +137,8 @@ class TrainingJob(models.Model):
     @property
     def queue(self) -> str:
         """The queue whose workers can run it."""
-        return KINDS[self.kind].queue if self.kind in KINDS else "cpu"
+        own = KINDS[self.kind].queue if self.kind in KINDS else "cpu"
+        return str(self.options.get("queue") or own)
 
     @property
     def folder(self) -> Path:
@@ -159,3 +161,61 @@ class TrainingJob(models.Model):
         """What the worker is at, in words; empty where the kind does not say."""
         level = str(self.progress.get("level", ""))
         return str(self.progress.get("stage", "")) or LEVELS.get(level, level)
+
+
+class PreferenceFile(models.Model):
+    """A file that a condition of a preference analysis reads, as it was uploaded, compressed.
+
+    It lies in the database, so that workers on any host have it.
+    """
+
+    job = models.ForeignKey(TrainingJob, models.CASCADE, related_name="files")
+    condition = models.CharField(max_length=20)
+    name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    packed = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "condition"], name="preference_file_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PreferenceResult(models.Model):
+    """One measure of a metric under one condition (:class:`metaeval.Preference`).
+
+    `statistic` is the share of segments with d > 0, `low` to `high` its interval. `differences`
+    are d of every segment of the test set in its order, little-endian float64, nan where a segment
+    was left out.
+    """
+
+    job = models.ForeignKey(TrainingJob, models.CASCADE, related_name="preferences")
+    test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="preferences")
+    metric = models.CharField(max_length=60)
+    condition = models.CharField(max_length=20)
+    measure = models.CharField(max_length=80)
+    label = models.CharField(max_length=160)
+    signature = models.TextField()
+    n = models.PositiveIntegerField()
+    statistic = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    mean = models.FloatField(null=True)
+    median = models.FloatField(null=True)
+    ties = models.FloatField(null=True)
+    differences = models.BinaryField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["job", "condition", "measure"], name="preference_result_once"
+            )
+        ]
+        indexes = [models.Index(fields=["test_set", "condition"], name="preference_of_set")]
+
+    def __str__(self) -> str:
+        return f"{self.label}, {self.condition}, of test set {self.test_set_id}"

@@ -92,6 +92,7 @@ def _work(job: TrainingJob, held: QuerySet[TrainingJob], should_stop: Callable[[
         folder=job.folder,
         corpora=[as_corpus(row) for row in job.corpora.order_by("name")],
         report=report,
+        pk=job.pk,
     )
 
 

@@ -5,17 +5,20 @@ words what a figure shows; a specification without one is refused (`dashboards.f
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from dashboards.charts import (
     correlations,
     layers,
     overview,
+    preferences,
     scatter,
     significance,
     systems,
     whatif,
 )
 from dashboards.charts.base import Document, Spec
+from metrics.preferences import CONDITIONS
 
 Draw = Callable[[Document], Spec | None]
 
@@ -34,4 +37,5 @@ FIGURES: dict[str, dict[str, Draw]] = {
     "samplesize": {"segments": whatif.sample_size_curves, "systems": whatif.curves_over_systems},
     "scatter": {"points": scatter.points},
     "systems": {"ranking": systems.ranking},
+    "preferences": {name: partial(preferences.histograms, condition=name) for name in CONDITIONS},
 }

@@ -67,6 +67,12 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "schema": ("GET", ALL, ALL),
     "testsets": ("GET", READ, READ),
     "testset": ("GET", READ, READ),
+    "preferences": ("GET", READ, READ),
+    "preferences-data": ("GET", READ, READ),
+    "preferences-figure": ("GET", *FIGURE),
+    "preferences-start": ("GET", READ, READ),
+    "preference-table": ("GET", READ, READ),
+    "preference-table-data": ("GET", READ, READ),
     "testset-upload": ("GET", CREATE, CREATE),
     "campaigns": ("GET", READ, READ),
     "campaign-new": ("GET", CREATE, CREATE),
@@ -205,7 +211,8 @@ STUDIES = {
     "study-layers", "study-layers-data", "study-layers-figure",
     "study-systems", "study-systems-data", "study-report",
 }  # fmt: skip
-TEST_SETS = {"testset", "run-start", "api-testset-detail", "api-testset-segments"}
+PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
+TEST_SETS = {"testset", "run-start", "api-testset-detail", "api-testset-segments"} | PREFERENCES
 
 
 def cast(world: World, campaign: Campaign) -> dict[str, User | None]:

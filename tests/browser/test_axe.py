@@ -31,6 +31,7 @@ from annotation.models import (
     Instructions,
     Item,
     Output,
+    Reference,
 )
 from annotation.protocols import PROTOCOLS
 from metrics import runs, scoring
@@ -38,9 +39,10 @@ from metrics.models import MetricRun
 from tests.browser.conftest import Visitor
 from tests.metrics.fleet import found, make_worker
 from tests.world import World, make_campaign, make_world
-from training import corpora
-from training.models import TrainingJob
+from training import corpora, jobs
+from training.models import PreferenceResult, TrainingJob
 from training.parallel import Row
+from training.preferences import starting
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OPTIONS = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
@@ -73,6 +75,9 @@ NOT_PAGES = {
     "campaign-power-data": "a file",
     "power-data": "a file",
     "export-file": "a file",
+    "preferences-data": "a file",
+    "preferences-figure": "a file",
+    "preference-table-data": "a file",
     "run-cancel": "a redirect",
     "job-cancel": "a redirect",
     "corpus-delete": "a redirect",
@@ -145,6 +150,9 @@ PAGES: dict[str, list[str]] = {
     "runs": ["/runs/"],
     "run": ["/runs/{run}/"],
     "run-start": [f"/testsets/{TEST_SET}/score/"],
+    "preferences": [f"/testsets/{TEST_SET}/preferences/", "/testsets/harbour/preferences/"],
+    "preferences-start": [f"/testsets/{TEST_SET}/preferences/start/"],
+    "preference-table": ["/preferences/"],
     "jobs": ["/training/"],
     "job": ["/training/jobs/{job}/"],
     "sweep": ["/training/sweeps/layers/"],
@@ -285,7 +293,18 @@ def full(transactional_db: None) -> World:
     make_worker(checkpoints={"roberta-large-mnli": found(problems=["config.json is missing."])})
     make_worker("gpu0@two", silent=60)
     make_sweep()
+    make_preferences(world)
     return world
+
+
+def make_preferences(world: World) -> None:
+    """An analysis that has ended, and one that waits."""
+    wanted = {"test_set": world.test_set, "metrics": ["yisi-0"], "files": {}, "enqueue": False}
+    Reference.objects.create(segment=world.test_set.segments.first(), name="B", text="A quiet one.")
+    job, _ = starting.start(**wanted, conditions=["reorder", "clauses"])
+    jobs.work_off(job.pk, worker="test")
+    assert PreferenceResult.objects.count() == 2
+    starting.start(**wanted, conditions=["repeat"])
 
 
 def make_sweep() -> None:
@@ -319,7 +338,7 @@ def addresses(role: str) -> list[str]:
         chosen = [address for address in chosen if address != "/login/"]
     run = str(MetricRun.objects.earliest("pk").pk)
     output = str(Output.objects.filter(system__campaigns__slug=DEMO).earliest("pk").pk)
-    job = str(TrainingJob.objects.latest("pk").pk)
+    job = str(TrainingJob.objects.filter(kind="remap").latest("pk").pk)
     known = {"{run}": run, "{job}": job, "{link}": TOKEN, "{output}": output}
     filled = [re.sub(r"{\w+}", lambda found: known[found[0]], each) for each in chosen]
     return [item_of(a[6:-1]) if a.startswith("{item:") else a for a in filled]

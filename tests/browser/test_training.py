@@ -71,8 +71,8 @@ def upload_news(page: Page) -> None:
     expect(page.locator("#messages")).to_contain_text("news is stored: 1,154 pairs.")
 
 
-def start_job(page: Page, kind: str, settings: dict[str, str]) -> None:
-    """Start a job on the stored text; settings by the labels of the form."""
+def start_job(page: Page, kind: str, settings: dict[str, str], *ticked: str) -> None:
+    """Start a job on the stored text; settings by the labels of the form, some only to say yes."""
     page.get_by_role("link", name="Start a job").click()
     page.get_by_role("link", name=kind).click()
     page.get_by_label("Name").fill("News")
@@ -81,6 +81,8 @@ def start_job(page: Page, kind: str, settings: dict[str, str]) -> None:
         folded.click()
     for label, value in settings.items():
         page.get_by_label(label, exact=True).fill(value)
+    for label in ticked:
+        page.get_by_label(label, exact=True).select_option("yes")
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.locator("#job")).to_contain_text("Queued")
 
@@ -104,11 +106,14 @@ def test_from_parallel_text_to_a_row_beside_bleu(researcher: Page, encoder: str)
     load_demo()
     upload_news(researcher)
     settings = {"Encoder": encoder, "Layer": "1", "Sentence pairs": "200"}
-    start_job(researcher, "Projection for XMoverScore", settings)
+    start_job(researcher, "Projection for XMoverScore", settings, "Data-size curve")
     work_off()
     job = researcher.locator("#job")
     expect(job).to_contain_text("The metric XMoverScore CLP zh-en layer 1")
     expect(job).to_contain_text("held out after cosine")
+    sizes = job.get_by_role("region", name="Curve").locator("tbody tr td:first-child")
+    expect(sizes).to_have_text(["100", "200", "500", "924"])
+    expect(job.locator("svg polyline")).not_to_have_count(0)
     expect_beside_bleu(researcher, "2")
 
 

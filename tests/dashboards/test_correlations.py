@@ -1,5 +1,6 @@
 """Correlations of real metrics with real humans, against the figures published with the data."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,16 @@ def test_study_averages_and_exports(db: None, client: Client) -> None:
     page = client.get(reverse("study", args=["demo"])).text
     assert f"{np.mean(taus):.4f}" in page
     assert page.count("Simulated annotators") >= 4
+    shown = re.search(r'data-statistic="levels".*?data-measure="chrf">(.*?)</tr>', page, re.S)
+    assert shown is not None
+    rows = [row for c in data["campaigns"] for row in c["rows"] if row["key"] == "chrf"]
+    expected = [value for row in rows for value in (row["r_segment"], row["r_system"])]
+    found = re.findall(r'data-value="([^"]*)"', shown[1])
+    assert [float(each) for each in found[:8]] == pytest.approx(expected)
+    means = [np.mean([row[name] for row in rows]) for name in ("r_segment", "r_system")]
+    assert [float(each) for each in found[8:]] == pytest.approx(means)
+    tables = client.get(reverse("study-data", args=["demo", "tex"])).text
+    assert r"\multicolumn{2}{c}{En-Zh 80\%} & \multicolumn{2}{c}{En-Zh 50\%}" in tables
     lines = client.get(reverse("study-data", args=["demo", "csv"])).getvalue().decode().splitlines()
     assert len(lines) == 1 + 4 * 2
     quality = client.get(reverse("study-quality", args=["demo"])).text

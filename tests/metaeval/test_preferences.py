@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from metaeval import TooFewWarning, preference
 from tests.metrics.families.mover.published import CHECKS
@@ -29,12 +30,24 @@ def test_nothing_to_compare() -> None:
     assert result.histogram()[0].sum() == 0
 
 
+def test_the_share_has_wilsons_interval() -> None:
+    result = preference([1.0] * 7 + [0.0] * 93, [0.5] * 100)
+    theirs = stats.binomtest(7, 100).proportion_ci(method="wilson")
+    assert result.interval is not None
+    assert (result.interval.low, result.interval.high) == pytest.approx(tuple(theirs), abs=1e-12)
+    with pytest.warns(TooFewWarning):
+        assert preference([np.nan], [1.0]).interval is None
+
+
 def test_the_histogram_is_centred_on_zero() -> None:
     rng = np.random.default_rng(3)
     altered, original = rng.standard_normal((2, 500))
+    altered[:40] = original[:40]
     result = preference(altered, original)
-    counts, edges = result.histogram(bins=10)
-    assert counts.sum() == 500
+    counts, edges = result.histogram(bins=11)
+    assert counts.sum(axis=1).tolist() == [460 - round(500 * result.statistic), 40,
+                                           round(500 * result.statistic)]  # fmt: skip
+    assert counts[1, 5] == 40
+    assert counts[0, 6:].sum() == counts[2, :5].sum() == 0
     np.testing.assert_allclose(edges, -edges[::-1], atol=1e-12)
-    assert counts[5:].sum() == round(500 * result.statistic)
     assert preference([1.0, 1.0], [1.0, 1.0]).histogram(bins=2)[1].tolist() == [-1, 0, 1]

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,16 @@ class Counting(MeanOfSegments):
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         self.seen.extend(inputs)
         return np.array([[len(i.hypothesis), len(i.source)] for i in inputs], dtype=np.float64)
+
+
+class Ordered(Counting):
+    """Counts pairs of neighbouring words in alphabetical order; minus itself as second value."""
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        self.seen.extend(inputs)
+        words = [each.hypothesis.split() for each in inputs]
+        counts = [sum(a < b for a, b in pairwise(w)) for w in words]
+        return np.array([[count, -count] for count in counts], dtype=np.float64)
 
 
 class Slow(Counting):

@@ -112,7 +112,7 @@ def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
 @require_GET
 def kind_list(request: HttpRequest) -> HttpResponse:
     """Choose what to start."""
-    context = {"section": "training", "kinds": KINDS.values()}
+    context = {"section": "training", "kinds": [k for k in KINDS.values() if k.has_form]}
     return render(request, "training/kinds.html", context)
 
 
@@ -120,7 +120,7 @@ def kind_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def job_start(request: HttpRequest, kind: str) -> HttpResponse:
     """Set the options of a job, or of a sweep, and start it."""
-    if kind not in KINDS:
+    if kind not in KINDS or not KINDS[kind].has_form:
         raise Http404
     form = _form(request, KINDS[kind])
     if form.is_valid():

@@ -11,15 +11,18 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.models import TestSet
 from metrics import catalogue, preferences
 from metrics.base import MetricError
-from metrics.preferences import Altered, Row
+from metrics.perturbation_files import GivenFile
+from metrics.preferences import Altered
+from metrics.preferring import Judge, Row
+from training.remap import alignment
 
 BAR = 40
 
 
 class Command(BaseCommand):
     help = (
-        "Compare each reference with an altered text under reference-free metrics: W2W is the "
-        "share of segments in which the altered text scores higher, best 0."
+        "Compare each reference with an altered text under metrics: W2W is the share of segments "
+        "in which the altered text scores higher, best 0."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -34,7 +37,10 @@ class Command(BaseCommand):
         file = parser.add_mutually_exclusive_group()
         for option, text in (
             ("--dictionary", "for word-by-word: lines of word, tab, translation"),
-            ("--alignments", "for source-order: a line of 0-0 1-2 … for each segment"),
+            (
+                "--alignments",
+                "for source-order: a line of 0-0 1-2 … for each segment; else aligned",
+            ),
             ("--texts", "for texts: a line for each segment, as people wrote them"),
         ):
             file.add_argument(option, dest="file", type=Path, metavar="FILE", help=text)
@@ -51,7 +57,11 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no metric {name!r}. Known: {', '.join(known)}.")
         try:
             altered = preferences.alter(
-                test_set, condition, file=options["file"], seed=options["seed"]
+                test_set,
+                condition,
+                file=_read(options["file"]),
+                seed=options["seed"],
+                align=alignment.align,
             )
             rows = _compare(altered, metrics, test_set)
         except ValueError as error:
@@ -67,16 +77,18 @@ class Command(BaseCommand):
         if altered.coverage is not None:
             self.stdout.write(f"The dictionary knew {altered.coverage:.1%} of source words.")
         for row in rows:
-            result = row.result
+            result, ends = row.result, row.result.interval
+            shown = f" ({ends.low:.3f} to {ends.high:.3f})" if ends else ""
             self.stdout.write(
-                f"{row.label}: W2W {result.statistic:.3f}, mean d {result.mean:+.4f}, "
+                f"{row.label}: W2W {result.statistic:.3f}{shown}, mean d {result.mean:+.4f}, "
                 f"median {result.median:+.4f}, ties {result.ties:.3f}"
             )
             if histogram:
                 self._draw(row)
 
     def _draw(self, row: Row) -> None:
-        counts, edges = row.result.histogram()
+        parts, edges = row.result.histogram()
+        counts = parts.sum(axis=0)
         for count, low, high in zip(counts, edges, edges[1:], strict=False):
             bar = "█" * round(BAR * int(count) / max(1, int(counts.max())))
             self.stdout.write(f"  {low:+.3f} to {high:+.3f} {count:6d} {bar}".rstrip())
@@ -90,12 +102,19 @@ def _find(slug: str) -> TestSet:
         raise CommandError(f"There is no test set {slug!r}. Known: {known}.") from None
 
 
+def _read(path: Path | None) -> GivenFile | None:
+    try:
+        return GivenFile(str(path), path.read_bytes()) if path else None
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+
+
 def _compare(altered: Altered, metrics: Sequence[str], test_set: TestSet) -> list[Row]:
     languages = {
         "source_language": test_set.source_language,
         "target_language": test_set.target_language,
     }
-    return [row for name in metrics for row in preferences.compare(altered, name, **languages)]
+    return [row for name in metrics for row in Judge(name, **languages).compare(altered)]
 
 
 def _write(

@@ -1,0 +1,147 @@
+"""Pages of preference analyses: a test set's results, their start, and all language pairs."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from annotation.access import researcher_required, signed_in
+from annotation.exports import table_response
+from annotation.models import TestSet
+from annotation.views.errors import refuse
+from annotation.views.uploads import is_too_large, too_large_sentence
+from dashboards import figures, latex
+from dashboards.preferences import documents, tables
+from dashboards.preferences.forms import StartForm
+from metrics.preferences import CONDITIONS, LABELS
+from training import presenting
+from training.models import PreferenceResult, TrainingJob
+from training.preferences import starting
+
+MAIN = "word-by-word"
+
+
+@researcher_required
+@require_safe
+@vary_on_headers("HX-Request")
+def preferences(
+    request: HttpRequest, slug: str, fmt: str = "", figure: str = ""
+) -> HttpResponseBase:
+    """What the metrics prefer on a test set; with `fmt` as json, csv or tex."""
+    test_set = get_object_or_404(TestSet, slug=slug)
+    if request.headers.get("HX-Request"):
+        return _under_way(request, test_set)
+    document = documents.of_test_set(test_set)
+    files = reverse("preferences", args=[slug]).removesuffix("/")
+    drawn = figures.figures("preferences", document, f"{files}/", "")
+    if figure:
+        if figure not in drawn:
+            raise Http404
+        return figures.response(request, drawn[figure], fmt, f"{slug}-preferences")
+    if fmt:
+        return _file(fmt, test_set, document)
+    context = {
+        "section": "testsets",
+        "test_set": test_set,
+        "document": document,
+        "files": files,
+        "summary": tables.summary(document),
+        "parts": tables.parts(document, drawn),
+        **_jobs(test_set),
+    }
+    return render(request, "dashboards/preferences.html", context)
+
+
+def _jobs(test_set: TestSet) -> dict[str, Any]:
+    jobs = starting.under_way(test_set)
+    last = starting.ended(test_set)
+    return {"jobs": jobs, "idle_queues": presenting.idle_queues(jobs), "last": last}
+
+
+def _under_way(request: HttpRequest, test_set: TestSet) -> HttpResponse:
+    """The part that changes while workers are at it; a new page once they are done."""
+    context = {"test_set": test_set, **_jobs(test_set)}
+    response = render(request, "dashboards/_preference_jobs.html", context)
+    if not context["jobs"]:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def _file(fmt: str, test_set: TestSet, document: documents.Document) -> HttpResponseBase:
+    name = f"{test_set.slug}-preferences"
+    if fmt == "tex":
+        return latex_response(name, tables.as_latex(document))
+    if fmt == "json":
+        document = documents.with_differences(test_set, document)
+    return table_response(fmt, name, documents.COLUMNS, document["rows"], document)
+
+
+def latex_response(name: str, found: list[latex.Table]) -> HttpResponse:
+    """Answer with tables as a file."""
+    return HttpResponse(
+        latex.write_all(found),
+        content_type="application/x-tex; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.tex"'},
+    )
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def preferences_start(request: HttpRequest, slug: str) -> HttpResponse:
+    """Choose metrics and conditions, send files, and start."""
+    if is_too_large(request):
+        return refuse(request, 413, "This upload is too large", too_large_sentence())
+    test_set = get_object_or_404(TestSet, slug=slug)
+    form = StartForm(test_set, request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            started = starting.start(test_set=test_set, user=signed_in(request), **form.given())
+        except ValidationError as error:
+            form.refuse(error.message_dict)
+        else:
+            _tell(request, *started)
+            return redirect("preferences", slug)
+    context = {"section": "testsets", "form": form, "test_set": test_set}
+    status = 422 if form.errors else 200
+    return render(request, "dashboards/preferences_start.html", context, status=status)
+
+
+def _tell(request: HttpRequest, job: TrainingJob, is_new: bool) -> None:
+    n = len(starting.metrics_of(job))
+    metrics = f"{n} metric{'' if n == 1 else 's'}"
+    if is_new:
+        messages.success(request, f"Started: {metrics}.")
+    else:
+        messages.info(request, "The same analysis is under way already.")
+
+
+@researcher_required
+@require_safe
+def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
+    """Every metric by language pair, over all test sets; with `fmt` as json, csv or tex."""
+    known = set(PreferenceResult.objects.values_list("condition", flat=True).distinct())
+    offered = [name for name in CONDITIONS if name in known]
+    first = MAIN if MAIN in offered or not offered else offered[0]
+    condition = request.GET.get("condition", first)
+    if condition not in CONDITIONS:
+        raise Http404
+    document = documents.across(condition)
+    if fmt == "tex":
+        return latex_response("preferences", [tables.across_as_latex(document)])
+    if fmt:
+        return table_response(fmt, "preferences", documents.ACROSS_COLUMNS, document["rows"],
+                              document)  # fmt: skip
+    context = {
+        "section": "testsets",
+        "document": document,
+        "lines": tables.by_direction(document),
+        "offered": [(name, LABELS[name]) for name in offered],
+        "query": f"?condition={condition}",
+    }
+    return render(request, "dashboards/preference_table.html", context)

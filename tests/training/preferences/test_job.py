@@ -1,0 +1,182 @@
+"""The job: what it stores, that it stores it once, and what it says where it cannot."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from annotation.models import Reference, TestSet
+from metrics import preferring
+from metrics.perturbation_files import GivenFile
+from tests.metrics import fakes
+from tests.training.preferences.test_starting import TEXTS, start
+from training import corpora, jobs
+from training.models import PreferenceResult, TrainingJob
+from training.parallel import Row
+
+
+def work_off(job: TrainingJob, **how: Any) -> TrainingJob:
+    jobs.work_off(job.pk, worker="test", **how)
+    return TrainingJob.objects.get(pk=job.pk)
+
+
+def differences(metric: str, condition: str, measure: str) -> list[float]:
+    row = PreferenceResult.objects.get(metric=metric, condition=condition, measure=measure)
+    return np.frombuffer(bytes(row.differences), dtype="<f8").tolist()
+
+
+def test_each_measure_under_each_condition_is_a_row(harbour: TestSet) -> None:
+    job = work_off(start(harbour)[0])
+    assert job.status == "done", job.message
+    rows = PreferenceResult.objects.filter(job=job)
+    assert rows.count() == 4
+    row = rows.get(condition="texts", measure="ordered-output")
+    # By hand: 6 words turned round, the same text, left out, and turned into order.
+    np.testing.assert_equal(differences("ordered", "texts", "ordered-output"), [-5, 0, np.nan, 2])
+    assert (row.n, row.statistic, row.mean, row.median, row.ties) == (3, 1 / 3, -1, 0, 1 / 3)
+    assert row.low == pytest.approx(0.0615, abs=5e-4)
+    assert row.high == pytest.approx(0.7923, abs=5e-4)
+    assert row.signature == "ordered|version:1"
+    told = {each["condition"]: each for each in job.result["conditions"]}
+    assert told["texts"]["file"] == "texts.txt"
+    assert (told["texts"]["segments"], told["texts"]["left_out"]) == (3, 1)
+    assert told["texts"]["altered"] == "f e d c b a"
+
+
+def test_each_distinct_text_is_scored_once(harbour: TestSet) -> None:
+    work_off(start(harbour)[0])
+    seen = [(each.source, each.hypothesis) for each in fakes.Counting.seen]
+    assert len(seen) == len(set(seen))
+
+
+def test_other_references_are_what_a_metric_compares_with(harbour: TestSet) -> None:
+    first = harbour.segments.first()
+    Reference.objects.create(segment=first, name="B", text="second")
+    job = work_off(start(harbour, metrics=["compared"], conditions=["texts"])[0])
+    assert job.status == "done", job.message
+    assert {each.references for each in fakes.Counting.seen} == {("second",)}
+    row = PreferenceResult.objects.get(measure="compared-output")
+    assert (row.n, row.statistic) == (1, 0)
+    np.testing.assert_equal(
+        differences("compared", "texts", "compared-output"), [-5, np.nan, np.nan, np.nan]
+    )
+
+
+def test_a_metric_that_cannot_answer_is_named_and_the_others_go_on(harbour: TestSet) -> None:
+    job = work_off(start(harbour, metrics=["speechless", "ordered"], conditions=["texts"])[0])
+    assert job.status == "done"
+    assert job.result["remarks"] == ["speechless: Segment 4: Speechless: no word for it."]
+    assert set(PreferenceResult.objects.values_list("metric", flat=True)) == {"ordered"}
+    alone = work_off(start(harbour, metrics=["speechless"], conditions=["texts"])[0])
+    assert (alone.status, alone.message) == (
+        "failed",
+        "speechless: Segment 4: Speechless: no word for it.",
+    )
+
+
+def test_a_worker_that_goes_leaves_whole_results_and_the_next_goes_on(
+    harbour: TestSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, _ = start(harbour, metrics=["ordered", "speechless"], conditions=["reorder", "clauses"])
+    stored = PreferenceResult.objects.filter(job=job)
+    # It is told to go once the first condition of the first metric is stored.
+    half = work_off(job, should_stop=lambda: stored.exists())
+    assert (half.status, stored.count()) == ("queued", 2)
+    before = set(stored.values_list("pk", flat=True))
+    fakes.Counting.seen.clear()
+    assert work_off(job).status == "done"
+    assert stored.count() == 8
+    assert before < set(stored.values_list("pk", flat=True))
+
+
+def test_a_job_that_was_cancelled_meanwhile_stores_nothing_more(
+    harbour: TestSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, _ = start(harbour)
+    compare = preferring.Judge.compare
+
+    def cancelled(self: Any, *rest: Any) -> Any:
+        rows = compare(self, *rest)
+        jobs.cancel(job)
+        return rows
+
+    monkeypatch.setattr(preferring.Judge, "compare", cancelled)
+    assert work_off(job).status == "cancelled"
+    assert not PreferenceResult.objects.exists()
+
+
+def test_two_workers_store_once(harbour: TestSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first was thought dead: while it scored, a second one did the whole job."""
+    job, _ = start(harbour)
+    compare = preferring.Judge.compare
+
+    def overtaken(self: Any, *rest: Any) -> Any:
+        monkeypatch.setattr(preferring.Judge, "compare", compare)
+        TrainingJob.objects.update(status="queued", claim="")
+        assert work_off(job).status == "done"
+        return compare(self, *rest)
+
+    monkeypatch.setattr(preferring.Judge, "compare", overtaken)
+    assert work_off(job).status == "done"
+    assert PreferenceResult.objects.count() == 4
+
+
+def test_source_order_by_our_own_aligner(harbour: TestSet) -> None:
+    """Parallel text teaches it that the verb stands last in the source."""
+    harbour.source_language = "de"
+    harbour.save()
+    nouns = {"Hafen": "harbour", "Kran": "crane", "Boot": "boat", "Seil": "rope", "Netz": "net"}
+    verbs = {"sehen": "see", "heben": "lift", "holen": "fetch", "malen": "paint", "nehmen": "take"}
+    nouns, verbs = nouns | {"Anker": "anchor"}, verbs | {"suchen": "seek"}
+    rows = [
+        Row("c", f"wir {noun} {verb}", f"we {verbs[verb]} {nouns[noun]}")
+        for noun in nouns
+        for verb in verbs
+    ]
+    corpus = corpora.add(name="small", source_language="de", target_language="en", rows=rows)
+    for segment, row in zip(harbour.segments.all(), rows, strict=False):
+        segment.source = row.source
+        segment.save()
+        segment.references.update(text=row.target)
+    job = work_off(start(harbour, conditions=["source-order"], files={}, corpora=[corpus])[0])
+    assert job.status == "done", job.message
+    (told,) = job.result["conditions"]
+    assert (told["original"], told["altered"]) == ("we see harbour", "we harbour see")
+    # Four sentences alone teach it nothing.
+    alone = work_off(start(harbour, conditions=["source-order"], files={})[0])
+    assert alone.message == "No reference of harbour could be altered by “Source order”."
+
+
+def test_a_condition_that_nobody_knows(harbour: TestSet) -> None:
+    given = {"test_set": "harbour", "metrics": "ordered", "conditions": "upside-down"}
+    job = jobs.start(kind="preferences", name="odd", given=given, enqueue=False)
+    assert "There is no condition upside-down." in work_off(job).message
+    gone = jobs.start(
+        kind="preferences", name="odd", given=given | {"test_set": "gone"}, enqueue=False
+    )
+    assert work_off(gone).message == "There is no test set gone."
+
+
+def test_progress_reaches_its_end(harbour: TestSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = work_off(start(harbour, metrics=["ordered", "speechless"], conditions=["reorder"])[0])
+    assert job.progress["step"] == job.progress["total"] == 2 * 2 * 3
+
+
+def test_the_seed_repeats_an_order(harbour: TestSet) -> None:
+    found = []
+    for seed in (3, 3, 4):
+        job = work_off(start(harbour, conditions=["reorder"], seed=seed)[0])
+        found.append(job.result["conditions"][0]["altered"])
+    assert found[0] == found[1] != found[2]
+
+
+def test_files_are_read_from_the_database(harbour: TestSet) -> None:
+    words = GivenFile("w.tsv", "源文\tsource\n港口\tharbour\n".encode())
+    job = work_off(
+        start(harbour, conditions=["word-by-word"], files={"word-by-word": words, "texts": TEXTS})[
+            0
+        ]
+    )
+    (told,) = job.result["conditions"]
+    assert (told["file"], told["altered"].split()[0]) == ("w.tsv", "source")
+    assert 0 < told["coverage"] < 1

@@ -1,0 +1,86 @@
+"""Starting an analysis: all of it or nothing, once, with sentences for what does not fit."""
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from annotation.models import Reference, TestSet
+from metrics.perturbation_files import GivenFile
+from tests.world import make_test_set
+from training.models import PreferenceFile, TrainingJob
+from training.preferences import starting
+
+TEXTS = GivenFile("texts.txt", b"f e d c b a\na b c d\n\na b c\n")
+
+
+def start(test_set: TestSet, **changes: object) -> tuple[TrainingJob, bool]:
+    wanted = {"metrics": ["ordered"], "conditions": ["reorder", "texts"], "files": {"texts": TEXTS}}
+    return starting.start(test_set=test_set, enqueue=False, **(wanted | changes))
+
+
+def test_what_is_started_is_stored_with_its_files(harbour: TestSet) -> None:
+    job, is_new = start(harbour, seed=7)
+    assert is_new
+    assert job.options == {
+        "test_set": "harbour", "metrics": "ordered", "conditions": "reorder,texts", "seed": 7,
+        "queue": "cpu",
+    }  # fmt: skip
+    assert job.queue == "cpu"
+    assert starting.files_of(job.pk) == {"texts": TEXTS}
+    assert starting.under_way(harbour) == [job]
+
+
+def test_the_same_is_not_started_twice_at_once(harbour: TestSet) -> None:
+    job, _ = start(harbour)
+    assert start(harbour) == (job, False)
+    assert start(harbour, seed=1)[1]
+    assert start(harbour, files={"texts": GivenFile("other", b"f\na b\n\na b c\n")})[1]
+    TrainingJob.objects.update(status="done")
+    assert start(harbour)[1]
+
+
+def test_a_file_of_a_condition_that_was_not_chosen_is_not_stored(harbour: TestSet) -> None:
+    start(harbour, conditions=["reorder"])
+    assert not PreferenceFile.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        ({"metrics": []}, "metrics", "Choose at least one metric."),
+        ({"metrics": ["meteor"]}, "metrics", "There is no metric meteor."),
+        ({"metrics": ["compared"]}, "metrics", "no segment has a second one"),
+        ({"conditions": []}, "conditions", "Choose at least one condition."),
+        ({"files": {}}, "texts", "“Texts by people” needs a file."),
+        ({"files": {"texts": GivenFile("t", b"one\n")}}, "texts", "t has 1 lines; the test set"),
+        (
+            {"conditions": ["word-by-word"], "files": {"word-by-word": GivenFile("w", b"a\t\n")}},
+            "word-by-word",
+            "w, line 1, translation: empty.",
+        ),
+        (
+            {"conditions": ["source-order"],
+             "files": {"source-order": GivenFile("l", b"0-0\n0-9\n\n\n")}},
+            "source-order",
+            "l, line 2, link 0-9: the text has 4 words, from 0.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_starts_nothing(
+    harbour: TestSet, changes: dict, field: str, message: str
+) -> None:
+    with pytest.raises(ValidationError) as found:
+        start(harbour, **changes)
+    assert message in " ".join(found.value.message_dict[field])
+    assert not TrainingJob.objects.exists()
+    assert not PreferenceFile.objects.exists()
+
+
+def test_a_second_reference_lets_metrics_compare(harbour: TestSet) -> None:
+    Reference.objects.create(segment=harbour.segments.first(), name="B", text="b")
+    assert start(harbour, metrics=["compared"])[1]
+
+
+@pytest.mark.django_db
+def test_without_references_there_is_nothing_to_alter() -> None:
+    with pytest.raises(ValidationError, match="has no references"):
+        start(make_test_set(references=False))

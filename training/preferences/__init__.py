@@ -1,0 +1,1 @@
+"""Preference analyses as jobs: metrics asked about texts that are worse by construction."""

@@ -1,0 +1,150 @@
+"""Start a preference analysis: everything is checked first, then all of it is stored or nothing."""
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.models import Reference, TestSet
+from metrics import catalogue, preferences, preferring
+from metrics.base import MetricInfo
+from metrics.perturbation_files import GivenFile
+from training import jobs
+from training.models import ParallelCorpus, PreferenceFile, TrainingJob
+from training.preferences.options import KIND, listed
+
+NO_REFERENCES = "This test set has no references, and they are what is altered."
+
+
+def start(
+    *,
+    test_set: TestSet,
+    metrics: Iterable[str],
+    conditions: Iterable[str],
+    files: Mapping[str, GivenFile],
+    seed: int = 0,
+    corpora: Sequence[ParallelCorpus] = (),
+    user: Any = None,
+    enqueue: bool = True,
+) -> tuple[TrainingJob, bool]:
+    """Start an analysis; return it, and False where the same one is under way already.
+
+    ``files`` are those of conditions, by their name. ValidationError says by field (``metrics``,
+    ``conditions``, or a condition for its file) what does not fit.
+    """
+    chosen = [name for name in preferences.CONDITIONS if name in set(conditions)]
+    used = {name: files[name] for name in chosen if name in files}
+    infos = check(test_set, metrics, chosen, used)
+    given = {
+        "test_set": test_set.slug,
+        "metrics": ",".join(info.name for info in infos),
+        "conditions": ",".join(chosen),
+        "seed": seed,
+        "queue": "gpu" if any(info.queue != "cpu" for info in infos) else "cpu",
+    }
+    with transaction.atomic():
+        TestSet.objects.select_for_update().get(pk=test_set.pk)  # two clicks at once start one
+        if running := _same(given, used, corpora):
+            return running, False
+        name = f"preferences-{test_set.slug}"[: jobs.LONGEST_NAME]
+        job = jobs.start(
+            kind=KIND, name=name, given=given, corpora=corpora, user=user, enqueue=enqueue
+        )
+        PreferenceFile.objects.bulk_create(
+            _row(job, condition, file) for condition, file in used.items()
+        )
+    return job, True
+
+
+def check(
+    test_set: TestSet,
+    metrics: Iterable[str],
+    conditions: Sequence[str],
+    files: Mapping[str, GivenFile],
+) -> list[MetricInfo]:
+    """Return the metrics; ValidationError with everything that does not fit."""
+    wanted, known = list(dict.fromkeys(metrics)), catalogue.infos()
+    refused = preferring.refusals(test_set)
+    wrong: dict[str, list[str]] = {"metrics": [], "conditions": []}
+    wrong["metrics"] += [f"There is no metric {name}." for name in wanted if name not in known]
+    wrong["metrics"] += [refused[name] for name in wanted if name in refused]
+    if not wanted:
+        wrong["metrics"].append("Choose at least one metric.")
+    if not conditions:
+        wrong["conditions"].append("Choose at least one condition.")
+    if not Reference.objects.filter(segment__test_set=test_set).exists():
+        wrong["conditions"].append(NO_REFERENCES)
+    else:
+        wrong |= {each: _wrong_with(test_set, each, files.get(each)) for each in conditions}
+    if any(wrong.values()):
+        raise ValidationError({field: found for field, found in wrong.items() if found})
+    return [known[name] for name in wanted]
+
+
+def _wrong_with(test_set: TestSet, condition: str, file: GivenFile | None) -> list[str]:
+    if file is None and condition in preferences.NEEDS_FILE:
+        return [f"“{preferences.LABELS[condition]}” needs a file."]
+    if file is None:
+        return []
+    try:
+        preferences.check_file(test_set, condition, file)
+    except ValueError as error:
+        return [str(error)]
+    return []
+
+
+def _same(
+    given: Mapping[str, Any],
+    files: Mapping[str, GivenFile],
+    corpora: Sequence[ParallelCorpus],
+) -> TrainingJob | None:
+    """Find an analysis that is under way with the same settings, files and parallel text."""
+    active = TrainingJob.objects.filter(kind=KIND, status__in=TrainingJob.ACTIVE)
+    digests = {condition: _digest(file) for condition, file in files.items()}
+    wanted = {corpus.pk for corpus in corpora}
+    for job in active.prefetch_related("files", "corpora"):
+        is_same = job.options == given and {each.pk for each in job.corpora.all()} == wanted
+        if is_same and {each.condition: each.sha256 for each in job.files.all()} == digests:
+            return job
+    return None
+
+
+def _row(job: TrainingJob, condition: str, file: GivenFile) -> PreferenceFile:
+    return PreferenceFile(
+        job=job,
+        condition=condition,
+        name=file.name,
+        sha256=_digest(file),
+        packed=zlib.compress(file.content, 6),
+    )
+
+
+def _digest(file: GivenFile) -> str:
+    return hashlib.sha256(file.content).hexdigest()
+
+
+def files_of(job: int) -> dict[str, GivenFile]:
+    """Return the files of an analysis by condition."""
+    rows = PreferenceFile.objects.filter(job=job)
+    return {row.condition: GivenFile(row.name, zlib.decompress(bytes(row.packed))) for row in rows}
+
+
+def under_way(test_set: TestSet) -> list[TrainingJob]:
+    """Return the analyses of a test set that wait or run, newest first."""
+    active = TrainingJob.objects.filter(kind=KIND, status__in=TrainingJob.ACTIVE)
+    return list(active.filter(options__test_set=test_set.slug))
+
+
+def ended(test_set: TestSet) -> TrainingJob | None:
+    """Return the analysis of a test set that was started last, if it has ended."""
+    rows = TrainingJob.objects.filter(kind=KIND, options__test_set=test_set.slug)
+    last = rows.first()
+    return None if last is None or last.is_active else last
+
+
+def metrics_of(job: TrainingJob) -> list[str]:
+    """Return the names of the metrics that an analysis asks."""
+    return listed(str(job.options["metrics"]))
