@@ -39,7 +39,7 @@ from metrics.models import MetricRun
 from tests.browser.conftest import Visitor
 from tests.metrics.fleet import found, make_worker
 from tests.world import World, make_campaign, make_world
-from training import corpora, jobs
+from training import corpora, working
 from training.models import PreferenceResult, TrainingJob
 from training.parallel import Row
 from training.preferences import starting
@@ -302,7 +302,7 @@ def make_preferences(world: World) -> None:
     wanted = {"test_set": world.test_set, "metrics": ["yisi-0"], "files": {}, "enqueue": False}
     Reference.objects.create(segment=world.test_set.segments.first(), name="B", text="A quiet one.")
     job, _ = starting.start(**wanted, conditions=["reorder", "clauses"])
-    jobs.work_off(job.pk, worker="test")
+    working.work_off(job.pk, worker="test")
     assert PreferenceResult.objects.count() == 2
     starting.start(**wanted, conditions=["repeat"])
 

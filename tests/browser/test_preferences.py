@@ -16,7 +16,7 @@ from tests.browser.conftest import Visitor
 from tests.browser.test_axe import violations
 from tests.metrics import fakes
 from tests.world import make_test_set, make_user
-from training import jobs
+from training import jobs, working
 from training.models import TrainingJob
 
 TEXTS = ["a b c d e f", "a b c d", "b a d c", "c b a"]
@@ -52,7 +52,7 @@ def reader(
 
 def work_off() -> None:
     for job in TrainingJob.objects.filter(status="queued"):
-        jobs.work_off(job.pk, worker="test")
+        working.work_off(job.pk, worker="test")
 
 
 def choose(page: Page, *conditions: str) -> None:

@@ -10,13 +10,13 @@ from metrics import preferring
 from metrics.perturbation_files import GivenFile
 from tests.metrics import fakes
 from tests.training.preferences.test_starting import TEXTS, start
-from training import corpora, jobs
+from training import corpora, jobs, working
 from training.models import PreferenceResult, TrainingJob
 from training.parallel import Row
 
 
 def work_off(job: TrainingJob, **how: Any) -> TrainingJob:
-    jobs.work_off(job.pk, worker="test", **how)
+    working.work_off(job.pk, worker="test", **how)
     return TrainingJob.objects.get(pk=job.pk)
 
 

@@ -23,7 +23,7 @@ job, _ = starting.start(
     test_set=made, metrics=["slower"], conditions=["reorder", "shuffle", "repeat", "clauses"],
     files={}, enqueue=False,
 )
-TrainingJob.objects.update(options=job.options | {"queue": QUEUE}, handed_out_at=None)
+TrainingJob.objects.update(options=job.options | {"queue": QUEUE})
 """
 
 
