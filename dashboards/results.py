@@ -42,7 +42,8 @@ class Result:
 
     `document` may be older than the data (`is_fresh` false) or None. `message` says why there is
     no fresh one where computing failed, `is_waiting` that no worker has taken the request;
-    `tags` are those of the results that this one is made of.
+    `tags` are those of the results that this one is made of. `pending` names what is computed
+    while it is not fresh.
     """
 
     document: dict[str, Any] | None
@@ -51,6 +52,7 @@ class Result:
     message: str = ""
     is_waiting: bool = False
     tags: str = ""
+    pending: str = "newer numbers"
 
     @property
     def tag(self) -> str:
@@ -119,6 +121,7 @@ def completed(
         message=first.message or second.message,
         is_waiting=first.is_waiting or second.is_waiting,
         tags=first.tag + second.tag,
+        pending="more numbers" if first.is_fresh else first.pending,
     )
 
 

@@ -65,9 +65,9 @@ def test_it_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_inline_once_drawn_with_ids_of_its_own() -> None:
-    one = figures.Figure("bars", spec(), "/bars")
-    assert one.inline is None
+    assert figures.Figure("bars", spec(), "/bars").inline is None
     figures.draw(spec(), "svg")
+    one = figures.Figure("bars", spec(), "/bars")
     assert one.inline
     ids = re.findall(r'\bid="([^"]+)"', one.inline)
     assert ids
@@ -102,8 +102,9 @@ def test_steps_differ_in_lightness() -> None:
 
 
 def test_names_of_figures_fit_templates() -> None:
-    for drawn in FIGURES.values():
-        assert all(name.isidentifier() for name in drawn)
+    # That of preferences goes through its figures, whatever their names.
+    for kind in FIGURES.keys() - {"preferences"}:
+        assert all(name.isidentifier() for name in FIGURES[kind])
 
 
 def test_addresses(campaign: Campaign, client: Client) -> None:
