@@ -125,15 +125,10 @@ def _statistic(request: HttpRequest) -> str:
 
 
 def _together(found: Sequence[results.Result], columns: Sequence[Column]) -> results.Result:
-    """One result of all: as old as the oldest, fresh where all are; None until all are there."""
-    is_there = all(one.document is not None for one in found) and bool(columns)
-    return results.Result(
-        _document(columns) if is_there else None,
-        min((one.as_of for one in found if one.as_of), default=None),
-        is_fresh=all(one.is_fresh for one in found),
-        message=" ".join(dict.fromkeys(one.message for one in found if one.message)),
-        is_waiting=any(one.is_waiting for one in found),
-    )
+    """One result of all, of published columns too; without any column there is no document."""
+    if not columns:
+        return results.Result(None, None, is_fresh=True)
+    return results.together(found, lambda _: _document(columns))
 
 
 def _document(columns: Sequence[Column]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from annotation.models import Campaign, Output
 from dashboards.filters import Filters
 from dashboards.selectors import Floats, HumanScores, human_scores
+from metaeval.arrays import row_means
 from metrics.scores import MeasureScores, system_scores
 
 Integers = NDArray[np.int64]
@@ -57,13 +58,6 @@ def system_values(measure: MeasureScores, cells: NDArray[np.bool_]) -> Floats:
     sign = 1.0 if measure.higher_is_better else -1.0
     known = cells & ~np.isnan(measure.values)
     if measure.statistics is None or measure.corpus is None:
-        return sign * row_means(measure.values, known)
+        return sign * row_means(np.where(known, measure.values, np.nan))
     sums = np.where(known[:, :, None], measure.statistics, 0.0).sum(axis=1)
     return np.where(known.any(axis=1), sign * measure.corpus(sums), np.nan)
-
-
-def row_means(values: Floats, cells: NDArray[np.bool_]) -> Floats:
-    """Mean of each row over some cells; nan for a row without any."""
-    counts = cells.sum(axis=1)
-    sums = np.where(cells, values, 0.0).sum(axis=1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from annotation.models import Campaign
-from dashboards.frame import Frame, Integers, row_means, system_values
+from dashboards.frame import Frame, Integers, system_values
 from dashboards.lengths import lengths, unit_of
 from dashboards.selectors import Floats
+from metaeval.arrays import row_means
 
 # Above this many points a page gets counts of a grid instead of the points.
 MOST_POINTS = 3_000
@@ -128,7 +129,7 @@ def system_points(frame: Frame, x: Axis, y: Axis, points: Points) -> Points:
 def _system_scores(frame: Frame, axis: Axis, cells: NDArray[np.bool_]) -> list[float]:
     measure = frame.measures.get(axis.key)
     if measure is None:
-        return row_means(axis.values, cells).tolist()  # type: ignore[no-any-return]
+        return row_means(np.where(cells, axis.values, np.nan)).tolist()  # type: ignore[no-any-return]
     return system_values(measure, cells).tolist()  # type: ignore[no-any-return]
 
 

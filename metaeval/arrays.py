@@ -96,3 +96,10 @@ def _sorted(labels: set[Any]) -> list[Any]:
         return sorted(labels)
     except TypeError:
         return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
+
+
+def row_means(values: FloatArray) -> FloatArray:
+    """Mean of what is there in each row; nan for an empty row, without numpy's complaint."""
+    present = ~np.isnan(values)
+    counts, sums = present.sum(axis=1), np.where(present, values, 0.0).sum(axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

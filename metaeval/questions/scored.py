@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from metaeval.arrays import FloatArray
+from metaeval.arrays import FloatArray, row_means
 from metaeval.corpus import CorpusStatistics
 from metaeval.hybrids import HybridCorrelations, hybrid_supersample
 from metaeval.scores import ScoreMatrix
@@ -113,10 +113,3 @@ class Scored:
         sums = np.where(cells[:, :, None], counts.values, 0.0).sum(axis=1)
         scored = self.sign(key) * counts.score(sums)
         return ours, np.where(cells.any(axis=1), scored, np.nan)
-
-
-def row_means(values: FloatArray) -> FloatArray:
-    """Mean of what is there in each row; nan for an empty row, without numpy's complaint."""
-    present = ~np.isnan(values)
-    counts, sums = present.sum(axis=1), np.where(present, values, 0.0).sum(axis=1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
