@@ -1,6 +1,7 @@
 """Published tables as data, each with its source: to be set beside one's own.
 
-A file of this folder has columns (one a task) and, for each statistic, a value a column.
+A file of this folder has columns (one a task) and, for each statistic, a value a column (null where
+there is none).
 `quality` names statistics of `dashboards.analyses.compare.QUALITY`; the rows of `correlations`
 name measures of ours where there is one that means the same.
 """
@@ -65,4 +66,5 @@ def _values(table: dict[str, Any], at: int) -> dict[tuple[str, str], float]:
         (part["statistic"], row["measure"]): row["values"][at]
         for part in table["correlations"]
         for row in part["rows"]
+        if row["values"][at] is not None
     }
