@@ -42,7 +42,11 @@ def _no_resident_models() -> None:
 def make(checkpoint: str, layers: int = 4) -> BertScore:
     names = tuple(f"{layer}-{side}" for layer in range(layers) for side in "prf")
     info = MetricInfo(
-        "small", "Small", names, names, (), True, False, True, "gpu", checkpoint=checkpoint
+        *("small", "Small", names, names),
+        needs_source=False,
+        needs_reference=True,
+        queue="gpu",
+        checkpoint=checkpoint,
     )
     return BertScore(info, source_language="en", target_language="zh")
 

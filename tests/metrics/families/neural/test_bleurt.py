@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from metrics import encoders
-from metrics.base import MetricError, MetricInfo, SegmentInput
+from metrics.base import MetricError, SegmentInput, one_measure
 from metrics.families.bleurt.scorer import Bleurt
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import TEXTS, Run
@@ -27,8 +27,12 @@ def _no_resident_models() -> None:
 
 
 def make(checkpoint: Path | str) -> Bleurt:
-    info = MetricInfo(
-        *("small", "Small", ("small",), ("Small",), (), True, False, True, "gpu"),
+    info = one_measure(
+        "small",
+        "Small",
+        needs_source=False,
+        needs_reference=True,
+        queue="gpu",
         checkpoint=str(checkpoint),
     )
     return Bleurt(info, source_language="en", target_language="zh")

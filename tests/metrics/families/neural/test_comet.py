@@ -9,7 +9,7 @@ import torch
 from comet import load_from_checkpoint
 
 from metrics import encoders
-from metrics.base import MetricError, MetricInfo, SegmentInput
+from metrics.base import MetricError, SegmentInput, one_measure
 from metrics.families.comet import scorer
 from metrics.families.comet.scorer import Comet
 from tests.metrics.families.neural import small
@@ -50,8 +50,12 @@ def _no_resident_models() -> None:
 
 
 def make(checkpoint: Path, *, needs_reference: bool = True) -> Comet:
-    info = MetricInfo(
-        *("small", "Small", ("small",), ("Small",), (), True, True, needs_reference, "gpu"),
+    info = one_measure(
+        "small",
+        "Small",
+        needs_source=True,
+        needs_reference=needs_reference,
+        queue="gpu",
         checkpoint=str(checkpoint),
     )
     return Comet(info, source_language="en", target_language="zh")
