@@ -14,6 +14,8 @@ from metrics.options import layers_elsewhere
 from metrics.workers import layers_on_workers
 
 _TAKEN = "There is a metric named {} already."
+# The page of a metric has its name in the address, where this one means something else.
+RESERVED = "add"
 
 
 def infos(*, retired: bool = False) -> dict[str, MetricInfo]:
@@ -58,6 +60,8 @@ def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) 
         layers_elsewhere.reset(asking)
     if find(name):
         raise ValidationError({"name": _TAKEN.format(name)})
+    if name == RESERVED:
+        raise ValidationError({"name": f"A metric cannot be named {RESERVED}."})
     _row(info, family).full_clean()
     return info
 

@@ -66,7 +66,7 @@ class MetricSignature(models.Model):
     """
 
     metric = models.CharField(max_length=60)
-    signature = models.CharField(max_length=400, unique=True)
+    signature = models.CharField(max_length=1000, unique=True)
     measures = models.JSONField()
     statistics = models.JSONField(default=list)
 

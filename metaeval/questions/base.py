@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,8 @@ import metaeval
 from metaeval.arrays import FloatArray
 
 CONFIDENCE = 0.95
+# numpy computes outside Python's lock; each thread holds a block of samples of all cells.
+THREADS = min(4, os.cpu_count() or 1)
 N_RESAMPLES = 1_000
 # With fewer systems, samples of systems are mostly copies of one or two.
 FEW_SYSTEMS = 5
@@ -51,12 +56,11 @@ def samples_of(
 
     The samples are nan for a metric whose correlation some sample leaves undefined.
     """
-    found = [
-        metaeval.boot_interval(
-            human, metric, n_resamples=n_resamples, confidence=CONFIDENCE, **options
-        )
-        for metric in metrics.values()
-    ]
+    of_metric = partial(
+        metaeval.boot_interval, human, n_resamples=n_resamples, confidence=CONFIDENCE, **options
+    )
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = list(pool.map(of_metric, metrics.values()))
     samples = np.full((len(found), n_resamples), np.nan)
     for row, result in zip(samples, found, strict=True):
         if len(result.samples) == n_resamples:

@@ -50,6 +50,7 @@ def test_without_a_name_the_options_are_explained() -> None:
     [
         (("nothing", "x"), "Unknown family 'nothing'; known: bertscore"),
         (("bertscore", "chrf", *GIVEN), "There is a metric named chrf already."),
+        (("bertscore", "add", *GIVEN), "A metric cannot be named add."),
         (("bertscore", "No!", *GIVEN), "Use a–z"),
         (("bertscore", "x", "--option", "layer"), "--option layer: write it as KEY=VALUE."),
         (("bertscore", "x", "--option", "colour=1"), "has no option colour"),
