@@ -13,6 +13,7 @@ from argparse import ArgumentParser
 from types import FrameType
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
@@ -56,7 +57,7 @@ class Command(BaseCommand):
             f"\nTouchstone is at {address}\n"
             f"  logins    {names}\n"
             f"  password  {DEMO_PASSWORD}\n"
-            "Judgments and scores are kept in the folder var. Ctrl-C stops everything.\n"
+            f"Judgments and scores are kept in {settings.VAR_DIR}. Ctrl-C stops everything.\n"
         )
         self.stdout.flush()
 
