@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.test import Client
+from django.urls import reverse
 from scipy import stats
 
 from annotation.models import TestSet
@@ -124,3 +125,8 @@ def test_pages_ask_the_database_as_often_for_many_results(
     for address, most in (("/testsets/harbour/preferences/", 14), ("/preferences/", 9)):
         with django_assert_max_num_queries(most):
             assert as_researcher.get(address).status_code == 200
+
+
+def test_the_form_says_what_a_metric_reads(world: World, as_researcher: Client) -> None:
+    page = as_researcher.get(reverse("preferences-start", args=[world.test_set.slug])).text
+    assert "Reads source; runs on gpu workers." in page
