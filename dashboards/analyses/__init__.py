@@ -56,3 +56,14 @@ def filters_of(kind: str) -> type[Filters]:
     module: Any = import_module(KINDS[kind.partition(":")[0]])
     found: type[Filters] = getattr(module, "FILTERS", Filters)
     return found
+
+
+def about(campaign: Campaign) -> dict[str, str]:
+    """Return what documents say of their campaign."""
+    return {
+        "campaign": campaign.slug,
+        "name": campaign.name,
+        "direction": campaign.test_set.direction,
+        "length_ratio": str(campaign.length_ratio),
+        "origin": campaign.origin,
+    }

@@ -8,6 +8,7 @@ from typing import Any
 
 from annotation.models import Campaign
 from dashboards import statistics
+from dashboards.analyses import about
 from dashboards.analyses.significance import asked_fields, measure_rows
 from dashboards.comparisons import values_of
 from dashboards.correlations import table
@@ -35,11 +36,7 @@ class Asked:
         chosen = {metric["key"]: metric["value"] for metric in metrics}
         said = {"campaign": campaign.slug, "scores": filters.scores}
         return {
-            "campaign": campaign.slug,
-            "name": campaign.name,
-            "direction": campaign.test_set.direction,
-            "length_ratio": str(campaign.length_ratio),
-            "origin": campaign.origin,
+            **about(campaign),
             "human_scores": found.source,
             "n_outputs": found.n_outputs,
             "n_judged": found.n_judged,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
+from dashboards.analyses import about
 from dashboards.analyses.significance import plain
 from dashboards.filters import FilterError, Filters
 from dashboards.layers import Choice, choose, layers_of, profile
@@ -45,11 +46,7 @@ class Asked:
             else []
         )
         return {
-            "campaign": campaign.slug,
-            "name": campaign.name,
-            "direction": campaign.test_set.direction,
-            "length_ratio": str(campaign.length_ratio),
-            "origin": campaign.origin,
+            **about(campaign),
             "human_scores": human.source,
             "n_judged": human.n,
             "correlation": self.correlation,

@@ -7,6 +7,7 @@ import numpy as np
 
 from annotation.models import Campaign
 from dashboards import statistics
+from dashboards.analyses import about
 from dashboards.comparisons import Comparison, compare
 from dashboards.filters import Filters
 from dashboards.scored import Scored, read
@@ -28,11 +29,7 @@ class Asked:
         """Return matrices with metrics in the order of the registry."""
         scored = read(campaign, filters)
         return {
-            "campaign": campaign.slug,
-            "name": campaign.name,
-            "direction": campaign.test_set.direction,
-            "length_ratio": str(campaign.length_ratio),
-            "origin": campaign.origin,
+            **about(campaign),
             "human_scores": scored.human.source,
             "n_outputs": scored.measures[0].n_outputs if scored.measures else 0,
             "n_judged": scored.human.n,
