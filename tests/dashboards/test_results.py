@@ -1,10 +1,14 @@
 """Documents of pages: the newest at once, a fresh one from a worker, never one that is wrong."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Output, PublishedScore
 from dashboards import analyses, results
 from dashboards.analyses import correlations
 from dashboards.filters import FilterError, Filters
@@ -83,6 +87,70 @@ def test_a_failure_is_told_and_not_tried_again(
     found = ask(world.campaign)
     assert found.message == "ZeroDivisionError: no systems"
     assert results.compute_waiting() == 0
+
+
+def test_a_failure_is_tried_again_after_a_while(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(correlations, "compute", lambda *_: 1 / 0)
+        ask(world.campaign)
+        results.compute_waiting()
+    earlier = timezone.now() - timedelta(seconds=results.RETRY_SECONDS + 1)
+    Analysis.objects.update(computed_at=earlier)
+    assert ask(world.campaign).message == "ZeroDivisionError: division by zero"
+    assert results.compute_waiting() == 1
+    assert ask(world.campaign).is_fresh
+
+
+def test_requests_of_a_state_that_has_passed_are_dropped(world: World) -> None:
+    for metric in ("chrf", "ter"):
+        score(world, metric)
+        ask(world.campaign)
+        ask(world.campaign, Filters(scores="raw"))
+    assert Analysis.objects.count() == 2
+    assert results.compute_waiting() == 2
+    assert ask(world.campaign).is_fresh
+
+
+def test_a_quick_analyst_leaves_alone_what_takes_long(world: World) -> None:
+    for kind in ("correlations:pearson/none/perm", "significance:pearson/none/perm", "whatif"):
+        results.latest(kind, world.campaign, ALL)
+    assert results.compute_waiting(only_quick=True) == 1
+    assert results.latest("correlations:pearson/none/perm", world.campaign, ALL).is_fresh
+    assert results.compute_waiting() == 2
+
+
+def test_values_are_shown_before_their_intervals(world: World, as_researcher: Client) -> None:
+    judged = Campaign.objects.get(pk=world.campaign.pk)
+    outputs = Output.objects.filter(system__in=judged.systems.all()).order_by("pk")
+    for number, output in enumerate(outputs):
+        PublishedScore.objects.create(campaign=judged, output=output, value=number % 5)
+    score(world, "chrf")
+    address = reverse("correlations", args=[judged.slug])
+    data = reverse("correlations-data", args=[judged.slug, "json"])
+    as_researcher.get(address)
+    results.compute_waiting(only_quick=True)
+    page, found = as_researcher.get(address).text, as_researcher.get(data).json()
+    assert "Intervals and ranks are being computed." in page
+    assert "more numbers are being computed" in page
+    (row,) = found["rows"]
+    assert (row["value"] is not None, row["low"], row["rank"]) == (True, None, None)
+    results.compute_waiting()
+    complete = as_researcher.get(data).json()
+    assert complete["is_fresh"]
+    assert (
+        complete["rows"][0]["value"]
+        == row["value"]
+        == complete["comparison"]["metrics"][0]["value"]
+    )
+    assert complete["rows"][0]["low"] <= row["value"] <= complete["rows"][0]["high"]
+    score(world, "ter")
+    as_researcher.get(address)
+    results.compute_waiting(only_quick=True)
+    stale = as_researcher.get(data).json()
+    assert "of older data" in stale["intervals_note"]
+    assert [row["rank"] for row in stale["rows"]] == [1, None]
 
 
 def test_a_new_version_of_an_analysis_computes_anew(
