@@ -11,7 +11,7 @@ from metaeval.correlations import Scores
 from metaeval.measures import Measure
 from metaeval.panels import panel
 from metaeval.resampled import samples
-from metaeval.resampling import Rng, blocks, resample_counts, resolve_seed, stream
+from metaeval.resampling import Rng, block_counts, blocks, resolve_seed
 from metaeval.results import Interval, Notes, StatisticResult, TooFewWarning
 from metaeval.significance import metric_values
 
@@ -113,8 +113,8 @@ def _counts(
 ) -> tuple[FloatArray, FloatArray]:
     """Return how often each system and each segment is drawn in the samples of a block."""
     number, start, end = block
-    rows = resample_counts(stream(seed, number, 0), end - start, shape[0])
-    columns = resample_counts(stream(seed, number, 1), end - start, shape[1])
+    rows = block_counts(seed, (number, 0), end - start, shape[0])
+    columns = block_counts(seed, (number, 1), end - start, shape[1])
     if resample == "inputs" or shape[0] == 1:
         rows = np.ones_like(rows)
     return rows, np.ones_like(columns) if resample == "systems" and shape[0] > 1 else columns

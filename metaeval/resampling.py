@@ -7,6 +7,7 @@ and the block's number. So neither the number of workers nor the memory availabl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,8 @@ from metaeval.arrays import BoolArray, FloatArray
 
 Rng: TypeAlias = int | np.random.Generator | None
 BLOCK = 128
+# Blocks of up to so many counts (4 MiB) are kept for the next comparison.
+KEPT = 2**19
 
 
 def resolve_seed(rng: Rng) -> int:
@@ -64,3 +67,17 @@ def resample_counts(generator: np.random.Generator, rows: int, n: int) -> FloatA
     draws += np.arange(rows)[:, None] * n
     counts = np.bincount(draws.ravel(), minlength=rows * n).reshape(rows, n)
     return counts.astype(np.float64)
+
+
+def block_counts(seed: int, key: tuple[int, ...], rows: int, n: int) -> FloatArray:
+    """Return `resample_counts` of a block's stream, read-only: many comparisons share the draws."""
+    return (_kept_counts if rows * n <= KEPT else _new_counts)(seed, key, rows, n)
+
+
+def _new_counts(seed: int, key: tuple[int, ...], rows: int, n: int) -> FloatArray:
+    counts = resample_counts(stream(seed, *key), rows, n)
+    counts.flags.writeable = False
+    return counts
+
+
+_kept_counts = lru_cache(maxsize=16)(_new_counts)

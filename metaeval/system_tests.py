@@ -11,9 +11,9 @@ from metaeval.arrays import BoolArray, FloatArray, fraction, one_of, positive_in
 from metaeval.corpus import CorpusStatistics
 from metaeval.resampling import (
     Rng,
+    block_counts,
     blocks,
     random_bits,
-    resample_counts,
     resolve_seed,
     stream,
 )
@@ -101,7 +101,7 @@ def paired_bootstrap(
     job = _Job(scores, baseline, alternative, n_resamples, rng)
     parts = []
     for number, start, end in blocks(n_resamples):
-        counts = resample_counts(stream(job.seed, number), end - start, job.n)
+        counts = block_counts(job.seed, (number,), end - start, job.n)
         parts.append(job.score(counts @ job.flat))
     drawn = np.concatenate(parts)
     differences = drawn[:, 1:] - drawn[:, :1]
