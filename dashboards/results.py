@@ -23,6 +23,7 @@ from dashboards.filters import Filters
 from dashboards.models import Analysis
 from dashboards.state import digest, state_of
 from metrics.clock import Now
+from metrics.workers import living
 
 logger = logging.getLogger(__name__)
 Status = Analysis.Status
@@ -32,7 +33,7 @@ KEPT = 2
 STALE_SECONDS = 300
 # A failure may have passed after so long (a database that restarted, memory that was short).
 RETRY_SECONDS = 60
-# A request that nobody took for so long makes the page say how to start a worker.
+# Where no worker lives, a request that waited for so long makes the page say how to start one.
 PATIENCE_SECONDS = 15
 
 
@@ -41,7 +42,7 @@ class Result:
     """What is known now.
 
     `document` may be older than the data (`is_fresh` false) or None. `message` says why there is
-    no fresh one where computing failed, `is_waiting` that no worker has taken the request;
+    no fresh one where computing failed, `is_waiting` that there is no worker to take the request;
     `tags` are those of the results that this one is made of. `pending` names what is computed
     while it is not fresh.
     """
@@ -85,7 +86,9 @@ def latest(kind: str, campaign: Campaign, filters: Filters) -> Result:
         older.computed_at if older else None,
         is_fresh=False,
         message=row.message,
-        is_waiting=row.status == Status.WAITING and waited > PATIENCE_SECONDS,
+        is_waiting=row.status == Status.WAITING
+        and waited > PATIENCE_SECONDS
+        and not living().exists(),
     )
 
 

@@ -14,6 +14,7 @@ from dashboards.analyses import correlations
 from dashboards.filters import FilterError, Filters
 from dashboards.models import Analysis
 from metrics import runs, scoring
+from tests.metrics.fleet import make_worker
 from tests.world import World
 
 ALL = Filters()
@@ -119,6 +120,15 @@ def test_a_quick_analyst_leaves_alone_what_takes_long(world: World) -> None:
     assert results.compute_waiting(only_quick=True) == 1
     assert results.latest("correlations:pearson/none/perm", world.campaign, ALL).is_fresh
     assert results.compute_waiting() == 2
+
+
+def test_a_reader_is_told_how_to_start_a_worker_where_none_lives(world: World) -> None:
+    ask(world.campaign)
+    earlier = timezone.now() - timedelta(seconds=results.PATIENCE_SECONDS + 1)
+    Analysis.objects.update(requested_at=earlier)
+    assert ask(world.campaign).is_waiting
+    make_worker("cpu0@here")
+    assert not ask(world.campaign).is_waiting
 
 
 def test_values_are_shown_before_their_intervals(world: World, as_researcher: Client) -> None:
