@@ -12,6 +12,7 @@ from scipy import stats
 
 from annotation.models import TestSet
 from dashboards.charts.preferences import histograms
+from dashboards.plain import plain
 from dashboards.preferences import documents
 from metaeval import preference
 from tests.world import World, make_test_set
@@ -25,6 +26,7 @@ def store(test_set: TestSet, differences: Sequence[float], **what: Any) -> Prefe
     )
     known = np.array([each for each in differences if not np.isnan(each)])
     found = preference(known, np.zeros_like(known))
+    values = {name: plain(getattr(found, name)) for name in ("statistic", "mean", "median", "ties")}
     described = {
         "metric": "ordered", "condition": "word-by-word", "measure": "ordered-f", "label": "Ordered"
     } | what  # fmt: skip
@@ -32,14 +34,11 @@ def store(test_set: TestSet, differences: Sequence[float], **what: Any) -> Prefe
         job=job,
         test_set=test_set,
         n=found.n,
-        statistic=found.statistic,
         low=found.interval.low if found.interval else None,
         high=found.interval.high if found.interval else None,
-        mean=found.mean,
-        median=found.median,
-        ties=found.ties,
         signature="ordered|version:1",
         differences=np.asarray(differences, dtype="<f8").tobytes(),
+        **values,
         **described,
     )
 
