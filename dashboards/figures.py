@@ -56,6 +56,15 @@ class Figure:
         """What the figure shows, in words."""
         return str(self.spec.get("description", ""))
 
+    @property
+    def image(self) -> str:
+        """The address of the drawing, another one for another drawing.
+
+        A page that swaps in newer numbers would else keep the image that it has loaded.
+        """
+        mark = f"drawn={digest(VEGA_LITE, self.spec)[:12]}"
+        return f"{self.address}.svg{self.query}{'&' if self.query else '?'}{mark}"
+
     @cached_property
     def inline(self) -> SafeString | None:
         """The drawing as an SVG element, where it is known and small."""

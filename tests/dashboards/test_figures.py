@@ -101,6 +101,14 @@ def test_steps_differ_in_lightness() -> None:
     assert min(steps) > 0.1
 
 
+def test_another_drawing_has_another_address() -> None:
+    one = figures.Figure("bars", spec(), "/bars", "?scores=raw")
+    newer = figures.Figure("bars", {**spec(), "title": "Newer"}, "/bars", "?scores=raw")
+    assert one.image.startswith("/bars.svg?scores=raw&drawn=")
+    assert one.image == figures.Figure("bars", spec(), "/bars", "?scores=raw").image
+    assert newer.image != one.image
+
+
 def test_names_of_figures_fit_templates() -> None:
     # That of preferences goes through its figures, whatever their names.
     for kind in FIGURES.keys() - {"preferences"}:
@@ -138,7 +146,7 @@ def test_the_page_shows_an_image_first_and_the_drawing_later(
     campaign: Campaign, client: Client
 ) -> None:
     address = f"/campaigns/{campaign.slug}/correlations/"
-    image = f'src="{address}figures/intervals.svg"'
+    image = f'src="{address}figures/intervals.svg?drawn='
     assert image in client.get(address).text
     client.get(f"{address}figures/intervals.svg")
     page = client.get(address).text
