@@ -14,16 +14,23 @@ WITH_SERVICES := tests/annotation tests/metrics tests/training tests/dashboards 
   --ignore=tests/metrics/families --ignore=tests/training/refreeeval
 # What several windows, lost connections and killed submits do to a database.
 BROWSER_WITH_SERVICES := $(addprefix tests/browser/test_,annotate.py protocols_unsent.py whole_way.py)
+# Where scores are computed, in tests that compare with other code. Held to AVX2, libraries take
+# other kernels than they do by themselves on a processor that has more.
+NUMERIC := tests/metrics/families tests/metrics/test_precision.py tests/metrics/test_embeddings.py \
+  tests/training/remap tests/training/refreeeval/test_losses.py \
+  --ignore=tests/metrics/families/lexical $(addprefix --ignore=tests/metrics/families/neural/test_,\
+  bad_input.py configured.py run.py)
 # Two threads on two shared cores are slower than one.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo demo-neural worker test test-services check format messages browser clean
+.PHONY: help demo demo-neural worker test test-kernels test-services check format messages browser clean
 
 help:
 	@echo "make worker         what neural metrics need: torch and the metric packages"
 	@echo "make demo           the app with its demo on http://localhost:$(PORT)"
 	@echo "make demo-neural    the same with a neural metric: installs torch and a small encoder first"
 	@echo "make test           all tests on SQLite with the embedded broker, and in the browser"
+	@echo "make test-kernels   the numeric tests with the kernels of older processors"
 	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL)"
 	@echo "make check          ruff, mypy, migrations, vendored files"
 	@echo "make messages       bring the translations up to date with the texts (docs/translating.md)"
@@ -62,6 +69,12 @@ demo-neural: $(ENCODER)
 test: $(DEV) browser
 	$(BIN)/python -m pytest -q -n 2
 	$(BIN)/python -m pytest -q tests/browser
+
+test-kernels: export MKL_ENABLE_INSTRUCTIONS := AVX2
+test-kernels: export ATEN_CPU_CAPABILITY := avx2
+test-kernels: export ONEDNN_MAX_CPU_ISA := AVX2
+test-kernels: $(DEV)
+	$(BIN)/python -m pytest -q -n 2 $(NUMERIC)
 
 test-services: export DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgres
 test-services: export CELERY_BROKER_URL ?= redis://127.0.0.1:6379/9

@@ -25,6 +25,8 @@ SIGNATURE = "X-Touchstone-Signature"
 PASSING = {408, 425, 429}
 # Networks that carry an IPv4 address inside: what counts is that one.
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Protocol assignments (RFC 6890), of which Python's tables hold a part only.
+ASSIGNMENTS = ipaddress.ip_network("192.0.0.0/24")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -51,6 +53,9 @@ def check_url(url: str) -> SplitResult:
 
     Raises DeliveryError with a sentence.
     """
+    # urlsplit drops some of them in silence: what was checked would not be what was typed.
+    if any(character <= " " or character == "\x7f" for character in url):
+        raise DeliveryError("The address of a webhook may not hold blanks or control characters.")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -128,6 +133,8 @@ def is_public(address: str) -> bool:
         if ip.teredo is not None or ip.is_site_local:
             return False
         ip = inner or ip
+    if ip in ASSIGNMENTS:
+        return False
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 

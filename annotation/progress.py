@@ -1,61 +1,82 @@
-"""How far an annotator is: items rated, items given or likely to be, and time paid."""
+"""How far an annotator is: items rated, items that there will be, and time paid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, OuterRef, Q, Subquery, Sum, When
+from django.db.models import Count, OuterRef, Q, Subquery, Sum
+from django.utils.translation import gettext as _
 
 from annotation import pool
-from annotation.models import Annotator, Assignment, Campaign, Judgment
+from annotation.models import Annotator, Assignment, Judgment
 
-_COUNTED = ("n_done", "n_given", "paid_sum", "n_wanted")
+_COUNTED = ("n_done", "n_given", "paid_sum")
 
 
 @dataclass(frozen=True)
 class Progress:
     """The place of an item in its annotator's order, from 1, how many are rated of all, and the
-    time that counts for pay so far."""
+    time that counts for pay so far.
+
+    `total` is None where nobody can know it, and `is_limit` says that it is the most there can be.
+    """
 
     place: int
     done: int
-    total: int
+    total: int | None
     paid_ms: int
+    is_limit: bool = False
+
+    def title(self, first: int, last: int) -> str:
+        """Name the places of a screen among all: `Item 7 of 40`."""
+        numbers = {"first": first, "last": last, "total": self.total}
+        if self.total is None:
+            text = _("Item %(first)s") if first == last else _("Items %(first)s–%(last)s")
+        elif self.is_limit and first == last:
+            text = _("Item %(first)s of at most %(total)s")
+        elif self.is_limit:
+            text = _("Items %(first)s–%(last)s of at most %(total)s")
+        elif first == last:
+            text = _("Item %(first)s of %(total)s")
+        else:
+            text = _("Items %(first)s–%(last)s of %(total)s")
+        return text % numbers
 
 
 def progress(annotator: Annotator, *, place: int = 0, is_ahead: bool = False) -> Progress:
     """Count an annotator's items and those that are rated, and sum up the paid time (one query).
 
-    With `is_ahead`, the total has what a pool is likely to give them yet.
+    With `is_ahead`, the total is what there will be and not what there is yet.
     """
-    columns = counts("pk", "campaign__assignment_mode")
+    columns = counts("pk")
     row = Annotator.objects.filter(pk=annotator.pk).annotate(**columns).values(*columns).get()
     return _progress(annotator, row, place=place, is_ahead=is_ahead)
 
 
-def counts(annotator: str, mode: str) -> dict[str, Any]:
+def counts(annotator: str) -> dict[str, Any]:
     """Columns that count the items of the annotator in a row's column of that name."""
     own = Assignment.objects.filter(annotator=OuterRef(annotator)).order_by().values("annotator")
     given = own.filter(Q(released_at=None) | Q(completed_at__isnull=False))
     paid = Judgment.objects.filter(is_current=True, assignment__annotator=OuterRef(annotator))
-    wanted = Subquery(own.filter(item__wanted__gt=0).annotate(n=Count("pk")).values("n"))
     return {
         "n_done": Subquery(own.annotate(n=Count("completed_at")).values("n")),
         "n_given": Subquery(given.annotate(n=Count("pk")).values("n")),
         "paid_sum": Subquery(
             paid.order_by().values("assignment__annotator").annotate(n=Sum("paid_ms")).values("n")
         ),
-        "n_wanted": Case(When(Q(**{mode: Campaign.Mode.STATIC}), then=0), default=wanted),
     }
 
 
 def _progress(
     annotator: Annotator, row: Mapping[str, int | None], *, place: int, is_ahead: bool
 ) -> Progress:
-    done, total, paid, wanted = (row[name] or 0 for name in _COUNTED)
-    if is_ahead and pool.has_pool(annotator.campaign):
-        total = pool.expected_total(annotator, given=total, wanted_of_given=wanted)
-    return Progress(place, done, total, paid)
+    done, given, paid = (row[name] or 0 for name in _COUNTED)
+    if not is_ahead or not pool.has_pool(annotator.campaign):
+        return Progress(place, done, given, paid)
+    # A number that followed what was given, or what the pool still has, would move with the kind
+    # of an item or with the ratings of others. A screen that was begun is given whole.
+    limit = annotator.campaign.items_per_annotator
+    return Progress(place, done, max(given, limit) if limit else None, paid, is_limit=True)
 
 
 def progress_of(row: Any) -> Progress:

@@ -116,14 +116,9 @@ class ShownScreen:
         return self.count()
 
     @property
-    def first_place(self) -> int:
-        """Where the screen begins in the annotator's order, from 1."""
-        return self.items[0].place
-
-    @property
-    def last_place(self) -> int:
-        """Where it ends: the first place again if there is one item only."""
-        return self.items[-1].place
+    def title(self) -> str:
+        """Where the screen stands in the annotator's order, in words."""
+        return self.progress.title(self.items[0].place, self.items[-1].place)
 
     @property
     def item(self) -> ShownItem:
@@ -156,7 +151,7 @@ def next_screen(*, annotator: Annotator) -> ShownScreen | None:
 def _next_row(language: str) -> tuple[str, tuple[Any, ...]]:
     """Put the query together once for each active language: that takes longer than running it."""
     rows = _rows().filter(annotator=ANNOTATOR, completed_at=None, released_at=None)
-    counted = rows.annotate(**counts("annotator", "annotator__campaign__assignment_mode"))
+    counted = rows.annotate(**counts("annotator"))
     sql, params = counted.order_by("position")[:1].query.sql_with_params()
     return sql, tuple(params)
 

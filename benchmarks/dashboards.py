@@ -1,6 +1,10 @@
-"""The pages of results over 18 measures, 15 systems and 2,000 segments, every cell rated.
+"""The pages of results over 18 measures, 15 systems and 2,000 segments, every output rated twice.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.dashboards [--segments 2000] [PAGE ...]
+    OMP_NUM_THREADS=1 python -m benchmarks.dashboards [--segments 2000] [--published] [PAGE ...]
+
+Thirty annotators give 60,000 judgments of outputs and ten of traps each; with `--published` the
+same human scores come without judgments, as published data sets have them, so that the dashboard
+has hardly anything to compute.
 
 Prints seconds (elapsed, and of the processor) in which a worker computes each document of a page,
 then those of the page when nothing has changed, and its size. There is no peer that serves such
@@ -28,7 +32,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign, Output, PublishedScore
-from benchmarks.planting import make_corpus
+from benchmarks.planting import make_corpus, rate
 from dashboards import results
 from dashboards.models import Analysis
 from metrics import registry
@@ -37,13 +41,13 @@ from metrics.models import MetricRun, MetricSignature
 from metrics.scores import store_scores
 from tests.world import make_user
 
-SYSTEMS = 15
+SYSTEMS, ANNOTATORS = 15, 30
 # Eighteen measures without statistics of their own: ROUGE's nine over words and over characters.
 METRICS = ("rouge", "rouge-characters")
 PAGES = ("correlations", "significance", "systems", "scatter", "dashboard")
 
 
-def plant(segments: int) -> Campaign:
+def plant(segments: int, is_published: bool) -> Campaign:
     """A campaign whose humans and metrics share a quality, with noise of their own."""
     test_set = make_corpus("large", segments=segments, systems=SYSTEMS)
     campaign = Campaign.objects.create(slug="large", name="Large", test_set=test_set)
@@ -52,13 +56,16 @@ def plant(segments: int) -> Campaign:
     rng = np.random.default_rng(1)
     quality = rng.normal(size=len(outputs)) + [0.1 * (row.system_id % SYSTEMS) for row in outputs]
     human = quality + rng.normal(size=len(outputs))
-    PublishedScore.objects.bulk_create(
-        [
-            PublishedScore(campaign=campaign, output=row, value=float(value))
-            for row, value in zip(outputs, human, strict=True)
-        ],
-        batch_size=5_000,
-    )
+    if is_published:
+        PublishedScore.objects.bulk_create(
+            [
+                PublishedScore(campaign=campaign, output=row, value=float(value))
+                for row, value in zip(outputs, human, strict=True)
+            ],
+            batch_size=5_000,
+        )
+    else:
+        rate(campaign, outputs, human, annotators=ANNOTATORS, per_item=2, traps=10)
     for name in METRICS:
         _score(campaign, name, outputs, quality, rng)
     Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.CLOSED)
@@ -116,10 +123,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pages", nargs="*", default=PAGES, metavar="PAGE")
     parser.add_argument("--segments", type=int, default=2_000)
+    parser.add_argument("--published", action="store_true", help="scores without judgments")
     given = parser.parse_args()
     call_command("migrate", verbosity=0)
     settings.ANALYSES_IN_PLACE = False
-    campaign = plant(given.segments)
+    campaign = plant(given.segments, given.published)
     client = Client(SERVER_NAME="localhost")
     client.force_login(make_user("reader", "researcher"))
     print(f"{'page and its documents':32s} {'elapsed':>10s} {'processor':>10s}")

@@ -1,18 +1,22 @@
 """Time metaeval's significance tests against plain scipy loops and sacrebleu, in one run.
 
-``PYTHONPATH=. OMP_NUM_THREADS=1 python benchmarks/metaeval_significance.py [--growth]``. Times
-are CPU seconds over all threads, which other work on the machine disturbs least. A loop is timed
-on a part of the work and scaled up; its results on that part must equal ours.
+``PYTHONPATH=. OMP_NUM_THREADS=1 python benchmarks/metaeval_significance.py [kendall] [pairs]
+[spa] [level] [boot] [systems] [growth]``, without a name all but growth. Times are CPU seconds over
+all threads, which other work on the machine disturbs least. A loop is timed on a part of the work
+and scaled up; its results on that part must equal ours. Real scores are read from TOUCHSTONE_DATA.
 """
 
 from __future__ import annotations
 
+import csv
+import os
 import resource
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,13 +25,16 @@ from sacrebleu.significance import PairedTest
 from scipy.stats import kendalltau
 
 import metaeval as me
+from metaeval.chunks import Chunk
 from metaeval.measures import Measure
 from metaeval.panels import Panel, panel
 from metaeval.results import Notes
 from metaeval.significance import permuted_differences
+from metaeval.soft_pairwise import normal_pvalues, pair_pvalues, sign_flips
 from metaeval.swaps import Swaps
 
-SEED = 1
+SEED, PART = 1, 4
+DATA = Path(os.environ.get("TOUCHSTONE_DATA", "../shared/data"))
 
 
 def scores(systems: int, segments: int, metrics: int, digits: int | None = None) -> Panel:
@@ -39,6 +46,28 @@ def scores(systems: int, segments: int, metrics: int, digits: int | None = None)
     values = [human, *noisy] if digits is None else [v.round(digits) for v in [human, *noisy]]
     matrices = [me.ScoreMatrix(v, *names) for v in values]
     return panel(matrices[0], {str(k): m for k, m in enumerate(matrices[1:])}, Notes())
+
+
+def real(systems: int, segments: int) -> Panel:
+    """Return WMT23 en-de: MQM and the 13 metrics beside it, with their ties.
+
+    Of the systems by name the first that have everything, on the first segments that all have.
+    """
+    with (DATA / "wmt23-meta/en-de/segment-scores.tsv").open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    others = ("system", "seg", "mqm", "da_sqm", "esa_1", "esa_2")
+    names = [name for name in rows[0] if name not in others]
+    known = [row for row in rows if row["mqm"] and all(row[name] for name in names)]
+    cell = {(row["system"], row["seg"]): row for row in known}
+    chosen = sorted({row["system"] for row in known})[:systems]
+    shared = [seg for seg in dict.fromkeys(row["seg"] for row in known)
+              if all((name, seg) in cell for name in chosen)][:segments]  # fmt: skip
+
+    def matrix(column: str) -> me.ScoreMatrix:
+        values = [[float(cell[name, seg][column]) for seg in shared] for name in chosen]
+        return me.ScoreMatrix(values, chosen, shared)
+
+    return panel(matrix("mqm"), {name: matrix(name) for name in names}, Notes())
 
 
 def seconds(job: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
@@ -87,20 +116,24 @@ def report(name: str, own: float, peer: float, bound: float, checked: str) -> No
 
 
 def kendall() -> None:
-    """PERM-BOTH of tau-b, 17 metrics, 4 x 270, 1,000 permutations, with and without ties."""
-    for digits, kind in ((None, "no ties"), (1, "ties")):
-        data = scores(4, 270, 17, digits)
+    """PERM-BOTH of tau-b, 4 x 270, 1,000 permutations: made-up scores without and with ties, 17
+    metrics, and real ones."""
+    made = {"no ties": scores(4, 270, 17), "ties": scores(4, 270, 17, 1)}
+    for kind, data in (made | {"real scores": real(4, 270)}).items():
+        n_pairs = len(data.names) * (len(data.names) - 1) // 2
+        shape = "x".join(map(str, data.valid.shape))
         for grouping, bound, part in (("none", 5.0, 20), ("item", 10.0, 2)):
             measure = Measure("kendall", grouping)
             own, deltas = ours(data, measure)
             peer, expected = loop(data, measure, part, grouping == "item")
             gap = float(np.abs(deltas[0][: part + 1] - expected).max())
-            scale = 136 * 1000 / (part + 1)
-            report(f"PERM-BOTH tau-b, {grouping}, {kind}", own, peer * scale, bound, f"{gap:.0e}")
+            scale = n_pairs * 1000 / (part + 1)
+            name = f"PERM-BOTH tau-b, {grouping}, {kind}, {shape}, {n_pairs} pairs"
+            report(name, own, peer * scale, bound, f"{gap:.0e}")
 
 
 def pairs() -> None:
-    """acc_eq and SPA, 45 pairs of 10 metrics, 15 x 1,000, 1,000 permutations."""
+    """acc_eq, 45 pairs of 10 metrics, 15 x 1,000, 1,000 permutations."""
     data = scores(15, 1000, 10)
     own, deltas = ours(data, Measure("acc_eq"))
     test, shape = Measure("acc_eq").test(data, "pairs", SEED)
@@ -114,21 +147,80 @@ def pairs() -> None:
     peer, expected = seconds(outcome_loop, 1)
     gap = float(np.abs(deltas[0][:21] - expected).max())
     report("acc_eq, pairs", own, peer * 45 * 1000 / 21, 30.0, f"{gap:.0e}")
-    own, deltas = ours(data, Measure("soft_pairwise_accuracy"))
-    x, y = data.standardized()[:2]
-    masks = next(Swaps(SEED, 1000, data.valid.shape, "both").chunks())[:4] > 0
-    human = data.human_matrix()
 
-    def spa(values: np.ndarray) -> float:
-        return me.soft_pairwise_accuracy(human, human.with_values(values), rng=SEED).statistic
+
+def level() -> None:
+    """System-level Pearson, 190 pairs of 20 metrics, 15 x 1,000, 1,000 permutations."""
+    own, _ = ours(scores(15, 1000, 20), Measure("pearson", "system-level"))
+    report("system-level Pearson, 190 pairs", own, 0.0, 0.0, "see tests")
+
+
+def boot() -> None:
+    """BOOT-BOTH of tau-b, 1,000 samples of 4 x 270, one metric."""
+    data = scores(4, 270, 1)
+    human = data.human_matrix()
+    metric = human.with_values(data.metrics[0])
+    for grouping in ("none", "item"):
+        own, _ = seconds(
+            lambda grouping=grouping: me.boot_interval(
+                human, metric, correlation="kendall", grouping=grouping, rng=SEED
+            )
+        )
+        report(f"BOOT-BOTH tau-b, {grouping}", own, 0.0, 0.0, "see tests")
+
+
+def spa() -> None:
+    """SPA, 45 pairs of 10 metrics, 15 x 1,000, 1,000 permutations; p-values within by 1,000 flips,
+    as published, or by the limit of infinitely many. Like is compared with like, and the limit
+    with the flips, which is what a reader of the default saves."""
+    data = scores(15, 1000, 10)
+    own, deltas = ours(data, Measure("soft_pairwise_accuracy"))
+    scale = 45 * 1000 / PART
+    for name, n_flips in (("1,000 flips", 1000), ("limit", None)):
+        peer, expected = one_by_one(data, n_flips)
+        gap = float(np.abs(deltas[0][:PART] - expected).max())
+        report(f"SPA, ours limit, loop {name}", own, peer * scale, 10.0, f"{gap:.0e}")
+    flipped, same = with_flips(data)
+    peer, expected = one_by_one(data, 1000)
+    gap = float(np.abs(same - expected).max())
+    report(
+        "SPA, ours 1,000 flips, loop 1,000 flips", flipped * scale, peer * scale, 0.0, f"{gap:.0e}"
+    )
+
+
+def masks_of(data: Panel) -> np.ndarray:
+    """The first permutations of a test, +-1."""
+    return next(Swaps(SEED, 1000, data.valid.shape, "both").chunks())[:PART]
+
+
+def one_by_one(data: Panel, n_flips: int | None) -> tuple[float, np.ndarray]:
+    """Time the first permutations of the first pair of metrics, one at a time; flips and the
+    humans' p-values are there before."""
+    x, y = data.standardized()[:2]
+    flips = None if n_flips is None else sign_flips(SEED, n_flips, data.valid.shape[1])
+
+    def pvalues(values: np.ndarray) -> np.ndarray:
+        if flips is None:
+            return normal_pvalues(values[None], data.valid)[0]
+        return pair_pvalues(values, data.valid, flips)
+
+    human = pvalues(data.human)
+
+    def value(values: np.ndarray) -> float:
+        return float(1 - np.abs(human - pvalues(values)).mean())
 
     def job() -> np.ndarray:
-        mixed = [(np.where(mask, x, y), np.where(mask, y, x)) for mask in masks]
-        return np.array([spa(a) - spa(b) for a, b in mixed])
+        mixed = [(np.where(m > 0, x, y), np.where(m > 0, y, x)) for m in masks_of(data)]
+        return np.array([value(a) - value(b) for a, b in mixed])
 
-    peer, expected = seconds(job, 1)
-    gap = float(np.abs(deltas[0][:4] - expected).max())
-    report("SPA", own, peer * 45 * 1000 / 4, 10.0, f"{gap:.0e} (1,000 flips)")
+    return seconds(job, 1)
+
+
+def with_flips(data: Panel) -> tuple[float, np.ndarray]:
+    """Time the same permutations in the test itself, asked for 1,000 flips."""
+    test, _ = Measure("soft_pairwise_accuracy", n_flips=1000).test(data, "both", SEED)
+    chunk = Chunk(masks_of(data), data.valid, "system")
+    return seconds(lambda: test.differences(0, 1, chunk), 1)
 
 
 def systems() -> None:
@@ -174,9 +266,6 @@ def growth() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore", me.StatisticsWarning)
-    if "--growth" in sys.argv:
-        growth()
-    else:
-        kendall()
-        pairs()
-        systems()
+    every = {each.__name__: each for each in (kendall, pairs, spa, level, boot, systems, growth)}
+    for name in sys.argv[1:] or list(every)[:-1]:
+        every[name]()

@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "csp",
     "rest_framework",
     "drf_spectacular",
+    "config",
     "annotation",
     "metrics",
     "training",
@@ -54,11 +55,13 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.redaction.RedactionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "annotation.interface.LanguageMiddleware",
+    "config.unreadable.UnreadableMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -119,7 +122,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 0)
 X_FRAME_OPTIONS = "DENY"
@@ -237,6 +240,9 @@ RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)
 if RUN_STALE_SECONDS < 5:
     raise ImproperlyConfigured("RUN_STALE_SECONDS must be at least 5: runs beat every 2 seconds.")
 
+# Sets LOGGING up so that no record holds a personal link.
+LOGGING_CONFIG = "config.redaction.configure"
+DEFAULT_EXCEPTION_REPORTER = "config.redaction.Reporter"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

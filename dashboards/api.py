@@ -11,13 +11,16 @@ from rest_framework.response import Response
 from annotation.access import visible_campaigns
 from annotation.quality import quality_report
 from annotation.quality.tables import as_json
-from dashboards.filters import RAW, Filters, Z
+from dashboards.filters import RAW, USUAL, Filters, Z
 from dashboards.metric_table import CORRELATIONS
 
 
 @extend_schema(tags=["results"], responses=OpenApiTypes.OBJECT)
 class ResultViewSet(viewsets.ViewSet):
-    """`/api/results/{campaign}/`: correlations (`?scores=z|raw`) and quality of one campaign."""
+    """`/api/results/{campaign}/`: correlations (`?scores=z|raw`) and quality of one campaign.
+
+    Without `scores` they are z-scores, and of penalties raw scores.
+    """
 
     lookup_field = "slug"
 
@@ -30,7 +33,8 @@ class ResultViewSet(viewsets.ViewSet):
         """Return both tables of a campaign; `correlations` is null (202) until it is computed."""
         rows = visible_campaigns(request.user).select_related("test_set")
         campaign = get_object_or_404(rows, slug=slug)
-        scores = RAW if request.query_params.get("scores") == RAW else Z
+        asked = request.query_params.get("scores", USUAL)
+        scores = asked if asked in (RAW, Z) else USUAL
         result = CORRELATIONS.latest(QueryDict(), campaign, Filters(scores=scores))
         as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
         table = result.document and {**result.document, "as_of": as_of}

@@ -1,6 +1,6 @@
 """A study's table: the same measure over its campaigns, and the average."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -25,13 +25,13 @@ def study_table(
 ) -> Document:
     """Return one statistic of all measures: a value per campaign (None where undefined) and mean.
 
-    `best` of a row says which of its values, the average last, are the highest of their column.
+    `best` of a row says which of its values, the average last, are bold: none, until `mark`.
     """
     rows: list[Row] = []
     for key, label in labels.items():
         values = [found[key][statistic] if key in found else None for found in by_campaign]
         rows.append({"key": key, "label": label, "values": values, "average": average(values)})
-    return {"statistic": statistic, "title": title, "rows": mark_best(rows)}
+    return {"statistic": statistic, "title": title, "rows": mark(rows, [])}
 
 
 # What stands beside each other in one table: Pearson r at both levels, as Zhao et al. 2020 report.
@@ -108,16 +108,18 @@ def average(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known and len(known) == len(values) else None
 
 
-def mark_best(rows: Sequence[Row]) -> list[Row]:
-    """Add to each row which of its values are the highest of their column."""
-    if not rows:
-        return []
-    table = np.array([[*row["values"], row["average"]] for row in rows], dtype=np.float64)
-    highest = np.max(np.where(np.isnan(table), -np.inf, table), axis=0)
+def mark(rows: Sequence[Row], best: Sequence[Collection[str]]) -> list[Row]:
+    """Add to each row which of its values are bold: those whose key is in their column's `best`.
+
+    Columns without such keys have nothing bold, and averages, which no interval bears, never.
+    """
     return [
-        row | {"best": (values == highest).tolist()}
-        for row, values in zip(rows, table, strict=True)
+        row | {"best": [*_in_each(row["key"], best, len(row["values"])), False]} for row in rows
     ]
+
+
+def _in_each(key: str, best: Sequence[Collection[str]], size: int) -> list[bool]:
+    return [place < len(best) and key in best[place] for place in range(size)]
 
 
 def columns_of(campaigns: Sequence[Campaign]) -> list[Document]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import metaeval
 from annotation.models import Campaign
 from dashboards.selectors import Floats, HumanScores
 from metaeval.rowwise import kendall_tau, row_pearson
@@ -47,15 +48,14 @@ class Brief:
 
         `counts` is samples x segments, `cells` the (systems x segments) cells to look at.
         """
-        known = cells & ~np.isnan(self.values)
-        n = counts @ known.T.astype(np.float64)
-        if self.statistics is None or self.corpus is None:
-            sums = counts @ np.where(known, self.values, 0.0).T
-            return np.where(n > 0, sums / np.maximum(n, 1.0), np.nan)
-        kept = np.where(known[:, :, None], self.statistics, 0.0)
-        sums = np.einsum("bs,hsk->bhk", counts, kept)
-        scored = self.sign * self.corpus(sums.reshape(-1, sums.shape[2]))
-        return np.where(n > 0, scored.reshape(n.shape), np.nan)
+        own = metaeval.system_scores(
+            self.sign * self.values,
+            cells,
+            counts=self.statistics,
+            score=self.corpus,
+            weights=counts,
+        )
+        return self.sign * own
 
 
 def read_measures(campaign: Campaign, human: HumanScores) -> list[Brief]:
@@ -81,13 +81,18 @@ def correlations(human: Floats, one: Brief, published: Floats | None = None) -> 
     """
     both = ~(np.isnan(human) | np.isnan(one.values))
     x, y = human[both], one.values[both]
+    over = _over(*(side[None] for side in sides(human, one, published)))[0]
+    return np.array([kendall_tau(x, y), row_pearson(x[None], y[None])[0], over])
+
+
+def sides(human: Floats, one: Brief, published: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return each system's human score and its score of a measure, as in `correlations`."""
     everything = np.ones((1, human.shape[1]))
-    if published is None:
-        means = system_means(human, everything)
-        theirs = one.system_values(everything, ~np.isnan(human))
-    else:
-        means, theirs = published[None, :], one.system_values(everything, ~np.isnan(one.values))
-    return np.array([kendall_tau(x, y), row_pearson(x[None], y[None])[0], _over(means, theirs)[0]])
+    if published is not None:
+        return published, one.system_values(everything, ~np.isnan(one.values))[0]
+    both = ~(np.isnan(human) | np.isnan(one.values))
+    means, theirs = _sides(human, one, both, everything)
+    return means[0], theirs[0]
 
 
 def resampled(human: Floats, one: Brief, counts: Floats) -> Floats:
@@ -97,10 +102,16 @@ def resampled(human: Floats, one: Brief, counts: Floats) -> Floats:
     """
     both = ~(np.isnan(human) | np.isnan(one.values))
     taus = [_tau(human, one.values, both, drawn) for drawn in counts.astype(np.int64)]
-    means, theirs = system_means(human, counts), one.system_values(counts, ~np.isnan(human))
+    means, theirs = _sides(human, one, both, counts)
     return np.stack(
         [np.array(taus), _pearson(human, one.values, both, counts), _over(means, theirs)], axis=1
     )
+
+
+def _sides(human: Floats, one: Brief, both: Any, counts: Floats) -> tuple[Floats, Floats]:
+    """Return the systems' human scores and those of a measure, over the cells that both have."""
+    means = metaeval.system_scores(human, both, weights=counts)
+    return means, one.system_values(counts, both)
 
 
 def _tau(human: Floats, values: Floats, both: Any, drawn: Any) -> float:
@@ -126,10 +137,7 @@ def _pearson(human: Floats, values: Floats, both: Any, counts: Floats) -> Floats
 
 def system_means(human: Floats, counts: Floats) -> Floats:
     """Return the means of the systems' human scores: samples x systems, nan for no score."""
-    known = ~np.isnan(human)
-    n = counts @ known.T.astype(np.float64)
-    sums = counts @ np.where(known, human, 0.0).T
-    return np.where(n > 0, sums / np.maximum(n, 1.0), np.nan)
+    return metaeval.system_scores(human, ~np.isnan(human), weights=counts)
 
 
 def _over(means: Floats, theirs: Floats) -> Floats:

@@ -20,6 +20,7 @@ from dashboards.judgments import fitted
 from dashboards.pages import Page
 from dashboards.papers import compare as papers
 from dashboards.published import published
+from dashboards.trust.shown import comments, with_trust, worst_of
 
 MOST_COLUMNS = 6
 DATA = (
@@ -44,7 +45,7 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     except FilterError as error:
         return refused(request, error, fmt)
     found = [
-        results.latest("compare", campaign, each)
+        with_trust(results.latest("compare", campaign, each), campaign, each)
         for campaign, each in zip(campaigns, asked, strict=True)
     ]
     columns = [
@@ -148,6 +149,7 @@ def _document(columns: Sequence[Column]) -> dict[str, Any]:
             for column in columns
         ],
         "rows": rows_of(columns),
+        "trust": worst_of([(column.document or {})["trust"] for column in own]),
         "warnings": [
             f"{column.label}: {warning}"
             for column in own
@@ -167,7 +169,7 @@ def _data(result: results.Result, fmt: str, columns: Sequence[Column], of: str) 
     if fmt == "tex":
         lines = _sections(columns, document["rows"], of)
         found = papers.tables(document["columns"], lines, CORRELATIONS[of])
-        return latex.response(found, "comparison")
+        return latex.response(found, "comparison", head=comments(document.get("trust")))
     return table_response(fmt, "comparison", DATA, document["rows"], document)
 
 

@@ -15,6 +15,7 @@ from annotation.models import Campaign
 from dashboards.filters import Filters
 from dashboards.scored import N_HYBRIDS, Scored, read
 from dashboards.selectors import ALL
+from metaeval.correlations import correlation_alone
 from metrics.scores import MeasureScores
 
 NAN = float("nan")
@@ -26,7 +27,8 @@ class MeasureRow:
 
     `tau` is Kendall's τ-b and `r_segment` Pearson's r over all outputs pooled; `r_system` is
     Pearson's r over the systems, `r_hybrid` over hybrid systems and `r_limit` what the latter
-    tends to with ever more hybrids (nan for corpus metrics, where no closed form exists).
+    tends to with ever more hybrids (of corpus metrics by a line through their score). Scores of
+    systems are over the outputs that the humans and this measure scored.
     """
 
     key: str
@@ -51,7 +53,10 @@ class MeasureRow:
 
 @dataclass(frozen=True)
 class CampaignCorrelations:
-    """All rows of a campaign, with what a reader must know before quoting them."""
+    """All rows of a campaign, with what a reader must know before quoting them.
+
+    Of `n_segments` segments that hybrids are drawn from, `n_informative` have two systems or more.
+    """
 
     n_outputs: int
     n_judged: int
@@ -59,14 +64,17 @@ class CampaignCorrelations:
     seed: int
     scores: str
     source: str
+    n_segments: int = 0
+    n_informative: int = 0
+    n_systems: int = 0
     rows: Sequence[MeasureRow] = ()
     warnings: Sequence[str] = field(default_factory=tuple)
 
 
 def correlate(campaign: Campaign, filters: Filters | str = ALL) -> CampaignCorrelations:
     """Compute the table of a campaign from its current judgments and stored scores."""
-    scores = filters if isinstance(filters, str) else filters.scores
-    return table(read(campaign, filters), scores)
+    chosen = Filters(scores=filters) if isinstance(filters, str) else filters
+    return table(read(campaign, filters), chosen.of(campaign).scores)
 
 
 def table(scored: Scored, scores: str) -> CampaignCorrelations:
@@ -82,6 +90,7 @@ def table(scored: Scored, scores: str) -> CampaignCorrelations:
         ] = None
     if human.n and measures:
         hybrids = _hybrids(scored, notes)
+        notes |= {warning.message: None for each in measures for warning in each.warnings}
         rows = [_row(scored, measure, hybrids, notes) for measure in measures]
     elif not human.n:
         notes["No output of this campaign has a human score yet."] = None
@@ -92,6 +101,9 @@ def table(scored: Scored, scores: str) -> CampaignCorrelations:
         seed=scored.seed,
         scores=scores,
         source=human.source,
+        n_segments=scored.panel.n_segments,
+        n_informative=scored.panel.n_informative,
+        n_systems=scored.panel.n_systems,
         rows=rows,
         warnings=list(notes),
     )
@@ -124,13 +136,15 @@ def _row(
             None
         )
     ours, theirs = human.matrix(), human.matrix(values)
-    tau = metaeval.kendall(ours, theirs)
-    pearson = metaeval.pearson(ours, theirs)
+    tau, pearson = (correlation_alone(ours, theirs, name) for name in ("kendall", "pearson"))
     systems = metaeval.system_correlation(*scored.system_level(measure))
     for result in (tau, pearson, systems):
         # Missing cells are said once for all measures: by n, n_missing and the sentence above.
-        told = (warning for warning in result.warnings if warning.code != "missing_data")
-        notes |= dict.fromkeys(f"{measure.label}: {warning.message}" for warning in told)
+        for warning in result.warnings:
+            if warning.code == "too_few":
+                notes[warning.message] = None
+            elif warning.code != "missing_data":
+                notes[f"{measure.label}: {warning.message}"] = None
     r_hybrid, r_limit = hybrids.get(measure.key, (NAN, NAN))
     return MeasureRow(
         key=measure.key,

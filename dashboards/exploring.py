@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest
+from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -21,6 +22,8 @@ from dashboards.papers.scatter import tables as scatter_tables
 from dashboards.papers.systems import study_tables
 from dashboards.papers.systems import tables as systems_tables
 from dashboards.study_systems import study_table
+from dashboards.trust.shown import comments, with_trust, worst_of
+from dashboards.trust.systems import marked
 
 SIDES = {
     "metric higher": "The metric scores these higher than the other axis does",
@@ -66,6 +69,11 @@ SCATTER = Page(
 )
 
 
+def choose_marks(document: Document, query: QueryDict) -> Document:
+    """Keep of clusters, ranks and marks what the verdict bears out."""
+    return marked(document)
+
+
 def systems_context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
     """The table with a line a system: its human row, a cell for every measure, its lengths."""
     human, lengths = by_name(document["human"]), by_name(document["lengths"]["rows"])
@@ -79,7 +87,24 @@ def systems_context(request: HttpRequest, campaign: Campaign, document: Document
         }
         for name in document["systems"]
     ]
-    return {"lines": lines}
+    # One number for all is told once, above the table.
+    spans = {column[name] for column in document["columns"] for name in ("span", "compared_span")}
+    return {"lines": lines, "pairs": _pairs(document), "shows_spans": len(spans) > 1}
+
+
+def _pairs(document: Document) -> list[dict[str, Any]]:
+    """Every comparison of two systems on a measure; none where all have the same segments."""
+    if all(column["is_even"] for column in document["columns"]):
+        return []
+    is_next = document["versus"] == "next"
+    return [
+        row
+        | {"label": column["label"], "other": (rows[place + 1] if is_next else rows[0])["system"]}
+        for column in document["columns"]
+        for rows in [column["rows"]]
+        for place, row in enumerate(rows)
+        if (place < len(rows) - 1 if is_next else place)
+    ]
 
 
 SYSTEMS = Page(
@@ -89,8 +114,10 @@ SYSTEMS = Page(
     template="dashboards/systems.html",
     columns=(
         "measure", "system", "score", "rank", "cluster", "first", "last", "wins", "p", "mark", "n",
+        "shared", "difference",
     ),
     context=systems_context,
+    choose=choose_marks,
     tables=systems_tables,
 )  # fmt: skip
 
@@ -105,12 +132,16 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
         asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
     except FilterError as error:
         return refused(request, error, fmt)
-    found = [(each, results.latest("systems", each, own)) for each, own in asked]
-    known = [(each, result.document) for each, result in found if result.document]
+    found = [
+        (each, with_trust(results.latest("systems", each, own), each, own)) for each, own in asked
+    ]
+    known = [(each, marked(result.document)) for each, result in found if result.document]
     document = study_table([each for each, _ in known], [each for _, each in known])
+    document["trust"] = worst_of([each["trust"] for _, each in known])
     document["missing"] = [each.name for each, result in found if not result.document]
     if fmt == "tex":
-        return latex.response(study_tables(document), f"{slug}-systems")
+        head = comments(document["trust"])
+        return latex.response(study_tables(document), f"{slug}-systems", head=head)
     if fmt:
         columns = ("measure", "system", "campaign", "score", "mark")
         return table_response(fmt, f"{slug}-systems", columns, document["rows"], document)

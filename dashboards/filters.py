@@ -5,12 +5,16 @@ A page's filters apply to every number on it.
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
 from typing import Any, Self
 from urllib.parse import urlencode
 
+from annotation.models import Campaign
+
 Z, RAW = "z", "raw"
+# What the campaign's protocol says: z-scores, but penalties as they are.
+USUAL = ""
 IN, OUT = "in", "out"
 LISTS = ("without", "documents")
 NUMBERS = ("min_seconds", "max_seconds")
@@ -22,17 +26,18 @@ class FilterError(ValueError):
 
 @dataclass(frozen=True)
 class Filters:
-    """What a reader chose; the defaults are everything, as z-scores.
+    """What a reader chose; the defaults are everything, in the form that suits the protocol.
 
-    Whatever is left out counts as never given: z-scores too are those of the rest. `without`
-    names annotators by their public names or ids; `traps` says whether traps, bad references,
+    `scores` is z or raw; left open, it is what `of` says of a campaign. Whatever is left out
+    counts as never given: z-scores too are those of the rest. `without` names annotators by their
+    public names or ids; `traps` says whether traps, bad references,
     references and gold items stay among the judgments; `documents` are the only ones to look at
     (none named: all). `since` and `until` are ISO days in UTC, both included; `min_seconds` and
     `max_seconds` bound the server's time of an item. A judgment without times is left out as soon
     as one of these four is set.
     """
 
-    scores: str = Z
+    scores: str = USUAL
     without: tuple[str, ...] = ()
     traps: str = IN
     documents: tuple[str, ...] = ()
@@ -42,7 +47,7 @@ class Filters:
     max_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        _one_of("scores", self.scores, Z, RAW)
+        _one_of("scores", self.scores or Z, Z, RAW)
         _one_of("traps", self.traps, IN, OUT)
         for name in LISTS:
             # One address for one choice, whatever the order of the boxes.
@@ -72,6 +77,7 @@ class Filters:
     def words(self) -> list[str]:
         """What differs from the default, for a reader."""
         said = {
+            "z-scores": self.scores == Z,
             "raw scores": self.scores == RAW,
             f"without {', '.join(self.without)}": bool(self.without),
             "control items out": self.traps == OUT,
@@ -82,6 +88,11 @@ class Filters:
             f"at most {self.max_seconds or 0:g} s": self.max_seconds is not None,
         }
         return [words for words, is_said in said.items() if is_said]
+
+    def of(self, campaign: Campaign) -> Self:
+        """Return the same with the form of the scores settled for a campaign."""
+        usual = Z if campaign.judging.is_standardised else RAW
+        return self if self.scores else replace(self, scores=usual)
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any]) -> Self:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+import metaeval
 from annotation.models import Campaign, Output
 from dashboards.filters import Filters
 from dashboards.selectors import Floats, HumanScores, human_scores
-from metaeval.arrays import row_means
 from metrics.scores import MeasureScores, system_scores
 
 Integers = NDArray[np.int64]
@@ -56,8 +56,6 @@ def system_values(measure: MeasureScores, cells: NDArray[np.bool_]) -> Floats:
     `cells` is systems × segments; a system without any is nan. Larger is better.
     """
     sign = 1.0 if measure.higher_is_better else -1.0
-    known = cells & ~np.isnan(measure.values)
-    if measure.statistics is None or measure.corpus is None:
-        return sign * row_means(np.where(known, measure.values, np.nan))
-    sums = np.where(known[:, :, None], measure.statistics, 0.0).sum(axis=1)
-    return np.where(known.any(axis=1), sign * measure.corpus(sums), np.nan)
+    return sign * metaeval.system_scores(
+        measure.values, cells, counts=measure.statistics, score=measure.corpus
+    )

@@ -18,6 +18,7 @@ from dashboards.charts.significance import LABELS, step
 from dashboards.filters import FilterError
 from dashboards.pages import Page
 from dashboards.questions import question_form
+from dashboards.trust import marks
 
 Document = dict[str, Any]
 # More metrics than these are not a table that somebody reads.
@@ -59,19 +60,20 @@ def choose(document: Document, query: QueryDict) -> Document:
     scope = choices.one_of(query, "scope", list(choices.SCOPES))
     found = choices.by_value(choices.subset(document, query))
     adjusted, notes = choices.adjusted(found, correction, scope)
+    refused = marks.refusal(document.get("trust"), document)
     said = {name: document[name] for name in ("campaign", "statistic", "grouping", "test")}
     said |= {"correction": correction, "scope": scope}
     size = len(found["metrics"])
     wanted = _row_of(found, query)
     rows = [
-        said | _pair(found, adjusted, i, j)
+        said | _pair(found, adjusted, i, j, is_marked=not refused)
         for i in (range(size) if wanted is None else [wanted])
         for j in range(size)
         if i != j
     ]
     steps = [
-        "".join(_letter(p, q) for p, q in zip(*line, strict=True))
-        for line in zip(found["pvalues"], adjusted, strict=True)
+        "".join(_letter(found, adjusted, i, j, is_marked=not refused) for j in range(size))
+        for i in range(size)
     ]
     label = choices.CORRECTIONS[correction]
     scoped = f"{label}, family: {choices.SCOPES[scope]}"
@@ -80,7 +82,8 @@ def choose(document: Document, query: QueryDict) -> Document:
         "correction": correction,
         "scope": scope,
         "correction_label": label if correction == "none" else scoped,
-        "metrics": _ranked(found, is_short=wanted is not None),
+        **_ranked(found, document.get("trust"), is_short=wanted is not None),
+        "refused": refused,
         "row": "" if wanted is None else found["metrics"][wanted]["key"],
         "steps": steps,
         "n_significant": sum(sum(letter in SIGNIFICANT for letter in line) for line in steps),
@@ -99,26 +102,43 @@ def _row_of(document: Document, query: QueryDict) -> int | None:
     return keys.index(wanted)
 
 
-def _ranked(document: Document, *, is_short: bool) -> list[Document]:
+def _ranked(document: Document, trust: Document | None, *, is_short: bool) -> Document:
     """The metrics with their ranks; without what one row of the table does not need."""
-    ranks = choices.ranks(document)
-    metrics = [m | {"rank": ranks.get(m["key"])} for m in document["metrics"]]
-    if not is_short:
-        return metrics
-    return [{name: m[name] for name in ("key", "label", "value", "rank")} for m in metrics]
+    marking = marks.marking(trust, document, choices.ranks(document))
+    metrics = [m | {"rank": marking.ranks.get(m["key"])} for m in document["metrics"]]
+    if is_short:
+        metrics = [{name: m[name] for name in ("key", "label", "value", "rank")} for m in metrics]
+    # With ranks the sentence is about bold, which means something else here.
+    return {"metrics": metrics, "marks": "" if marking.ranks else marking.sentence}
 
 
-def _letter(pvalue: float | None, adjusted: float | None) -> str:
+def _letter(
+    document: Document, adjusted: list[list[float | None]], i: int, j: int, *, is_marked: bool
+) -> str:
     """One cell: the step of its p, as a letter where it is significant after the correction."""
-    if pvalue is None:
+    pvalue = document["pvalues"][i][j]
+    if pvalue is None or i == j:
         return "-"
-    is_significant = adjusted is not None and adjusted <= choices.ALPHA
-    return (SIGNIFICANT if is_significant else "01234")[step(pvalue)]
+    is_outlined = is_marked and _is_significant(document, adjusted, i, j)
+    return (SIGNIFICANT if is_outlined else "01234")[step(pvalue)]
 
 
-def _pair(document: Document, adjusted: list[list[float | None]], i: int, j: int) -> Document:
-    row, column = document["metrics"][i], document["metrics"][j]
+def _is_significant(document: Document, adjusted: list[list[float | None]], i: int, j: int) -> bool:
+    """Whether p stays small after the correction, and the interval of the difference leaves 0 out.
+
+    Where a difference has no interval, p alone decides.
+    """
     corrected = adjusted[i][j]
+    low, high = document["difference_lows"][i][j], document["difference_highs"][i][j]
+    holds_zero = low is not None and high is not None and low <= 0 <= high
+    return corrected is not None and corrected <= choices.ALPHA and not holds_zero
+
+
+def _pair(
+    document: Document, adjusted: list[list[float | None]], i: int, j: int, *, is_marked: bool
+) -> Document:
+    """One row of the data; `is_significant` is None where nothing may be marked."""
+    row, column = document["metrics"][i], document["metrics"][j]
     return {
         "metric": row["key"],
         "label": row["label"],
@@ -128,8 +148,8 @@ def _pair(document: Document, adjusted: list[list[float | None]], i: int, j: int
         "low": document["difference_lows"][i][j],
         "high": document["difference_highs"][i][j],
         "pvalue": document["pvalues"][i][j],
-        "adjusted": corrected,
-        "is_significant": corrected is not None and corrected <= choices.ALPHA,
+        "adjusted": adjusted[i][j],
+        "is_significant": _is_significant(document, adjusted, i, j) if is_marked else None,
     }
 
 
@@ -207,8 +227,16 @@ def _row_table(document: Document) -> latex.Table:
 def _about(document: Document) -> str:
     return (
         f"{document['statistic_label']}, {document['name']}; {document['test_label']}. "
-        f"Bold: significant at .05 after correction ({document['correction_label']})."
+        f"{_marked(document)}"
     )
+
+
+def _marked(document: Document) -> str:
+    bold = (
+        f"Bold: significant at .05 after correction ({document['correction_label']}), with an "
+        "interval that leaves 0 out."
+    )
+    return str(document["refused"] or bold)
 
 
 def _pairs_table(document: Document) -> latex.Table:
@@ -233,7 +261,7 @@ def _pairs_table(document: Document) -> latex.Table:
 def _latex_cell(row: Document | None) -> latex.Cell:
     if row is None or row["pvalue"] is None:
         return latex.Cell("" if row is None else "–")
-    return latex.Cell(pvalue(row["pvalue"]), row["is_significant"])
+    return latex.Cell(pvalue(row["pvalue"]), bool(row["is_significant"]))
 
 
 SIGNIFICANCE = Page(

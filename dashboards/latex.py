@@ -152,10 +152,13 @@ def write_all(tables: Iterable[Table]) -> str:
     return "\n".join(write(table) for table in tables)
 
 
-def response(tables: Iterable[Table], filename: str) -> HttpResponse:
-    """Answer with tables as a file, to be saved under a name without extension."""
+def response(tables: Iterable[Table], filename: str, *, head: str = "") -> HttpResponse:
+    """Answer with tables as a file, to be saved under a name without extension.
+
+    `head` is LaTeX that stands before them: comments.
+    """
     return HttpResponse(
-        write_all(tables),
+        f"{head}{write_all(tables)}",
         content_type="application/x-tex; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{filename}.tex"'},
     )

@@ -9,10 +9,11 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards import latex
 from dashboards.analyses.layers import DEFAULT, STATISTICS, asked, choice_document
-from dashboards.averages import average, columns_of, latex_table, mark_best
+from dashboards.averages import average, columns_of, latex_table, mark
 from dashboards.choices import array
 from dashboards.layers import PARTS, Profile, choose
 from dashboards.pages import Page, StudyPage
+from dashboards.trust.marks import forbidden
 
 Document = dict[str, Any]
 # As tables 11 to 14 of Cheng et al. 2023 name F1.
@@ -28,6 +29,19 @@ def ask(query: QueryDict) -> str:
 def context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
     """Layers as rows and parts as columns, metric by metric."""
     return _choices(request) | {"panels": [_panel(metric) for metric in document["metrics"]]}
+
+
+def choose_marks(document: Document, query: QueryDict) -> Document:
+    """Recommend no layer where the verdict forbids marks; `refused` says why."""
+    reason = forbidden(document.get("trust"))
+    if not reason:
+        return document
+    metrics = [m | {"choice": None, "rows": _bare(m["rows"])} for m in document["metrics"]]
+    return document | {"metrics": metrics, "rows": _bare(document["rows"]), "refused": reason}
+
+
+def _bare(rows: Sequence[Document]) -> list[Document]:
+    return [row | {"is_recommended": False, "is_best": False} for row in rows]
 
 
 def _choices(request: HttpRequest) -> dict[str, Any]:
@@ -161,7 +175,7 @@ def _average(name: str, label: str, documents: Sequence[Document]) -> Document:
         "label": label,
         "checkpoint": first["checkpoint"],
         "choice": choice,
-        "rows": mark_best(rows),
+        "rows": mark(rows, []),
     }
 
 
@@ -229,6 +243,7 @@ LAYERS = Page(
     columns=COLUMNS,
     context=context,
     ask=ask,
+    choose=choose_marks,
     tables=tables,
 )
 STUDY_LAYERS = StudyPage(
@@ -239,6 +254,7 @@ STUDY_LAYERS = StudyPage(
     columns=COLUMNS,
     context=context_of_study,
     ask=ask,
+    choose=choose_marks,
     tables=study_tables,
     combine=combine,
 )

@@ -12,6 +12,7 @@ from dashboards.brief import STATISTICS
 from dashboards.charts.whatif import largest, name_of
 from dashboards.pages import Page
 from dashboards.papers.overview import dashboard_tables, samplesize_tables, whatif_tables
+from dashboards.trust.marks import forbidden
 
 # Scenarios with a column a measure; everything is in the data.
 DETAILED = 12
@@ -31,8 +32,22 @@ def statistic_of(query: QueryDict) -> str:
 
 
 def choose(document: Document, query: QueryDict) -> Document:
-    """Note in the document which statistic the reader looks at; it holds all of them."""
-    return document | {"of": statistic_of(query)}
+    """Note in the document which statistic the reader looks at; it holds all of them.
+
+    Ranks of metrics go where the verdict of trust forbids marks.
+    """
+    found = document | {"of": statistic_of(query)}
+    is_bare = "scenarios" in document and forbidden(document.get("trust"))
+    return _without_ranks(found) if is_bare else found
+
+
+def _without_ranks(document: Document) -> Document:
+    bare = {"n_ranks": None, "best": ""}
+    ranks = {f"{name}_{what}": None for name in STATISTICS for what in ("rank", "rank_change")}
+    scenarios = [
+        one | {name: one[name] | bare for name in STATISTICS} for one in document["scenarios"]
+    ]
+    return document | {"scenarios": scenarios, "rows": [row | ranks for row in document["rows"]]}
 
 
 def statistic_choices(request: HttpRequest) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from dashboards import analyses, figures, latex, results
 from dashboards.filter_form import Choices, filter_choices, refused
 from dashboards.filters import FilterError, Filters
 from dashboards.judgments import check, fitted
+from dashboards.trust.shown import comments, with_trust, worst_of
 
 Document = dict[str, Any]
 # The page's subject is a campaign, or a study's name.
@@ -67,13 +68,13 @@ class Page:
     tables: Callable[[Document], Sequence[latex.Table]] | None = None
 
     def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result:
-        """The newest document of what an address asks of a campaign."""
+        """The newest document of what an address asks of a campaign, with the verdict of trust."""
         question = self.ask(query)
-        first = results.latest(_named(self.kind, question), campaign, filters)
-        if self.complete is None:
-            return first
-        second = results.latest(_named(self.slower, question), campaign, filters)
-        return results.completed(first, second, self.complete)
+        found = results.latest(_named(self.kind, question), campaign, filters)
+        if self.complete is not None:
+            second = results.latest(_named(self.slower, question), campaign, filters)
+            found = results.completed(found, second, self.complete)
+        return with_trust(found, campaign, filters)
 
 
 def _named(kind: str, question: str) -> str:
@@ -199,13 +200,20 @@ def _find_all(
         page.latest(request.GET, campaign, fitted(campaign, campaigns, filters))
         for campaign in campaigns
     ]
-    result = results.together(found, lambda documents: page.combine(campaigns, documents))
+    result = results.together(found, lambda documents: _combined(page, campaigns, documents))
     document = result.document and page.choose(result.document, request.GET)
     choices = filter_choices(request.GET, campaigns, filters)
     # A study's own address shows its first page, so the files of a page need its name.
     files = f"{reverse('study', args=[slug])}{page.name}"
     kind, name = f"study-{page.kind}", f"{slug}-{page.name}"
     return _Shown(page, kind, filters, choices, result, document, name, files)
+
+
+def _combined(
+    page: StudyPage, campaigns: Sequence[Campaign], documents: Sequence[Document]
+) -> Document:
+    trust = worst_of([document["trust"] for document in documents])
+    return page.combine(campaigns, documents) | {"trust": trust}
 
 
 def _answer(
@@ -269,14 +277,10 @@ def _figure(
 def _latex(shown: _Shown, document: Document) -> HttpResponse:
     page = shown.page
     notes = [f"{shown.filename}, as of {document['as_of']}", document.get("intervals_note")]
-    head = "".join(f"% {note}\n" for note in notes if note)
+    head = "".join(f"% {note}\n" for note in notes if note) + comments(document.get("trust"))
     tables = (
         page.tables(document)
         if page.tables
         else [latex.plain_table(page.title, shown.filename, page.columns, document["rows"])]
     )
-    return HttpResponse(
-        f"{head}{latex.write_all(tables)}",
-        content_type="application/x-tex; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{shown.filename}.tex"'},
-    )
+    return latex.response(tables, shown.filename, head=head)

@@ -9,15 +9,20 @@ from numpy.typing import NDArray
 import metaeval
 from annotation.models import Campaign, Output, PublishedScore, System
 from annotation.quality import JudgmentColumns, standardise
-from dashboards.filters import RAW, Filters, Z
+from dashboards.filters import RAW, USUAL, Filters, Z
 from dashboards.judgments import read_judgments, segments_of
 
-__all__ = ["RAW", "HumanScores", "Z", "human_scores", "output_means", "unique_names"]
+__all__ = ["RAW", "USUAL", "HumanScores", "Z", "human_scores", "output_means", "unique_names"]
 Floats = NDArray[np.float64]
 ALL = Filters()
 PUBLISHED_ONLY = (
     "These human scores were published without their judgments: filters on annotators, control "
     "items, days and seconds change nothing."
+)
+PENALTIES_STANDARDISED = (
+    "Human scores are penalties, standardised per annotator as asked for. Most penalties are 0, so "
+    "an annotator’s mean and spread depend on the outputs they were given, so z-scores reorder the "
+    "systems. Published scores of this kind are not standardised."
 )
 WHOLE_SYSTEMS = (
     "The published system scores are of all documents; for the chosen ones the means of their "
@@ -69,11 +74,13 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
     """Read the human scores of a campaign; a plain str says only whether `z` or `raw`.
 
     Published scores where the campaign has them; else the mean, over an output's judgments and
-    its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores. What
-    the filters leave out is nan: the shape is always all systems and all segments.
+    its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores; of
+    penalties raw unless the filters ask for z. What the filters leave out is nan: the shape is
+    always all systems and all segments.
     """
     if isinstance(filters, str):
         filters = Filters(scores=filters)
+    filters = filters.of(campaign)
     systems = tuple(campaign.systems.order_by("name", "length_ratio"))
     segments = tuple(campaign.test_set.segments.order_by("position").values_list("pk", flat=True))
     published = campaign.published_scores.exists()
@@ -112,14 +119,18 @@ def _judged(
     if filters.scores == Z and len(columns):
         standard = standardise(columns, campaign.z_pool)
         values, warnings = standard.z, (*warnings, *(w.message for w in standard.warnings))
-    by_output = output_means(columns, values)
-    source = (
-        f"mean z-scores (per annotator; {campaign.get_z_pool_display().lower()})"
-        if filters.scores == Z
-        else "mean raw scores"
-    )
-    grid = _grid(campaign, systems, segments, by_output)
-    return HumanScores(systems, segments, grid, None, source, warnings)
+        if not campaign.judging.is_standardised:
+            warnings = (PENALTIES_STANDARDISED, *warnings)
+    grid = _grid(campaign, systems, segments, output_means(columns, values))
+    return HumanScores(systems, segments, grid, None, _source(campaign, filters), warnings)
+
+
+def _source(campaign: Campaign, filters: Filters) -> str:
+    if filters.scores == Z:
+        return f"mean z-scores (per annotator; {campaign.get_z_pool_display().lower()})"
+    if campaign.judging.is_standardised:
+        return "mean raw scores"
+    return "mean raw scores (minus the penalty, not standardised per annotator)"
 
 
 def output_means(columns: JudgmentColumns, values: Floats) -> dict[int, float]:

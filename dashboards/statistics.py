@@ -5,9 +5,10 @@ from django.http.request import QueryDict
 from dashboards.filters import FilterError
 from metaeval.questions import GROUPINGS, STATISTICS, TESTS, Question, Statistic
 from metaeval.questions import parse as parse_question
-from metaeval.questions.statistics import PERMUTATION, WILLIAMS, ZOU
+from metaeval.questions.statistics import CLUSTERED, PERMUTATION, WILLIAMS, ZOU
 
 __all__ = [
+    "CLUSTERED",
     "GROUPINGS",
     "PERMUTATION",
     "STATISTICS",

@@ -29,12 +29,21 @@ def study_table(campaigns: Sequence[Campaign], documents: Sequence[Document]) ->
         "campaigns": heads,
         "blocks": [block for block in blocks if block["lines"]],
         "rows": [row for block in blocks for row in _rows(block, heads)],
-        "warnings": [
-            f"{campaign.name}: {warning}"
+        "basis": [
+            {"name": campaign.name, "slug": campaign.slug, "sentences": document["basis"]}
             for campaign, document in zip(campaigns, documents, strict=True)
-            for warning in document["warnings"]
         ],
+        "warnings": _warnings(campaigns, documents),
     }
+
+
+def _warnings(campaigns: Sequence[Campaign], documents: Sequence[Document]) -> list[str]:
+    """Every sentence once, after the names of its campaigns."""
+    told: dict[str, list[str]] = {}
+    for campaign, document in zip(campaigns, documents, strict=True):
+        for warning in document["warnings"]:
+            told.setdefault(warning, []).append(campaign.name)
+    return [f"{', '.join(names)}: {warning}" for warning, names in told.items()]
 
 
 def _column(document: Document, key: str) -> dict[str, Document]:

@@ -6,10 +6,11 @@ from dashboards import exploring, taking, views
 from dashboards.compare import compare
 from dashboards.heat_map import SIGNIFICANCE
 from dashboards.layer_pages import LAYERS, STUDY_LAYERS
-from dashboards.metric_table import CORRELATIONS, STUDY
+from dashboards.metric_table import CORRELATIONS
 from dashboards.overview import OVERVIEW, SAMPLESIZE, WHATIF
 from dashboards.pages import routes, study_routes, study_view, view
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
+from dashboards.study_metrics import STUDY
 
 urlpatterns = [
     *routes(OVERVIEW),

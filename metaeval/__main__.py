@@ -7,23 +7,23 @@ import dataclasses
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
-from itertools import compress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import metaeval as me
-from metaeval.arrays import BoolArray, FloatArray
-from metaeval.bundle_commands import add_commands, within
+from metaeval.bundle_commands import OUTPUT_HELP, OUTPUTS, add_commands, add_common, within
+from metaeval.command_human import add_human, human, remarks
+from metaeval.command_scores import FILES, SEGMENTS, Named, named_scores
 from metaeval.measures import CORRELATIONS, Measure
 from metaeval.panels import panel
+from metaeval.questions.cells import CELLS_SWAP
 from metaeval.reproduce import reproduce as run_bundle
 from metaeval.results import Notes
 from metaeval.significance import metric_values
 from metaeval.swaps import SWAPS
-from metaeval.textfiles import Table
 
 Row = dict[str, Any]
 
@@ -54,41 +54,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\t".join(rows[0] if rows else []))
         for row in rows:
             print("\t".join(_cell(value) for value in row.values()))
+        for remark in remarks(document) if options.run is human else ():
+            print(f"# {remark}")
     return int(options.run is reproduce and bool(rows))
 
 
 def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Correlate every metric with the human scores; intervals on request."""
-    human, metrics = _scores(options)
     measure = Measure(options.correlation, options.grouping, options.variant)
+    named = named_scores(options, measure)
     rows = []
-    for name, metric in metrics.items():
+    for name, metric in named.metrics.items():
         notes = Notes()
-        scores = panel(human, {name: metric}, notes)
+        scores = panel(named.human, {name: metric}, notes)
         row: Row = {"metric": name, "statistic": float(metric_values(measure, scores, 0, notes)[0])}
         row |= {"n": scores.n, "n_excluded": sum(notes.reasons.values())}
         if options.resamples:
             result = me.boot_interval(
-                human, metric, resample=options.resample, n_resamples=options.resamples,
+                named.human, metric, resample=options.resample, n_resamples=options.resamples,
                 rng=options.seed, **_measure(options)
             )  # fmt: skip
             low, high, _ = result.interval or (np.nan, np.nan, 0.95)
             row |= {"low": low, "high": high}
+        if named.origins:
+            row |= {"scores": named.origins[name]}
         rows.append(row)
-    return {"method": measure.label, "metrics": _plain(rows)}, rows
+    document = {"method": measure.label, "metrics": _plain(rows)}
+    return document | _origins(named), rows
 
 
 def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Test every metric against every other and give ranks."""
-    human, metrics = _scores(options)
-    if len(metrics) < 2:
-        raise ValueError(f"{options.path}: two metrics or more can be compared, not {len(metrics)}")
+    measure = Measure(options.correlation, options.grouping, options.variant)
+    named = named_scores(options, measure)
+    if len(named.metrics) < 2:
+        found = len(named.metrics)
+        raise ValueError(f"{options.path}: two metrics or more can be compared, not {found}")
     result = me.compare_metrics(
-        human, metrics, swap=options.swap, alternative=options.alternative,
+        named.human, named.metrics, swap=options.swap, alternative=options.alternative,
         n_resamples=options.resamples or 1000, rng=options.seed, **_measure(options)
     )  # fmt: skip
+    if measure.group == "none" and (options.swap or measure.default_swap()) == "both":
+        print(f"note: {CELLS_SWAP} Segments stay whole with --swap inputs.", file=sys.stderr)
     adjusted = result.adjusted(options.adjust, scope=options.scope).pvalues
-    ranks = result.ranks().ranks.tolist()
+    # A metric without a correlation has no rank either.
+    defined = ~np.isnan(result.correlations)
+    ranks = [
+        rank if known else None
+        for rank, known in zip(result.ranks().ranks.tolist(), defined, strict=True)
+    ]
     rows = [
         {
             "metric": first,
@@ -102,56 +116,15 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
         for j, second in enumerate(result.metrics)
         if i != j
     ]
-    return result.to_dict() | {"ranks": ranks, "adjusted": _plain(adjusted.tolist())}, rows
+    document = result.to_dict() | {"ranks": ranks, "adjusted": _plain(adjusted.tolist())}
+    return document | _origins(named), rows
 
 
-def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
-    """Standardise judgments (annotator, system, segment, score), rank systems, give alpha."""
-    labels, scores = _read_judgments(options.path)
-    z = me.z_scores(scores, labels["annotator"]).z
-    counted = _of_types(options, labels.pop("type"))
-    annotators, systems, segments = (list(compress(each, counted)) for each in labels.values())
-    z = z[counted]
-    means = me.mean_scores(z, systems, segments)
-    ranking = me.rank_systems(means.matrix, test=options.test, rng=options.seed)
-    outputs = [f"{system}\t{segment}" for system, segment in zip(systems, segments, strict=True)]
-    by_rater = me.mean_scores(z, annotators, outputs).matrix
-    alpha = me.krippendorff_alpha(by_rater.values)
-    rows = [
-        {"system": name, "z": float(score), "cluster": int(cluster), "first": int(first),
-         "last": int(last), "wins": int(wins)}
-        for name, score, cluster, first, last, wins in zip(
-            ranking.systems, ranking.scores, ranking.clusters, ranking.first, ranking.last,
-            ranking.wins, strict=True,
-        )
-    ]  # fmt: skip
-    return {"alpha": alpha.to_dict(), "ranking": ranking.to_dict(), "systems": _plain(rows)}, rows
-
-
-def _read_judgments(path: str) -> tuple[dict[str, list[str]], FloatArray]:
-    """Return annotators, systems, segments, types of items ("" without such a column); scores."""
-    table = Table(
-        path,
-        ["annotator|worker|rater", "system", "segment|seg|seg_id|sid", "score|raw"],
-        optional=["type|kind|itemType"],
-    )
-    if not table.rows:
-        raise ValueError(f"{path}: there is no judgment")
-    labels = {
-        key: [table.text(n, row, key) if key in table.columns else "" for n, row in table.rows]
-        for key in ("annotator", "system", "segment", "type")
-    }
-    return labels, np.array([table.number(n, row, "score") for n, row in table.rows])
-
-
-def _of_types(options: argparse.Namespace, types: Sequence[str]) -> BoolArray:
-    """Tell the judgments whose items have a type that counts."""
-    found = dict.fromkeys(types)
-    wanted = _known(options, "type", found)
-    if not wanted and len(found) > 1:
-        print(f"warning: items of all types count: {', '.join(found)}. Choose with --type.",
-              file=sys.stderr)  # fmt: skip
-    return np.array([not wanted or kind in wanted for kind in types])
+def _origins(named: Named) -> Row:
+    """Tell on the standard error where scores are from, and return it for the document."""
+    for note in named.notes():
+        print(f"note: {note}", file=sys.stderr)
+    return {"system_scores": dict(named.origins)} if named.origins else {}
 
 
 def reproduce(options: argparse.Namespace) -> tuple[Row, list[Row]]:
@@ -186,77 +159,83 @@ def _parser() -> argparse.ArgumentParser:
     for run in (correlate, compare):
         command = commands.add_parser(run.__name__, help=run.__doc__)
         command.set_defaults(run=run)
-        command.add_argument("path", help="a TSV of scores, or an mt-metrics-eval directory")
-        command.add_argument("--language-pair", help="of the directory, such as en-de")
-        command.add_argument("--human", required=True, help="column or name of the human scores")
-        command.add_argument("--metric", action="append", default=[], help="default: all")
-        command.add_argument("--without", action="append", default=[], help="a system to leave out")
-        command.add_argument("--correlation", choices=CORRELATIONS, default="pearson")
-        command.add_argument("--grouping", help="none, item, system or system-level")
-        command.add_argument("--variant", choices=["b", "c"], default="b", help="of Kendall's tau")
-        command.add_argument("--resamples", type=int, default=0)
-        _common(command)
-    command = commands.choices["correlate"]
-    command.add_argument("--resample", choices=["both", "inputs", "systems"], default="both")
-    command = commands.choices["compare"]
-    command.add_argument("--swap", choices=SWAPS)
-    command.add_argument(
-        "--alternative", choices=["greater", "less", "two-sided"], default="greater"
+        _scored(command)
+    add = commands.choices["correlate"].add_argument
+    add(
+        "--resamples",
+        type=int,
+        default=0,
+        help="bootstrap samples of a percentile interval, "
+        "which is too narrow for few systems or segments; default: none",
     )
-    command.add_argument("--adjust", choices=["bonferroni", "holm", "bh"], default="holm")
-    command.add_argument("--scope", choices=["table", "row"], default="table")
-    command = commands.add_parser("human", help=human.__doc__)
-    command.set_defaults(run=human)
-    command.add_argument("path", help="TSV: annotator, system, segment, score, perhaps type")
-    command.add_argument(
-        "--type", action="append", default=[], help="of the items that count; default: all"
+    add(
+        "--resample",
+        choices=["both", "inputs", "systems"],
+        default="both",
+        help="what the bootstrap draws: systems and segments (both), segments, or systems",
     )
-    command.add_argument("--test", choices=["rank-sum", "permutation"], default="rank-sum")
-    _common(command)
+    add = commands.choices["compare"].add_argument
+    add("--resamples", type=int, default=0, help="permutations; default: 1000")
+    add(
+        "--swap",
+        choices=SWAPS,
+        help="what a permutation swaps between two metrics: each cell "
+        "(both, the default), whole segments (inputs), whole systems, or, for acc_eq, pairs",
+    )
+    add(
+        "--alternative",
+        choices=["greater", "less", "two-sided"],
+        default="greater",
+        help="what a small p says of the row: better (the default), worse, or different",
+    )
+    add(
+        "--adjust",
+        choices=["bonferroni", "holm", "bh"],
+        default="holm",
+        help="correction for many tests; default: holm",
+    )
+    add(
+        "--scope",
+        choices=["table", "row"],
+        default="table",
+        help="tests that are corrected together: all pairs, or those of a row",
+    )
+    add_human(commands)
     add_commands(commands)
     command = commands.add_parser("reproduce", help=reproduce.__doc__)
     command.set_defaults(run=reproduce)
     command.add_argument("bundle", help="the zip file, or its folder")
     command.add_argument("--tolerance", type=float, default=0.0, help="relative; 0: bit for bit")
-    command.add_argument("--output", choices=["tsv", "json"], default="tsv")
+    command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
     return parser
 
 
-def _common(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--seed", type=int, default=0)
-    command.add_argument("--output", choices=["tsv", "json"], default="tsv")
+def _scored(command: argparse.ArgumentParser) -> None:
+    """Add what both commands over metrics take."""
+    add = command.add_argument
+    add("path", help="a TSV of scores, or an mt-metrics-eval directory")
+    add("--language-pair", help="of the directory, such as en-de")
+    add("--human", required=True, help="column or name of the human scores")
+    add("--metric", action="append", default=[], help="a metric; repeat; default: all")
+    add("--without", action="append", default=[], help="a system to leave out; repeat")
+    add("--correlation", choices=CORRELATIONS, default="pearson", help="default: pearson")
+    add(
+        "--grouping",
+        help="none, item, system or system-level; default: what is usual of the correlation",
+    )
+    add("--variant", choices=["b", "c"], default="b", help="of Kendall's tau")
+    add(
+        "--system-scores",
+        choices=[FILES, SEGMENTS],
+        default=FILES,
+        help="of a directory, for system-level correlations: its *.sys.score files where there "
+        "are any (the default), or means of segments always",
+    )
+    add_common(command)
 
 
 def _measure(options: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(options, name) for name in ("correlation", "grouping", "variant")}
-
-
-def _scores(options: argparse.Namespace) -> tuple[me.ScoreMatrix, dict[str, me.ScoreMatrix]]:
-    if options.language_pair:
-        evalset = me.read_evalset(options.path, options.language_pair)
-        gold, metrics = evalset.human(options.human), evalset.metrics()
-    elif Path(options.path).is_dir():
-        raise ValueError(f"{options.path}: a directory needs --language-pair, such as en-de")
-    else:
-        metrics = me.read_score_table(options.path)
-        if options.human not in metrics:
-            metrics |= me.read_score_table(options.path, columns=[options.human])
-        gold = metrics.pop(options.human)
-    wanted = {name: metrics[name] for name in _known(options, "metric", metrics) or metrics}
-    if not wanted:
-        raise ValueError(f"{options.path}: no metric beside the human scores {options.human}")
-    left_out = _known(options, "without", gold.systems)
-    return gold.subset(systems=[name for name in gold.systems if name not in left_out]), wanted
-
-
-def _known(options: argparse.Namespace, option: str, names: Iterable[str]) -> list[str]:
-    """Return the names that an option gives. Raises ValueError for one that is not there."""
-    given: list[str] = getattr(options, option)
-    for name in given:
-        if name not in names:
-            found = ", ".join(names)
-            raise ValueError(f"{options.path}: --{option} {name}: not there; found {found}")
-    return given
 
 
 def _plain(value: Any) -> Any:
@@ -270,7 +249,7 @@ def _plain(value: Any) -> Any:
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if np.isnan(value) else f"{value:.6g}"
-    return str(value)
+    return "" if value is None else str(value)
 
 
 if __name__ == "__main__":

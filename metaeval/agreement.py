@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, fraction, one_of, positive_int
+from metaeval.arrays import FloatArray, IntArray, as_floats, one_of
 from metaeval.disagreement import LEVELS, Disagreement, disagreement
-from metaeval.resampling import Rng, blocks, resample_counts, resolve_seed, stream
 from metaeval.results import (
     ConstantInputWarning,
-    Interval,
     Notes,
     Result,
     StatisticResult,
@@ -106,9 +104,6 @@ def krippendorff_alpha(
     ratings: ArrayLike,
     *,
     level: str = "interval",
-    n_resamples: int = 0,
-    confidence: float = 0.95,
-    rng: Rng = None,
 ) -> Alpha:
     """Krippendorff's alpha = 1 - D_o / D_e.
 
@@ -116,7 +111,8 @@ def krippendorff_alpha(
     D_o = (1/n) sum_u [sum of squared differences over ordered pairs] / (m_u - 1) and
     D_e = [the same over all pairs] / (n (n - 1)) (Krippendorff 2011, "Computing Krippendorff's
     alpha-reliability"). Interval and nominal are O(n); ordinal is interval on mid-ranks, which
-    its distance function equals; ratio takes all pairs of distinct values.
+    its distance function equals; ratio takes all pairs of distinct values. `agreement_interval`
+    has an interval for it at the interval level; for the other levels none is known to hold.
 
     Parameters
     ----------
@@ -124,10 +120,6 @@ def krippendorff_alpha(
         annotators x items, nan where missing. Raw scores or z-scores: say which, it decides.
     level
         ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
-    n_resamples
-        Bootstrap samples of items for a percentile interval; 0 (default) for none.
-    rng
-        Seed or Generator of the bootstrap.
 
     Raises
     ------
@@ -146,26 +138,20 @@ def krippendorff_alpha(
     """
     matrix = as_floats("ratings", ratings, ndim=2)
     one_of("level", level, LEVELS)
-    fraction("confidence", confidence)
-    positive_int("n_resamples", n_resamples, minimum=0)
     notes = Notes()
     raters = (~np.isnan(matrix)).sum(axis=0)
     notes.exclude("item with fewer than two ratings", int((raters < 2).sum()))
     parts = disagreement(matrix[:, raters > 1], level)
     observed, expected = parts.observed(), parts.expected()
-    seed = resolve_seed(rng) if n_resamples else None
     return Alpha(
         n=parts.n,
         n_items=parts.n_items,
         statistic=_alpha(parts, observed, expected, notes),
         observed=observed,
         expected=expected,
-        interval=_bootstrap(parts, n_resamples, confidence, seed, notes),
         reasons=notes.reasons,
         warnings=notes.warnings,
         method=f"Krippendorff's alpha ({level})",
-        n_resamples=n_resamples or None,
-        seed=seed,
     )
 
 
@@ -198,21 +184,3 @@ def _alpha(parts: Disagreement, observed: float, expected: float, notes: Notes) 
         notes.warn(ConstantInputWarning("All ratings are equal: alpha is undefined."))
         return np.nan
     return 1.0 - observed / expected
-
-
-def _bootstrap(
-    parts: Disagreement, n_resamples: int, confidence: float, seed: int | None, notes: Notes
-) -> Interval | None:
-    if seed is None or parts.n_items == 0 or parts.is_constant:
-        return None
-    samples = np.concatenate(
-        [
-            parts.resampled(resample_counts(stream(seed, number), end - start, parts.n_items))
-            for number, start, end in blocks(n_resamples)
-        ]
-    )
-    defined = samples[~np.isnan(samples)]
-    notes.exclude("bootstrap sample without variation", len(samples) - len(defined))
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(defined, [tail, 1.0 - tail]) if len(defined) else (np.nan, np.nan)
-    return Interval(float(low), float(high), confidence)

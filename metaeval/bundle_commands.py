@@ -26,6 +26,10 @@ from metaeval.questions import CORRECTIONS, GROUPINGS, SCOPES, STATISTICS, TESTS
 from metaeval.ranking import TESTS as RANKINGS
 from metaeval.system_table import VERSUS
 
+OUTPUTS = ("tsv", "json")
+OUTPUT_HELP = "a table (tsv, the default), or everything that is known (json)"
+SEED_HELP = "of whatever is drawn at random; default: 0"
+
 Row = dict[str, Any]
 Answer = tuple[Row, list[Row]]
 
@@ -40,7 +44,7 @@ def question(options: argparse.Namespace) -> Answer:
     """Print one statistic of every metric with interval and rank, and all differences with p."""
     document = question_document(
         _scores(options),
-        "/".join(part for part in (options.statistic, options.grouping, options.test) if part),
+        f"{options.statistic}/{options.grouping}/{options.test}",
         seed=options.seed,
         labels=read_labels(options.metrics) if options.metrics else {},
         shown=Shown(options.correction, options.scope, options.shown),
@@ -88,25 +92,29 @@ def add_commands(commands: Any) -> None:
         command.set_defaults(run=run)
         command.add_argument("path", help="a TSV: system, segment, human scores, metrics")
         command.add_argument("--human", required=True, help="the column of the human scores")
-        command.add_argument(
-            "--lower", action="append", default=[], help="a metric: lower is better"
+        add = command.add_argument
+        add("--lower", action="append", default=[], help="a metric: lower is better; repeat")
+        add(
+            "--counts",
+            action="append",
+            default=[],
+            help="METRIC:FORMULA=FILE, for a metric whose "
+            "score of a system is made of summed counts; repeat",
         )
-        command.add_argument("--counts", action="append", default=[], help="METRIC:FORMULA=FILE")
-        command.add_argument("--human-systems", help="a TSV of published system scores")
-        _seeded(command)
-    commands.choices["correlations"].add_argument("--hybrids", type=int, default=10_000)
-    command = commands.choices["question"]
-    command.add_argument("--statistic", choices=STATISTICS, required=True)
-    command.add_argument("--grouping", choices=GROUPINGS, default="")
-    command.add_argument("--test", choices=TESTS, default="")
-    command.add_argument("--correction", choices=CORRECTIONS, default="bonferroni")
-    command.add_argument("--scope", choices=SCOPES, default="table")
-    command.add_argument("--metrics", help="a TSV with the metrics' labels, which break ties")
-    command.add_argument("--shown", action="append", default=[], help="a metric; repeat; or all")
-    command = commands.choices["systems"]
-    command.add_argument("--versus", choices=VERSUS, default="next")
-    command.add_argument("--test", choices=RANKINGS, default="rank-sum")
-    command.add_argument("--resamples", type=int, default=1000)
+        add("--human-systems", help="a TSV of published system scores")
+        add_common(command)
+    add = commands.choices["correlations"].add_argument
+    add("--hybrids", type=int, default=10_000, help="hybrid systems to draw; default: 10000")
+    _question(commands.choices["question"])
+    add = commands.choices["systems"].add_argument
+    add(
+        "--versus",
+        choices=VERSUS,
+        default="next",
+        help="what a system is tested against: the next below (the default), or the best",
+    )
+    add("--test", choices=RANKINGS, default="rank-sum", help="between systems' human scores")
+    add("--resamples", type=int, default=1000, help="of the paired bootstrap; default: 1000")
     command = _plain_command(commands, "lengths", lengths)
     command.add_argument("path", help="a TSV: system, segment, length, wanted")
     for name, run_judged in (("human-scores", human_scores), ("quality", quality)):
@@ -114,30 +122,71 @@ def add_commands(commands: Any) -> None:
         command.add_argument("judgments", help="judgments.tsv of a bundle")
         command.add_argument("--annotators", required=True, help="annotators.tsv of a bundle")
         _filters(command)
-    commands.choices["quality"].add_argument("--resamples", type=int, default=0)
-    commands.choices["quality"].add_argument("--seed", type=int, default=0)
-    command = commands.choices["human-scores"]
-    command.add_argument("--form", choices=["z", "raw"], default="z")
-    command.add_argument("--pool", choices=["targets", "all"], default="targets")
+    add = commands.choices["quality"].add_argument
+    add("--resamples", type=int, default=0, help="bootstrap samples of intervals; default: none")
+    add("--seed", type=int, default=0, help=SEED_HELP)
+    add = commands.choices["human-scores"].add_argument
+    add(
+        "--form",
+        choices=["z", "raw"],
+        default="",
+        help="standardised or as given; default: z, but raw where there are penalties (a score "
+        "below 0)",
+    )
+    add(
+        "--pool",
+        choices=["targets", "all"],
+        default="targets",
+        help="judgments behind an "
+        "annotator's mean and standard deviation: without control items (the default), or all",
+    )
+
+
+def add_common(command: Any) -> None:
+    """Add the options that every command takes which may draw at random."""
+    command.add_argument("--seed", type=int, default=0, help=SEED_HELP)
+    command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
+
+
+def _question(command: Any) -> None:
+    add = command.add_argument
+    add("--statistic", choices=STATISTICS, required=True, help="what is compared")
+    add("--grouping", choices=GROUPINGS, default="", help="default: what is usual of the statistic")
+    add("--test", choices=TESTS, default="", help="default: what is usual of the statistic")
+    add(
+        "--correction",
+        choices=CORRECTIONS,
+        default="bonferroni",
+        help="for many tests; default: bonferroni",
+    )
+    add(
+        "--scope",
+        choices=SCOPES,
+        default="table",
+        help="tests that are corrected together: all pairs (table, the default), or those of a row",
+    )
+    add("--metrics", help="a TSV with the metrics' labels, which break ties")
+    add("--shown", action="append", default=[], help="a metric; repeat; or all")
 
 
 def _plain_command(commands: Any, name: str, run: Any) -> Any:
     command = commands.add_parser(name, help=run.__doc__)
     command.set_defaults(run=run)
-    command.add_argument("--output", choices=["tsv", "json"], default="tsv")
+    command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
     return command
 
 
 def _filters(command: Any) -> None:
     """What a reader of a page can leave out; what is left out counts as never given."""
-    command.add_argument("--without", action="append", default=[], help="an annotator; repeat")
-    command.add_argument("--without-controls", action="store_true", help="traps and their like")
-    command.add_argument("--document", action="append", default=[], help="only these; repeat")
-    command.add_argument("--segments", help="segments.tsv of a bundle, for --document")
-    command.add_argument("--since", default="", help="the first day, in UTC: 2026-03-31")
-    command.add_argument("--until", default="", help="the last day, in UTC")
-    command.add_argument("--min-seconds", type=float, help="the server's time of an item")
-    command.add_argument("--max-seconds", type=float, help="the server's time of an item")
+    add = command.add_argument
+    add("--without", action="append", default=[], help="an annotator to leave out; repeat")
+    add("--without-controls", action="store_true", help="leave out traps and their like")
+    add("--document", action="append", default=[], help="only these documents; repeat")
+    add("--segments", help="segments.tsv of a bundle, for --document")
+    add("--since", default="", help="the first day, in UTC: 2026-03-31")
+    add("--until", default="", help="the last day, in UTC")
+    add("--min-seconds", type=float, help="leave out items that took less of the server's time")
+    add("--max-seconds", type=float, help="leave out items that took more of the server's time")
 
 
 def _judgments(options: argparse.Namespace) -> JudgmentFile:
@@ -155,11 +204,6 @@ def _judgments(options: argparse.Namespace) -> JudgmentFile:
             max_seconds=options.max_seconds,
         ),
     )
-
-
-def _seeded(command: Any) -> None:
-    command.add_argument("--seed", type=int, default=0)
-    command.add_argument("--output", choices=["tsv", "json"], default="tsv")
 
 
 def _scores(options: argparse.Namespace) -> ScoreFile:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.agreement import krippendorff_alpha, one_vs_rest_pearson
-from metaeval.agreement_intervals import agreement_interval
+from metaeval.agreement_intervals import judgment_agreement
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.controls import annotation_times, trap_levels
+from metaeval.results import StatisticResult
 from metaeval.standardize import z_scores
 from metaeval.textfiles import Table
 
@@ -149,7 +149,11 @@ def read_judgments(
 
 
 def human_rows(judged: JudgmentFile, *, form: str, pool: str) -> list[Row]:
-    """Return the mean human score of every judged output, as z-scores or raw."""
+    """Return the mean human score of every judged output, as z-scores or raw.
+
+    Left open, ``form`` is z; where a score is below 0 the scores are penalties, and raw.
+    """
+    form = form or ("raw" if (judged.score < 0).any() else "z")
     values = judged.score
     if form == "z" and len(values):
         is_pool = np.array(judged.kind) == "target" if pool == "targets" else None
@@ -182,71 +186,45 @@ def quality_rows(judged: JudgmentFile, *, n_resamples: int, seed: int) -> list[R
     if traps.any() and (judged.score >= 0).all():
         levels = trap_levels(judged.score[traps])
         found |= {"traps_zero": levels.zero, "traps_low": levels.low, "traps_high": levels.high}
-    if traps.any():
-        found |= _agreement(judged, targets | traps, "with_traps")
-    found |= _agreement(judged, targets, "without_traps")
-    if n_resamples:
-        sets = {
-            "without_traps": targets,
-            **({"with_traps": targets | traps} if traps.any() else {}),
-        }
-        for suffix, chosen in sets.items():
-            found |= _intervals(judged, chosen, suffix, n_resamples, seed)
+    sets = {"with_traps": targets | traps} if traps.any() else {}
+    for suffix, chosen in (sets | {"without_traps": targets}).items():
+        found |= _agreement(judged, chosen, suffix, n_resamples, seed)
     return [{"statistic": name, "value": value} for name, value in found.items()]
 
 
-def _agreement(judged: JudgmentFile, chosen: BoolArray, suffix: str) -> Row:
-    if not chosen.any():
-        return {}
-    codes = {name: code for code, name in enumerate(judged.people)}
-    annotator = np.array([codes[name] for name in judged.annotator])[chosen]
-    z = z_scores(judged.score[chosen], annotator.tolist()).z
-    standard = _ratings(judged, chosen, annotator, z)
-    raw = _ratings(judged, chosen, annotator, judged.score[chosen])
-    one = one_vs_rest_pearson(standard, annotators=list(judged.people))
-    return {
-        f"one_vs_rest_{suffix}": one.statistic,
-        f"alpha_z_{suffix}": krippendorff_alpha(standard).statistic,
-        f"alpha_raw_{suffix}": krippendorff_alpha(raw).statistic,
-    }
-
-
-def _intervals(
+def _agreement(
     judged: JudgmentFile, chosen: BoolArray, suffix: str, n_resamples: int, seed: int
 ) -> Row:
-    """The ends of percentile intervals, over samples of items."""
+    """One-vs-rest r and alpha, the ends of their intervals, and how these were computed or why not.
+
+    Sorted as the pages sort them: the same numbers to the last bit.
+    """
     if not chosen.any():
         return {}
     codes = {name: code for code, name in enumerate(judged.people)}
     annotator = np.array([codes[name] for name in judged.annotator])[chosen]
     output, item, score = judged.output[chosen], judged.item[chosen], judged.score[chosen]
     units = np.where(output >= 0, output, -1 - item)
-    on_z, on_raw = (
-        agreement_interval(values, annotator, units, n_resamples=n_resamples, rng=seed)
-        for values in (z_scores(score, annotator.tolist()).z, score)
+    order = np.lexsort((score, units, annotator))
+    found = judgment_agreement(
+        score[order], annotator[order], units[order], n_resamples=n_resamples, rng=seed
     )
-    found = {
-        "one_vs_rest": on_z.one_vs_rest_interval,
-        "alpha_z": on_z.alpha_interval,
-        "alpha_raw": on_raw.alpha_interval,
+    parts = {
+        "one_vs_rest": found.one_vs_rest,
+        "alpha_z": found.alpha_z,
+        "alpha_raw": found.alpha_raw,
     }
-    return {
-        f"{name}_{suffix}_{end}": value
-        for name, interval in found.items()
-        for end, value in zip(("low", "high"), (interval or (None, None))[:2], strict=True)
-    }
+    rows = {f"{name}_{suffix}": part.statistic for name, part in parts.items()}
+    return rows | (_intervals(parts, suffix) if n_resamples else {})
 
 
-def _ratings(
-    judged: JudgmentFile, chosen: BoolArray, annotator: IntArray, values: FloatArray
-) -> FloatArray:
-    """Annotators x units, an output once in however many items it is shown; means of repeats."""
-    output, item = judged.output[chosen], judged.item[chosen]
-    units, column = np.unique(np.where(output >= 0, output, -1 - item), return_inverse=True)
-    size, cell = len(judged.people) * len(units), annotator * len(units) + column
-    defined = ~np.isnan(values)
-    sums = np.bincount(cell[defined], weights=values[defined], minlength=size)
-    counts = np.bincount(cell[defined], minlength=size)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(counts > 0, sums / counts, np.nan)
-    return np.asarray(means.reshape(len(judged.people), len(units)))
+def _intervals(parts: dict[str, StatisticResult], suffix: str) -> Row:
+    found: Row = {}
+    for name, part in parts.items():
+        low, high, _ = part.interval or (None, None, None)
+        why = next((each.message for each in part.warnings), "no interval")
+        named = {"low": low, "high": high, "interval": part.method or why}
+        found |= {f"{name}_{suffix}_{end}": value for end, value in named.items()}
+        told = [each.message for each in part.warnings if part.interval]
+        found |= {f"{name}_{suffix}_warning": message for message in told}
+    return found

@@ -53,6 +53,9 @@ def question_document(
     return {
         "statistic": question.key,
         "n": found.n,
+        "n_systems": found.n_systems,
+        "n_segments": found.n_segments,
+        "n_informative": found.n_informative,
         "interval": found.interval,
         "test": found.test,
         "n_permutations": found.n_permutations,

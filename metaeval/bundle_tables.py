@@ -15,10 +15,11 @@ import numpy as np
 
 from metaeval import questions
 from metaeval.corpus import FORMULAS, CorpusStatistics
-from metaeval.correlations import kendall, pearson, system_correlation
+from metaeval.correlations import correlation_alone, system_correlation
 from metaeval.lengths import length_deviation
 from metaeval.scores import ScoreMatrix
-from metaeval.system_table import Scored, SystemTable, system_table
+from metaeval.system_columns import Scored
+from metaeval.system_table import SystemTable, system_table
 from metaeval.tables import read_score_table
 from metaeval.textfiles import FormatError, Table
 
@@ -109,7 +110,7 @@ def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Ro
     rows = []
     for name in scores.metrics:
         values = scores.human.with_values(panel.turned(name))
-        tau, r = kendall(scores.human, values), pearson(scores.human, values)
+        tau, r = (correlation_alone(scores.human, values, m) for m in ("kendall", "pearson"))
         systems = system_correlation(*panel.system_level(name))
         r_hybrid, r_limit = hybrids.get(name, (np.nan, np.nan))
         rows.append(
@@ -136,11 +137,13 @@ def system_rows(table: SystemTable) -> list[Row]:
         table.ranking
     ) else []  # fmt: skip
     for column in table.columns:
-        places = zip(column.systems, column.scores, column.pvalues, column.marks, strict=True)
         rows += [
-            {"measure": column.metric, "system": name, "score": float(score), "p": float(p),
-             "mark": mark, "tau": column.tau, "accuracy": column.accuracy}
-            for name, score, p, mark in places
+            {"measure": column.metric, "system": name, "score": float(column.scores[place]),
+             "n": int(column.counts[place]), "p": float(column.pvalues[place]),
+             "shared": int(column.shared[place]), "mark": column.marks[place],
+             "human": float(column.human[place]), "compared": float(column.compared[place]),
+             "judged": int(column.judged[place]), "tau": column.tau, "accuracy": column.accuracy}
+            for place, name in enumerate(column.systems)
         ]  # fmt: skip
     return rows
 
@@ -150,6 +153,7 @@ def _ranked(ranking: Any, place: int) -> Row:
         "measure": "human",
         "system": ranking.systems[place],
         "score": float(ranking.scores[place]),
+        "n": int(ranking.shared[place, place]),
         **{key: int(getattr(ranking, key + "s" if key == "cluster" else key)[place])
            for key in ("cluster", "first", "last", "wins")},
     }  # fmt: skip

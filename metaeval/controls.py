@@ -16,6 +16,7 @@ from metaeval.results import (
     StatisticResult,
     TooFewWarning,
 )
+from metaeval.signed_rank import signed_rank_test
 
 ALTERNATIVES = ("less", "greater", "two-sided")
 
@@ -48,8 +49,8 @@ def control_test(
     alternative
         ``less`` (default): controls score lower; ``greater`` or ``two-sided``.
     method
-        ``t``: paired t-test (Graham et al. 2017; WMT). ``wilcoxon``: signed-rank test, exact
-        without ties up to 50 pairs. ``mannwhitney``: unpaired U test with normal approximation,
+        ``t``: paired t-test (Graham et al. 2017; WMT). ``wilcoxon``: `signed_rank_test`, exact
+        up to 50 pairs. ``mannwhitney``: unpaired U test with normal approximation,
         what Appraise runs on the paired data; weaker, for comparison only.
 
     Warns
@@ -220,18 +221,13 @@ def _paired_t(
 def _signed_rank(
     differences: FloatArray, alternative: str, notes: Notes
 ) -> tuple[float, float, str, float]:
-    from scipy.stats import rankdata, wilcoxon
-
-    name = "matched-pairs rank-biserial"
-    moved = differences[differences != 0.0]
-    notes.exclude("pair without difference", len(differences) - len(moved))
-    if not len(moved):
-        notes.warn(ConstantInputWarning("No pair differs: the signed-rank test is undefined."))
-        return np.nan, np.nan, name, np.nan
-    ranks = rankdata(np.abs(moved))
-    positive = float(ranks[moved > 0.0].sum())
-    p = float(wilcoxon(moved, alternative=alternative).pvalue)
-    return positive, p, name, float(2.0 * positive / ranks.sum() - 1.0)
+    found = signed_rank_test(differences, alternative=alternative)
+    for reason, count in found.reasons.items():
+        notes.exclude(reason, count)
+    notes.absorb(found)
+    pvalue = np.nan if found.pvalue is None else found.pvalue
+    size = 2.0 * found.statistic / found.total - 1.0 if found.n else np.nan
+    return found.statistic, pvalue, "matched-pairs rank-biserial", size
 
 
 def _unpaired(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -11,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, as_pair, one_of
+from metaeval.correlation_intervals import pooled_interval
+from metaeval.fisher import fisher_interval, independent_pvalue
+from metaeval.jackknife import METHODS, Rows, interval_over_systems, rows_of
 from metaeval.results import (
     ConstantInputWarning,
-    Interval,
     MissingDataWarning,
     Notes,
     StatisticResult,
@@ -22,10 +23,10 @@ from metaeval.results import (
 )
 from metaeval.rowwise import row_kendall, row_pearson, row_spearman
 from metaeval.scores import ScoreMatrix, align
+from metaeval.system_scores import system_scores
 
 Scores: TypeAlias = ScoreMatrix | ArrayLike
 GROUPINGS = ("none", "item", "system")
-METHODS = ("pearson", "spearman", "kendall")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,7 +43,9 @@ class Correlation(StatisticResult):
     group_values, groups
         The correlation of each group (nan where undefined) and its name.
     interval, pvalue
-        Fisher's 95 % interval and the two-sided p against zero; None unless ungrouped.
+        95 % interval and two-sided p against zero; None unless ungrouped. Of vectors Fisher's; of
+        matrices, whose outputs of one segment hang together, `correlation_intervals`' for the
+        same systems on new segments; over systems the jackknife's.
     """
 
     grouping: str
@@ -67,6 +70,8 @@ def pearson(x: Scores, y: Scores, *, grouping: str = "none") -> Correlation:
         The statistic is nan.
     UndefinedGroupWarning, MissingDataWarning
         Groups or cells were left out.
+    DependentDataWarning
+        Fewer than 20 segments of several systems: no interval and no p.
 
     Examples
     --------
@@ -100,26 +105,54 @@ def kendall(x: Scores, y: Scores, *, variant: str = "b", grouping: str = "none")
     """
     one_of("variant", variant, ("b", "c"))
     rows = partial(row_kendall, variant=variant)
-    return _correlate(x, y, "kendall", f"Kendall's tau-{variant}", grouping, rows)
+    label = f"Kendall's tau-{variant}"
+    return _correlate(x, y, "kendall", label, grouping, rows, variant=variant)
+
+
+def correlation_alone(
+    x: Scores, y: Scores, method: str, *, variant: str = "b", grouping: str = "none"
+) -> Correlation:
+    """The same as `pearson`, `spearman` or `kendall`, without interval and p: a part of the time.
+
+    Examples
+    --------
+    >>> correlation_alone([1, 2, 2, 3], [1, 2, 3, 3], "kendall").interval is None
+    True
+    """
+    label = f"{_LABELS[method]}-{variant}" if method == "kendall" else _LABELS[method]
+    rows = rows_of(method, variant)
+    return _correlate(x, y, method, label, grouping, rows, has_interval=False)
 
 
 def system_correlation(
-    human: Scores, metric: Scores, *, method: str = "pearson", variant: str = "b"
+    human: Scores,
+    metric: Scores,
+    *,
+    method: str = "pearson",
+    variant: str = "b",
+    cells: str = "common",
 ) -> Correlation:
     """Correlate system scores: one number per system on each side.
+
+    The interval is the jackknife's over systems with t, from 6 systems (`jackknife_interval`).
 
     Parameters
     ----------
     human, metric
-        Vectors of system scores, or `ScoreMatrix`: then each side is averaged over the segments
-        *it* has (nan-mean, as mt-metrics-eval does), and systems are matched by name.
+        Vectors of system scores, or `ScoreMatrix`, matched by name.
     method
         ``pearson``, ``spearman`` or ``kendall`` (with ``variant``).
+    cells
+        Of matrices, ``common``: both sides are averaged over the segments that both have of a
+        system, as everywhere in this package; ``own``: each side over the segments *it* has, as
+        mt-metrics-eval does.
 
     Warns
     -----
+    MissingDataWarning
+        Cells of one side alone were left out.
     TooFewWarning
-        Fewer than three systems: any two systems correlate at +-1.
+        Fewer than six systems: no interval. Any two systems correlate at +-1.
 
     Examples
     --------
@@ -129,19 +162,32 @@ def system_correlation(
     0.89
     """
     one_of("method", method, METHODS)
+    one_of("cells", cells, ("common", "own"))
     notes = Notes()
     if isinstance(human, ScoreMatrix) and isinstance(metric, ScoreMatrix):
-        names = [name for name in human.systems if name in metric.systems]
-        strangers = len(human.systems) + len(metric.systems) - 2 * len(names)
-        _note(notes, "system on one side only", strangers)
-        x = human.subset(systems=names).system_means()
-        y = metric.subset(systems=names).system_means()
+        x, y = system_sides(human, metric, cells, notes)
     else:
         x, y = _vectors(human, metric)
-    result = _correlate(
-        x, y, method, f"system-level {_LABELS[method]}", "none", _rows(method, variant), notes
+    return _correlate(
+        x, y, method, f"system-level {_LABELS[method]}", "none", rows_of(method, variant), notes
     )
-    return result
+
+
+def system_sides(
+    human: ScoreMatrix, metric: ScoreMatrix, cells: str, notes: Notes
+) -> tuple[FloatArray, FloatArray]:
+    """Return both sides' scores of the systems that both have; says what is left out."""
+    names = [name for name in human.systems if name in metric.systems]
+    strangers = len(human.systems) + len(metric.systems) - 2 * len(names)
+    _note(notes, "system on one side only", strangers)
+    ours, theirs = human.subset(systems=names), metric.subset(systems=names)
+    if cells == "own":
+        return ours.system_means(), theirs.system_means()
+    n = int(ours.mask.sum()) + int(theirs.mask.sum())
+    ours, theirs = align(ours, theirs)
+    both = ours.mask & theirs.mask
+    _note(notes, "score of a cell that the other side lacks", n - 2 * int(both.sum()))
+    return system_scores(ours.values, both), system_scores(theirs.values, both)
 
 
 def _correlate(
@@ -150,8 +196,10 @@ def _correlate(
     method: str,
     label: str,
     grouping: str,
-    rows: Callable[[FloatArray, FloatArray], FloatArray],
+    rows: Rows,
     notes: Notes | None = None,
+    variant: str = "b",
+    has_interval: bool = True,
 ) -> Correlation:
     one_of("grouping", grouping, GROUPINGS)
     is_system_level = notes is not None
@@ -164,17 +212,24 @@ def _correlate(
     values = rows(left, right)
     statistic = _summarise(left, right, values, grouping, notes)
     n = int(valid.sum())
-    if is_system_level and n < 3:
-        notes.warn(TooFewWarning(f"{n} systems: a correlation over fewer than three says nothing."))
-    plain = grouping == "none"
+    plain = grouping == "none" and has_interval
+    if not plain:
+        interval, pvalue = None, None
+    elif is_system_level:
+        interval, pvalue = interval_over_systems(left[0], right[0], rows, notes)
+    elif isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix) and min(len(x.systems), n) > 1:
+        interval, pvalue = pooled_interval(x, y, method, variant, notes)
+    else:
+        interval = fisher_interval(statistic, n, method)
+        pvalue = independent_pvalue(statistic, left, right, method)
     return Correlation(
         n=n,
         reasons=notes.reasons,
         warnings=notes.warnings,
         statistic=statistic,
         method=label,
-        interval=_fisher_interval(statistic, n, method) if plain else None,
-        pvalue=_pvalue(statistic, left, right, method) if plain else None,
+        interval=interval,
+        pvalue=pvalue,
         alternative="two-sided" if plain else None,
         grouping=grouping,
         groups=groups,
@@ -229,42 +284,6 @@ def _summarise(
     else:
         notes.warn(ConstantInputWarning("One side is constant: the correlation is undefined."))
     return np.nan
-
-
-def _fisher_interval(r: float, n: int, method: str) -> Interval:
-    """Fisher's z interval; standard errors of Bonett and Wright (2000)."""
-    spare = n - (4 if method == "kendall" else 3)
-    if not abs(r) < 1.0 or spare <= 0:
-        return Interval(np.nan, np.nan, 0.95)
-    variance = {"pearson": 1.0, "spearman": 1.0 + r * r / 2.0, "kendall": 0.437}[method] / spare
-    half = 1.959963984540054 * np.sqrt(variance)
-    return Interval(
-        float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half)), 0.95
-    )
-
-
-def _pvalue(r: float, left: FloatArray, right: FloatArray, method: str) -> float:
-    """Two-sided p against zero: t for r and rho, the tie-corrected normal for tau."""
-    from scipy.special import stdtr
-
-    valid = ~(np.isnan(left) | np.isnan(right))
-    n = int(valid.sum())
-    if np.isnan(r) or n < 3:
-        return np.nan
-    if method == "kendall":
-        from scipy.stats import kendalltau
-
-        return float(kendalltau(left[valid], right[valid]).pvalue)
-    if abs(r) == 1.0:
-        return 0.0
-    return float(2.0 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1.0 - r * r))))
-
-
-def _rows(method: str, variant: str) -> Callable[[FloatArray, FloatArray], FloatArray]:
-    one_of("variant", variant, ("b", "c"))
-    if method == "kendall":
-        return partial(row_kendall, variant=variant)
-    return row_pearson if method == "pearson" else row_spearman
 
 
 def _note(notes: Notes, reason: str, count: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metaeval.arrays import fraction, one_of, positive_int
+from metaeval.arrays import FloatArray, fraction, one_of, positive_int
 from metaeval.results import (
     DirectionWarning,
     IdenticalInputWarning,
@@ -13,6 +13,9 @@ from metaeval.results import (
     StatisticResult,
     TooFewWarning,
 )
+
+# Published correlations have three decimals.
+ROUNDED = 5e-4
 
 
 def williams_test(
@@ -38,6 +41,17 @@ def williams_test(
     -------
     StatisticResult
         ``statistic`` is t.
+
+    Raises
+    ------
+    ValueError
+        No three variables have these correlations: they were computed over other observations
+        each, or turned round (absolute values) one by one.
+
+    Warns
+    -----
+    IdenticalInputWarning, TooFewWarning
+        The metrics are identical, or there are fewer than four observations: nan.
 
     Examples
     --------
@@ -87,7 +101,13 @@ def zou_interval(
     Returns
     -------
     StatisticResult
-        ``statistic`` is r12 - r13.
+        ``statistic`` is r12 - r13; the interval lies within -2 and 2, as a difference of two
+        correlations does.
+
+    Raises
+    ------
+    ValueError
+        As `williams_test`.
 
     Examples
     --------
@@ -110,7 +130,8 @@ def zou_interval(
         l2, u2 = np.tanh(np.arctanh(r13) - half), np.tanh(np.arctanh(r13) + half)
         squares = r12**2 + r13**2 + r23**2
         c = (r23 - r12 * r13 / 2.0) * (1.0 - squares) + r23**3
-        c /= (1.0 - r12**2) * (1.0 - r13**2)
+        # A correlation of two correlations: beyond 1 by what r23 was rounded.
+        c = np.clip(c / ((1.0 - r12**2) * (1.0 - r13**2)), -1.0, 1.0)
         low = r12 - r13 - _spread(r12 - l1, u2 - r13, c)
         high = r12 - r13 + _spread(u1 - r12, r13 - l2, c)
     if min(r12, r13) < 0.0:
@@ -129,6 +150,19 @@ def _check(r12: float, r13: float, r23: float, n: int) -> None:
         if not -1.0 <= value <= 1.0:
             raise ValueError(f"{name}: expected a correlation between -1 and 1, got {value}")
     positive_int("n", n)
+    if not _is_possible(np.array([r12, r13, r23])):
+        middle, half = r12 * r13, np.sqrt((1.0 - r12**2) * (1.0 - r13**2))
+        raise ValueError(
+            f"r12, r13, r23: no three variables correlate at {r12:.6g}, {r13:.6g} and {r23:.6g}; "
+            f"with the first two, r23 lies between {middle - half:.4f} and {middle + half:.4f}"
+        )
+
+
+def _is_possible(r: FloatArray) -> bool:
+    """Tell whether three vectors have these cosines, to within rounding: angles on a sphere."""
+    least = np.arccos(np.minimum(r + ROUNDED, 1.0))
+    most = np.arccos(np.maximum(r - ROUNDED, -1.0))
+    return bool((least <= most.sum() - most).all() and least.sum() <= 2.0 * np.pi)
 
 
 def _ratio(above: float, below: float, notes: Notes) -> float:

@@ -46,12 +46,6 @@ class Disagreement:
         n = self.n
         return _all_pairs(self._scaled(), self.level) / (n * (n - 1)) if n else np.nan
 
-    def resampled(self, counts: FloatArray) -> FloatArray:
-        """Return alpha for bootstrap samples of items; counts is resamples x items."""
-        if self.level == "interval":
-            return self._resampled_interval(counts)
-        return np.array([self._resampled_once(row) for row in counts])
-
     def _scaled(self) -> FloatArray:
         """Ratings in units whose plain differences are the level's distances."""
         if self.level == "ordinal":
@@ -76,30 +70,6 @@ class Disagreement:
                 total += 2.0 * np.nan_to_num(distances, nan=0.0)
         scaled: FloatArray = total / (raters - 1)
         return scaled
-
-    def _resampled_interval(self, counts: FloatArray) -> FloatArray:
-        ratings = self._scaled()
-        present = np.where(np.isnan(ratings), 0.0, ratings)
-        sums = np.stack(
-            [
-                self._per_item(ratings),
-                (~np.isnan(ratings)).sum(axis=0),
-                present.sum(axis=0),
-                (present**2).sum(axis=0),
-            ],
-            axis=1,
-        )
-        within, n, total, squares = (counts @ sums).T
-        expected = 2.0 * (n * squares - total**2) / (n * (n - 1.0))
-        result = np.full(len(counts), np.nan)
-        varied = expected > 1e-12 * np.nanmax(present**2)
-        result[varied] = 1.0 - within[varied] / n[varied] / expected[varied]
-        return result
-
-    def _resampled_once(self, counts: FloatArray) -> float:
-        chosen = np.repeat(np.arange(self.n_items), counts.astype(np.int64))
-        sample = Disagreement(self.ratings[:, chosen], self.level)
-        return np.nan if sample.is_constant else 1.0 - sample.observed() / sample.expected()
 
 
 def disagreement(ratings: FloatArray, level: str) -> Disagreement:

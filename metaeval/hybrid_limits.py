@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, as_floats
+from metaeval.arrays import BoolArray, FloatArray, as_floats
 from metaeval.scores import ScoreMatrix, align
 
 
@@ -22,7 +22,7 @@ def hybrid_limits(
     Parameters
     ----------
     human, metrics
-        Matched by names; segment metrics only, because a corpus metric has no such limit.
+        Matched by names; segment metrics only; `hybrid_limit_intervals` takes corpus metrics too.
     weights
         samples x segments, in the order of the segments common to all: how often each counts.
         Counts of a bootstrap sample, or 0 and 1 for a fold. Default: one sample, every segment
@@ -46,9 +46,9 @@ def hybrid_limits(
     stack = np.array([matrix.values for matrix in (first, *others)])
     drawable = ~np.isnan(stack).any(axis=0)
     counts = np.maximum(drawable.sum(axis=0), 1)
-    within = _within(stack, drawable, counts)
-    products = (within[0] * within / counts).sum(axis=1)
-    squares = (within**2 / counts).sum(axis=1)
+    away = within(stack, drawable)
+    products = (away[0] * away / counts).sum(axis=1)
+    squares = (away**2 / counts).sum(axis=1)
     w = np.ones((1, len(counts))) if weights is None else as_floats("weights", weights, ndim=2)
     if w.shape[1] != len(counts):
         raise ValueError(f"weights: expected {len(counts)} segments, got {w.shape[1]}")
@@ -58,8 +58,12 @@ def hybrid_limits(
     return np.asarray(np.clip(np.where(np.isfinite(r), r, np.nan), -1.0, 1.0))
 
 
-def _within(stack: FloatArray, drawable: FloatArray, counts: FloatArray) -> FloatArray:
-    """Differences from each segment's mean over drawable systems, zero elsewhere."""
+def within(stack: FloatArray, drawable: BoolArray) -> FloatArray:
+    """Return differences from each segment's mean over drawable systems, zero elsewhere.
+
+    `stack` is ... x systems x segments.
+    """
+    counts = np.maximum(drawable.sum(axis=0), 1)
     present = np.where(drawable, stack, 0.0)
     means = (present.sum(axis=1) / counts)[:, None]
     # Equal values leave rounding behind; their differences are zero.

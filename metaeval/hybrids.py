@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
+from metaeval.arrays import BoolArray, FloatArray, positive_int
 from metaeval.corpus import CorpusStatistics
+from metaeval.corpus_limits import corpus_limit
 from metaeval.hybrid_draws import score_hybrids
+from metaeval.hybrid_limits import within
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import (
     ConstantInputWarning,
@@ -19,6 +21,9 @@ from metaeval.results import (
     TooFewWarning,
 )
 from metaeval.scores import ScoreMatrix
+
+# A smaller share of segments that let hybrids differ is said.
+FEW_INFORMATIVE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,15 +37,16 @@ class HybridCorrelations(Result):
     r
         Pearson's r of human and metric scores over the hybrids; nan where undefined.
     limit
-        What r tends to as the number of hybrids grows, in closed form; nan for corpus metrics,
-        which have none.
+        What r tends to as the number of hybrids grows: in closed form, for corpus metrics by the
+        line through their score at the mean counts (`corpus_limits`).
     between
         metrics x metrics, Pearson's r between the metrics over the hybrids (for Zou's interval
         and Williams' test with n = ``n_hybrids``).
     human_scores, metric_scores
         Scores of the hybrids: n_hybrids, and metrics x n_hybrids.
     n
-        Segments drawn from; ``cells`` of them times systems could be drawn.
+        Segments drawn from; ``cells`` of them times systems could be drawn, and only
+        ``n_informative`` of them have two systems to choose from.
     n_hybrids, seed
         Report both: more hybrids only narrow the interval (half-width ~ 1/sqrt(K)).
     """
@@ -53,6 +59,7 @@ class HybridCorrelations(Result):
     metric_scores: FloatArray
     systems: tuple[str, ...]
     cells: int
+    n_informative: int
     n_hybrids: int
     seed: int
 
@@ -119,11 +126,8 @@ def hybrid_supersample(
     """
     statistics = statistics or {}
     positive_int("n_hybrids", n_hybrids, minimum=2)
-    _check_names(metrics, statistics)
     notes = Notes()
-    matrices = {name: _conform(name, human, metric) for name, metric in metrics.items()}
-    counts = {name: _conform_counts(name, human, corpus) for name, corpus in statistics.items()}
-    drawable = _drawable(human, matrices, counts, notes)
+    matrices, counts, drawable = drawable_cells(human, metrics, statistics, notes)
     used = drawable.any(axis=0)
     seed = resolve_seed(rng)
     human_scores, metric_scores = score_hybrids(
@@ -131,22 +135,40 @@ def hybrid_supersample(
     )
     names = (*metrics, *statistics)
     table = _correlation_table(human_scores, metric_scores, names, notes)
-    limit = [_limit(human.values, matrices[name], drawable) for name in metrics]
+    h = within(human.values[None], drawable)[0]
+    limit = [_limit(h, matrices[name], drawable) for name in metrics]
+    limit += [
+        corpus_limit(h, counts[name], statistics[name].score, drawable)[0] for name in statistics
+    ]
     return HybridCorrelations(
         n=int(used.sum()),
         reasons=notes.reasons,
         warnings=notes.warnings,
         metrics=names,
         r=table[0, 1:],
-        limit=np.array(limit + [np.nan] * len(statistics)),
+        limit=np.array(limit),
         between=table[1:, 1:],
         human_scores=human_scores,
         metric_scores=metric_scores,
         systems=tuple(np.array(human.systems)[drawable.any(axis=1)].tolist()),
         cells=int(drawable.sum()),
+        n_informative=int((drawable.sum(axis=0) > 1).sum()),
         n_hybrids=n_hybrids,
         seed=seed,
     )
+
+
+def drawable_cells(
+    human: ScoreMatrix,
+    metrics: Mapping[str, ScoreMatrix],
+    statistics: Mapping[str, CorpusStatistics],
+    notes: Notes,
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray], BoolArray]:
+    """Return metrics and counts on the human grid, and the cells that a hybrid may take."""
+    _check_names(metrics, statistics)
+    matrices = {name: _conform(name, human, metric) for name, metric in metrics.items()}
+    counts = {name: _conform_counts(name, human, corpus) for name, corpus in statistics.items()}
+    return matrices, counts, _drawable(human, matrices, counts, notes)
 
 
 def _check_names(
@@ -220,6 +242,13 @@ def _drawable(
         )
     if choices.max() < 2:
         notes.warn(TooFewWarning("No segment has two systems to draw from: hybrids are equal."))
+    elif (n := int((choices > 1).sum())) < FEW_INFORMATIVE * (choices > 0).sum():
+        notes.warn(
+            TooFewWarning(
+                f"Only {n:,} of {int((choices > 0).sum()):,} segments have two or more systems to "
+                "draw from; the others tell hybrids nothing."
+            )
+        )
     return drawable
 
 
@@ -241,17 +270,9 @@ def _correlation_table(
     return np.asarray(np.clip(products, -1.0, 1.0))
 
 
-def _limit(human: FloatArray, metric: FloatArray, drawable: BoolArray) -> float:
+def _limit(h: FloatArray, metric: FloatArray, drawable: BoolArray) -> float:
     choices = np.maximum(drawable.sum(axis=0), 1)
-    h, m = _within(human, drawable, choices), _within(metric, drawable, choices)
+    m = within(metric[None], drawable)[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         r = (h * m / choices).sum() / np.sqrt((h * h / choices).sum() * (m * m / choices).sum())
     return float(np.clip(r, -1.0, 1.0))
-
-
-def _within(values: FloatArray, drawable: BoolArray, choices: IntArray) -> FloatArray:
-    """Differences from the segment's mean over drawable systems, zero elsewhere."""
-    present = np.where(drawable, values, 0.0)
-    means = present.sum(axis=0) / choices
-    constant = np.ptp(np.where(drawable, values, means), axis=0) == 0.0
-    return np.where(drawable & ~constant, present - means, 0.0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from metaeval.arrays import FloatArray, one_of, positive_int
 from metaeval.chunks import Chunk
-from metaeval.correlations import GROUPINGS, kendall, pearson, spearman, system_correlation
+from metaeval.correlations import GROUPINGS, correlation_alone, system_correlation
 from metaeval.pairwise import acc_eq, kendall_like, pairwise_accuracy
 from metaeval.panels import Panel
 from metaeval.permuted import OrderTest, PearsonTest
@@ -22,7 +22,7 @@ from metaeval.permuted_pairs import (
     SystemLevelTest,
 )
 from metaeval.results import StatisticResult
-from metaeval.soft_pairwise import normal_pvalues, sign_flips, soft_pairwise_accuracy
+from metaeval.soft_pairwise import sign_flips, soft_pairwise_accuracy, soft_pairwise_limit
 from metaeval.swaps import SWAPS
 
 CORRELATIONS = (
@@ -117,13 +117,11 @@ class Measure:
             return pairwise_accuracy(human, metric)
         if name == "soft_pairwise_accuracy":
             if self.n_flips is None:
-                return _limit_spa(panel, index)
+                return soft_pairwise_limit(panel.human, panel.metrics[index], panel.valid)
             return soft_pairwise_accuracy(human, metric, n_resamples=self.n_flips, rng=seed)
         if self.group == SYSTEM_LEVEL:
             return system_correlation(human, metric, method=name, variant=self.variant)
-        if name == "kendall":
-            return kendall(human, metric, variant=self.variant, grouping=self.group)
-        return (pearson if name == "pearson" else spearman)(human, metric, grouping=self.group)
+        return correlation_alone(human, metric, name, variant=self.variant, grouping=self.group)
 
     def default_swap(self) -> str:
         """Pairs of outputs for acc_eq, as in WMT; cells for everything else."""
@@ -159,15 +157,3 @@ class Measure:
         if self.correlation in CORRELATIONS[5:]:
             return SYSTEM_LEVEL
         return "none" if self.correlation in PLAIN else "item"
-
-
-def _limit_spa(panel: Panel, index: int) -> StatisticResult:
-    both = np.nan_to_num(np.array([panel.human, panel.metrics[index]]))
-    pvalues = normal_pvalues(both - both.mean(axis=1, keepdims=True) * panel.valid, panel.valid)
-    gaps = np.abs(pvalues[0] - pvalues[1])
-    defined = ~np.isnan(gaps)
-    return StatisticResult(
-        n=int(defined.sum()),
-        statistic=float(1.0 - gaps[defined].mean()) if defined.any() else np.nan,
-        method="soft pairwise accuracy (limit of the sign flips)",
-    )

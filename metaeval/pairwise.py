@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import FloatArray, as_pair, one_of
-from metaeval.correlations import Scores
+from metaeval.correlations import Scores, system_sides
 from metaeval.results import (
+    ConstantInputWarning,
     MissingDataWarning,
     Notes,
     StatisticResult,
@@ -17,10 +18,7 @@ from metaeval.results import (
     UndefinedGroupWarning,
 )
 from metaeval.scores import ScoreMatrix, align
-from metaeval.ties import PairTable, pair_table
-
-# More cells than this make more pairs than fit in the memory a statistic may take.
-MAX_POOLED_CELLS = 8_000
+from metaeval.ties import MAX_POOLED_CELLS, PairTable, pair_table
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,6 +60,11 @@ def kendall_like(
         ``item`` (WMT): pairs within a segment; ``none``: all pairs; ``system``: within a system.
         Always pooled, never averaged over groups.
 
+    Warns
+    -----
+    ConstantInputWarning, TooFewWarning
+        The metric is constant in every group, or no pair counts: nan.
+
     Examples
     --------
     >>> human = ScoreMatrix([[90, 10], [50, 80], [20, 75]], "ABC", ["s1", "s2"])
@@ -78,13 +81,14 @@ def kendall_like(
     notes.exclude("pair below the human threshold", int((~counted).sum()))
     product = np.sign(table.human[counted]) * np.sign(table.metric[counted])
     n, concordant = len(product), int((product > 0).sum())
+    is_constant = table.constant == "metric" and _is_constant(table, notes)
     if not n:
         notes.warn(TooFewWarning(f"No pair differs by {threshold:g} human points or more."))
     return KendallLike(
         n=n,
         reasons=notes.reasons,
         warnings=notes.warnings,
-        statistic=(2 * concordant - n) / n if n else np.nan,
+        statistic=(2 * concordant - n) / n if n and not is_constant else np.nan,
         method="WMT Kendall-like tau",
         concordant=concordant,
         discordant=n - concordant,
@@ -136,6 +140,8 @@ def acc_eq(
     -----
     UndefinedGroupWarning
         Groups with fewer than two scores are left out.
+    ConstantInputWarning
+        One side is constant in every group: nan. The share would be that of the other's ties.
 
     Examples
     --------
@@ -152,6 +158,8 @@ def acc_eq(
     if not table.n_groups:
         notes.warn(TooFewWarning("No group has two scored outputs: acc_eq is undefined."))
         value, used = np.nan, np.nan
+    elif _is_constant(table, notes):
+        value, used = np.nan, np.nan if epsilon is None else epsilon
     elif epsilon is None:
         value, used = table.calibrate()
     else:
@@ -178,12 +186,17 @@ def pairwise_accuracy(
     Parameters
     ----------
     human, metric
-        Vectors of system scores, two `ScoreMatrix` (averaged per system, matched by name), or
-        mappings language pair -> either, whose system pairs are pooled.
+        Vectors of system scores, two `ScoreMatrix` (averaged per system over the cells that both
+        have, matched by name), or mappings language pair -> either, whose system pairs are pooled.
 
     Notes
     -----
     A tie on both sides agrees, a tie on one side does not. ``n`` counts system pairs.
+
+    Warns
+    -----
+    ConstantInputWarning
+        One side gives all systems of every language pair the same score: nan.
 
     Examples
     --------
@@ -191,21 +204,34 @@ def pairwise_accuracy(
     0.667
     """
     notes = Notes()
-    agreeing = total = 0
+    signs = [np.zeros((2, 0))]
     for name, (x, y) in _language_pairs(human, metric).items():
-        left, right = _system_scores(name, x, y, notes)
-        upper, lower = np.triu_indices(len(left), 1)
-        same = np.sign(left[upper] - left[lower]) == np.sign(right[upper] - right[lower])
-        agreeing, total = agreeing + int(same.sum()), total + len(same)
-    if not total:
+        both = np.array(_system_scores(name, x, y, notes))
+        upper, lower = np.triu_indices(both.shape[1], 1)
+        signs.append(np.sign(both[:, upper] - both[:, lower]))
+    ours, theirs = np.concatenate(signs, axis=1)
+    if not len(ours):
         notes.warn(TooFewWarning("No language pair has two systems."))
+    elif not (ours.any() and theirs.any()):
+        notes.warn(ConstantInputWarning(_constant("human" if theirs.any() else "metric")))
     return StatisticResult(
-        n=total,
+        n=len(ours),
         reasons=notes.reasons,
         warnings=notes.warnings,
-        statistic=agreeing / total if total else np.nan,
+        statistic=float((ours == theirs).mean()) if ours.any() and theirs.any() else np.nan,
         method="pairwise system accuracy",
     )
+
+
+def _is_constant(table: PairTable, notes: Notes) -> bool:
+    if table.constant:
+        notes.warn(ConstantInputWarning(_constant(table.constant)))
+    return bool(table.constant)
+
+
+def _constant(side: str) -> str:
+    whose = "The human scores are" if side == "human" else "The metric is"
+    return f"{whose} the same for all that is compared: the statistic is undefined."
 
 
 def _pair_table(human: ScoreMatrix, metric: ScoreMatrix, grouping: str, notes: Notes) -> PairTable:
@@ -253,10 +279,8 @@ def _language_pairs(
 
 def _system_scores(name: str, x: Scores, y: Scores, notes: Notes) -> tuple[FloatArray, FloatArray]:
     if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix):
-        names = [system for system in x.systems if system in y.systems]
-        notes.exclude("system on one side only", len(x.systems) + len(y.systems) - 2 * len(names))
-        left = x.subset(systems=names).system_means()
-        right = y.subset(systems=names).system_means()
+        # The mean of equal scores differs in its last bits with their number.
+        left, right = (np.round(side, 12) for side in system_sides(x, y, "common", notes))
     elif isinstance(x, ScoreMatrix) or isinstance(y, ScoreMatrix):
         raise ValueError("human and metric: give two vectors or two ScoreMatrix")
     else:

@@ -11,7 +11,13 @@ from metaeval.orders import Kernel, joint_codes
 from metaeval.panels import Panel, grouped, snapped
 from metaeval.permuted import GroupedTest
 from metaeval.rowwise import row_kendall, row_pearson, row_spearman
-from metaeval.soft_pairwise import mixture_sums, normal_pvalues, pair_pvalues, sums_to_pvalues
+from metaeval.soft_pairwise import (
+    is_constant,
+    mixture_sums,
+    normal_pvalues,
+    pair_pvalues,
+    sums_to_pvalues,
+)
 from metaeval.ties import PairTable, calibrate, pair_table
 
 
@@ -25,8 +31,21 @@ class KendallLikeTest(GroupedTest):
         self.n_pairs = self.kernel.sums(codes, codes)[0].sum() / 2.0
         self._own: dict[int, FloatArray] = {}
 
-    def linear(self, first: int, second: int) -> FloatArray:
-        """Return systems x segments coefficients."""
+    def linear(self, first: int, second: int) -> FloatArray | None:
+        """Return systems x segments coefficients, unless some mixture may be constant."""
+        x = self.metrics[first]
+        y = snapped(self.metrics[second], x)
+        return None if mixture_can_be_constant(x, y) else self._coefficients(first, second)
+
+    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
+        """Return the difference for each mask; nan where a mixture is constant."""
+        x = self.metrics[first]
+        y = snapped(self.metrics[second], x)
+        values = chunk.flat @ np.ravel(self._coefficients(first, second))
+        masks = grouped(chunk.masks, self.panel.valid, self.grouping)
+        return np.where(constant_mixtures(x, y, masks), np.nan, values)
+
+    def _coefficients(self, first: int, second: int) -> FloatArray:
         x = self.metrics[first]
         codes = joint_codes(x, snapped(self.metrics[second], x))
         for index, own in zip((first, second), codes, strict=True):
@@ -35,10 +54,6 @@ class KendallLikeTest(GroupedTest):
         rows, columns = self.kernel.sums(*codes)
         b = (self._own[first] - self._own[second] + rows - columns) / 4.0
         return self.spread(4.0 * b / (self.n_pairs or np.nan))
-
-    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
-        """Return the difference for each mask."""
-        return np.asarray(chunk.flat @ np.ravel(self.linear(first, second)))
 
 
 class AccEqPairsTest:
@@ -62,9 +77,11 @@ class AccEqPairsTest:
         return Chunk(masks, self.panel.valid[:1], "system")
 
     def linear(self, first: int, second: int) -> FloatArray:
-        """Return one coefficient per pair of outputs."""
+        """Return one coefficient per pair of outputs; nan where a metric is constant."""
         if not self.tables[0].n_groups:
             return np.full(1, np.nan)
+        if self.tables[first].constant or self.tables[second].constant:
+            return np.full(self.shape[1], np.nan)
         gain = self.outcomes[first].astype(np.float64) - self.outcomes[second]
         return self.tables[0].weights * gain
 
@@ -121,7 +138,8 @@ class SystemLevelTest(GroupedTest):
         upper, lower = np.triu_indices(int(known.sum()), 1)
         gaps = means[:, known][:, upper] - means[:, known][:, lower]
         expected = np.sign(self.means[known][upper] - self.means[known][lower])
-        return np.asarray((np.sign(gaps) == expected).sum(axis=1) / (len(upper) or np.nan))
+        agreeing = (np.sign(gaps) == expected).sum(axis=1) / (len(upper) or np.nan)
+        return np.where(gaps.any(axis=1) & expected.any(), agreeing, np.nan)
 
 
 class SoftPairwiseTest(GroupedTest):
@@ -146,9 +164,20 @@ class SoftPairwiseTest(GroupedTest):
         mean, half = (x + y) / 2.0, (x - y) / 2.0
         if self.flips is not None:
             moves = chunk.masks * half
-            return self._spa_of_flips(mean + moves) - self._spa_of_flips(mean - moves)
-        plus, minus = mixture_sums(mean, half, self.valid, chunk.by_system)
-        return self._spa(sums_to_pvalues(*plus)) - self._spa(sums_to_pvalues(*minus))
+            values = self._spa_of_flips(mean + moves) - self._spa_of_flips(mean - moves)
+        else:
+            plus, minus = mixture_sums(mean, half, self.valid, chunk.by_system)
+            values = self._spa(sums_to_pvalues(*plus)) - self._spa(sums_to_pvalues(*minus))
+        return np.where(self._is_undefined(first, second, chunk), np.nan, values)
+
+    def _is_undefined(self, first: int, second: int, chunk: Chunk) -> BoolArray:
+        x = self.metrics[first].T
+        y = snapped(self.metrics[second].T, x)
+        if is_constant(self.human, self.valid):
+            return np.ones(len(chunk.masks), dtype=np.bool_)
+        if not mixture_can_be_constant(x, y):
+            return np.zeros(len(chunk.masks), dtype=np.bool_)
+        return constant_mixtures(x, y, np.swapaxes(chunk.masks, 1, 2))
 
     def _spa(self, pvalues: FloatArray) -> FloatArray:
         defined = ~np.isnan(self.human_p)
@@ -164,6 +193,31 @@ class SoftPairwiseTest(GroupedTest):
         if self.flips is None:
             return normal_pvalues(values, self.valid)
         return np.array([pair_pvalues(one, self.valid, self.flips) for one in values])
+
+
+def mixture_can_be_constant(x: FloatArray, y: FloatArray) -> bool:
+    """Tell whether every group has a score that all its members show in x or in y.
+
+    Parameters
+    ----------
+    x, y
+        groups x members, nan where a cell takes no part.
+    """
+    valid = ~np.isnan(x)
+    first = valid.argmax(axis=1)[:, None]
+    candidates = (np.take_along_axis(side, first, axis=1) for side in (x, y))
+    shown = [((x == value) | (y == value) | ~valid).all(axis=1) for value in candidates]
+    return bool((shown[0] | shown[1] | ~valid.any(axis=1)).all())
+
+
+def constant_mixtures(x: FloatArray, y: FloatArray, masks: NDArray[np.int8]) -> BoolArray:
+    """Return, per mask (masks x groups x members), whether a side is constant in every group."""
+    result = np.zeros(len(masks), dtype=np.bool_)
+    valid = ~np.isnan(x).T
+    for row, kept in enumerate(masks > 0):
+        mixed, other = np.where(kept, x, y), np.where(kept, y, x)
+        result[row] = is_constant(mixed.T, valid) or is_constant(other.T, valid)
+    return result
 
 
 def _table(panel: Panel, index: int, grouping: str) -> PairTable:
@@ -183,6 +237,7 @@ def _calibrated(table: PairTable, metric: FloatArray) -> float:
         return np.nan
     gaps = metric[table.first, table.groups] - metric[table.second, table.groups]
     # Standardising blurs equal gaps of a discrete metric in the last bits.
-    return calibrate(table.human, np.asarray(np.round(gaps, 12), dtype=np.float64), table.weights)[
-        0
-    ]
+    gaps = np.asarray(np.round(gaps, 12), dtype=np.float64)
+    if not (gaps.any() and table.human.any()):
+        return np.nan
+    return calibrate(table.human, gaps, table.weights)[0]

@@ -13,6 +13,9 @@ from metaeval.scores import ScoreMatrix
 from metaeval.system_tests import approximate_randomization
 
 TESTS = ("rank-sum", "permutation")
+# The fewest segments on which two systems are compared. The paired bootstrap of 25 normal
+# differences rejects a true null in 6.7 %, of fewer more often.
+LEAST_SHARED = 25
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -21,13 +24,14 @@ class SystemRanking(Result):
 
     ``pvalues[i, j]`` is the one-sided p that system i is better than j, systems in ranked order.
     ``clusters`` numbers the clusters from 1. ``wins`` counts the systems that one beats, and
-    ``first`` and ``last`` bound its rank: 1 + systems that beat it, and n - wins. ``n`` counts
-    segment scores.
+    ``first`` and ``last`` bound its rank: 1 + systems that beat it, and n - wins. ``shared[i, j]``
+    counts the segments that both systems have scores of. ``n`` counts segment scores.
     """
 
     systems: tuple[str, ...]
     scores: FloatArray
     pvalues: FloatArray
+    shared: IntArray
     clusters: IntArray
     wins: IntArray
     first: IntArray
@@ -70,6 +74,12 @@ def rank_systems(
     n_resamples, rng
         Of the permutation test.
 
+    Warns
+    -----
+    TooFewWarning
+        Fewer than two systems have scores, or some were judged on different segments and share
+        fewer than `LEAST_SHARED`.
+
     Examples
     --------
     >>> matrix = ScoreMatrix([[1, 2, 3, 4], [5, 6, 7, 9], [1, 2, 4, 4]], "ABC", "stuv")
@@ -88,6 +98,8 @@ def rank_systems(
     if len(order) < 2:
         notes.warn(TooFewWarning(f"{len(order)} systems: there is nothing to rank."))
     ranked = scores.subset(systems=order)
+    shared = _shared(ranked)
+    _note_strangers(notes, order, shared, test)
     seed = resolve_seed(rng) if test == "permutation" else None
     table = _rank_sums(ranked) if seed is None else _permutations(ranked, n_resamples, seed)
     beats = np.nan_to_num(table, nan=1.0) < alpha
@@ -99,6 +111,7 @@ def rank_systems(
         systems=tuple(order),
         scores=np.array([average[name] for name in order]),
         pvalues=table,
+        shared=shared,
         clusters=_clusters(beats),
         wins=wins.astype(np.int64),
         first=(1 + losses).astype(np.int64),
@@ -106,6 +119,34 @@ def rank_systems(
         method=f"{test} clusters",
         alpha=alpha,
         seed=seed,
+    )
+
+
+def _shared(scores: ScoreMatrix) -> IntArray:
+    present = scores.mask.astype(np.int64)
+    return present @ present.T
+
+
+def _note_strangers(notes: Notes, systems: list[str], shared: IntArray, test: str) -> None:
+    """Say which pairs were judged on different segments, so that one test hardly serves them."""
+    own = np.diag(shared)
+    few = (shared < LEAST_SHARED) & (shared < np.minimum.outer(own, own))
+    first, second = np.nonzero(np.triu(few, k=1))
+    if not len(first):
+        return
+    least = int(np.argmin(shared[first, second]))
+    names = f"{systems[first[least]]} and {systems[second[least]]}"
+    why = (
+        "the paired test can hardly tell them apart, so that one cluster does not make them equal"
+        if test == "permutation"
+        else "the rank-sum test compares them on different segments, whose difficulty may differ"
+    )
+    notes.warn(
+        TooFewWarning(
+            f"{len(first):,} of {len(systems) * (len(systems) - 1) // 2:,} pairs of systems share "
+            f"fewer than {LEAST_SHARED} judged segments ({names} the fewest, "
+            f"{shared[first[least], second[least]]:,}): {why}."
+        )
     )
 
 

@@ -157,14 +157,17 @@ def _pairwise(
         share = used / np.maximum(sizes * (sizes - 1.0) / 2.0, 1.0) / (used.sum() or np.nan)
         copies = float(share @ (valid @ (m * (m - 1.0) / 2.0)))
         pairs = share[table.groups] * m[table.first] * m[table.second]
-        values.append(copies + order.accuracy(pairs, measure.epsilon))
+        is_constant = not ((pairs * table.metric).any() and (pairs * table.human).any())
+        accuracy = copies + order.accuracy(pairs, measure.epsilon)
+        values.append(np.nan if is_constant else accuracy)
     return np.array(values)
 
 
 def _pooled(table: PairTable, g: FloatArray, m: FloatArray, counted: Any, good: Any) -> float:
     pairs = g[table.groups] * m[table.first] * m[table.second]
     n = float(pairs @ counted)
-    return 2.0 * float(pairs @ good) / n - 1.0 if n else np.nan
+    is_constant = not (pairs * table.metric).any()
+    return 2.0 * float(pairs @ good) / n - 1.0 if n and not is_constant else np.nan
 
 
 class _Order:
@@ -202,8 +205,11 @@ def _system_level(
     if measure.correlation == "pearson":
         return weighted_pearson(np.nan_to_num(z), np.nan_to_num(x), w)
     if measure.correlation == "pairwise_accuracy":
-        same = _signs(z) == _signs(x)
-        return _over_pairs(same.astype(np.float64), w)
+        ours, theirs = _signs(z), _signs(x)
+        accuracy = _over_pairs((ours == theirs).astype(np.float64), w)
+        drawn_pairs = _pair_weights(w)
+        varies = [(drawn_pairs * np.nan_to_num(side)).any(axis=1) for side in (ours, theirs)]
+        return np.where(varies[0] & varies[1], accuracy, np.nan)
     copies = [
         (np.repeat(a, n)[None], np.repeat(b, n)[None])
         for a, b, n in zip(z, x, w.astype(np.int64), strict=True)
@@ -225,13 +231,20 @@ def _soft(
     human = _resampled_pvalues(panel.human, panel, columns, flips)
     metric = _resampled_pvalues(panel.metrics[index], panel, columns, flips)
     gaps = np.abs(human - metric)
-    w = rows[:, None, :] * rows[:, :, None]
-    upper, lower = np.triu_indices(rows.shape[1], 1)
-    pairs = np.where(np.isnan(gaps), 0.0, w[:, upper, lower])
+    pairs = np.where(np.isnan(gaps), 0.0, _pair_weights(rows))
     copies = (rows * (rows - 1.0) / 2.0).sum(axis=1)
     total = pairs.sum(axis=1) + copies
     total = np.where(total > 0.0, total, np.nan)
+    for values in (panel.human, panel.metrics[index]):
+        total[~(pairs * _moved(values, columns)).any(axis=1)] = np.nan
     return np.asarray(1.0 - (pairs * np.nan_to_num(gaps)).sum(axis=1) / total)
+
+
+def _moved(values: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return, samples x pairs of systems, in how many drawn segments the two differ."""
+    upper, lower = np.triu_indices(len(values), 1)
+    gaps = np.nan_to_num(values[upper] - values[lower])
+    return np.asarray(columns @ (gaps != 0.0).astype(np.float64).T)
 
 
 def _resampled_pvalues(
@@ -255,12 +268,17 @@ def _resampled_pvalues(
 
 
 def _over_pairs(values: FloatArray, w: FloatArray) -> FloatArray:
-    upper, lower = np.triu_indices(w.shape[1], 1)
-    pairs = w[:, upper] * w[:, lower]
+    pairs = _pair_weights(w)
     copies = (w * (w - 1.0) / 2.0).sum(axis=1)
     total = pairs.sum(axis=1) + copies
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(((pairs * values).sum(axis=1) + copies) / total)
+
+
+def _pair_weights(w: FloatArray) -> FloatArray:
+    """Return samples x pairs from samples x systems: how often two systems are drawn together."""
+    upper, lower = np.triu_indices(w.shape[1], 1)
+    return np.asarray(w[:, upper] * w[:, lower])
 
 
 def _signs(means: FloatArray) -> FloatArray:

@@ -53,6 +53,12 @@ class MissingDataWarning(StatisticsWarning):
     code = "missing_data"
 
 
+class DependentDataWarning(StatisticsWarning):
+    """Observations hang together, so what assumes that they do not claims too much."""
+
+    code = "dependent_data"
+
+
 class UndefinedGroupWarning(StatisticsWarning):
     """Some groups (segments or systems) have no defined correlation and were left out."""
 

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from metaeval.arrays import BoolArray, FloatArray, positive_int
 from metaeval.resampling import Rng, random_bits, resolve_seed, stream
-from metaeval.results import MissingDataWarning, Notes, StatisticResult, TooFewWarning
+from metaeval.results import (
+    ConstantInputWarning,
+    MissingDataWarning,
+    Notes,
+    StatisticResult,
+    TooFewWarning,
+)
 from metaeval.scores import ScoreMatrix, align
 
 
@@ -34,11 +40,13 @@ def soft_pairwise_accuracy(
 
     p_ij is the one-sided p-value of a paired sign-flip test that system i is better than j, on
     the segments both have on both sides: (number of flipped sums >= observed + 1) / (flips + 1).
-    One set of flips serves all pairs and both sides. A constant metric has p = 1 everywhere.
+    One set of flips serves all pairs and both sides. A metric that gives all systems of every
+    segment the same score has p = 1 everywhere, and no SPA.
 
     mt-metrics-eval leaves out the "+ 1", uses single precision and one fixed seed; the values
-    agree within Monte-Carlo error. It fails or misaligns segments when human scores are missing;
-    here each pair of systems simply uses its common segments.
+    agree within Monte-Carlo error, but for such a metric, to which it gives about .6. It fails or
+    misaligns segments when human scores are missing; here each pair of systems simply uses its
+    common segments.
 
     Parameters
     ----------
@@ -46,6 +54,11 @@ def soft_pairwise_accuracy(
         `ScoreMatrix`, matched by names.
     n_resamples
         Sign flips.
+
+    Warns
+    -----
+    ConstantInputWarning, TooFewWarning
+        One side tells no two systems apart, or no two share a segment: nan.
 
     Examples
     --------
@@ -67,16 +80,12 @@ def soft_pairwise_accuracy(
     valid = left.mask & right.mask
     p_human = pair_pvalues(left.values, valid, flips)
     p_metric = pair_pvalues(right.values, valid, flips)
-    gaps = np.abs(p_human - p_metric)
-    defined = ~np.isnan(gaps)
-    n = int(defined.sum())
-    if not n:
-        notes.warn(TooFewWarning("No two systems share a scored segment: SPA is undefined."))
+    statistic, n = _spa(p_human, p_metric, (left.values, right.values), valid, notes)
     return SoftPairwiseAccuracy(
         n=n,
         reasons=notes.reasons,
         warnings=notes.warnings,
-        statistic=1.0 - float(gaps[defined].mean()) if n else np.nan,
+        statistic=statistic,
         method="soft pairwise accuracy",
         n_resamples=n_resamples,
         seed=seed,
@@ -84,6 +93,49 @@ def soft_pairwise_accuracy(
         human_pvalues=_square(p_human, len(left.systems)),
         metric_pvalues=_square(p_metric, len(left.systems)),
     )
+
+
+def soft_pairwise_limit(human: FloatArray, metric: FloatArray, valid: BoolArray) -> StatisticResult:
+    """Return what SPA tends to with the number of flips; systems x segments, used where valid."""
+    notes, sides = Notes(), (human, metric)
+    filled = np.nan_to_num(np.array(sides))
+    pvalues = normal_pvalues(filled - filled.mean(axis=1, keepdims=True) * valid, valid)
+    statistic, n = _spa(pvalues[0], pvalues[1], sides, valid, notes)
+    return StatisticResult(
+        n=n,
+        warnings=notes.warnings,
+        statistic=statistic,
+        method="soft pairwise accuracy (limit of the sign flips)",
+    )
+
+
+def _spa(
+    p_human: FloatArray,
+    p_metric: FloatArray,
+    sides: tuple[FloatArray, FloatArray],
+    valid: BoolArray,
+    notes: Notes,
+) -> tuple[float, int]:
+    """Return SPA, nan where undefined, and the pairs of systems behind it."""
+    gaps = np.abs(p_human - p_metric)
+    defined = ~np.isnan(gaps)
+    n = int(defined.sum())
+    if not n:
+        notes.warn(TooFewWarning("No two systems share a scored segment: SPA is undefined."))
+        return np.nan, 0
+    for whose, values in zip(("The human scores", "The metric's scores"), sides, strict=True):
+        if is_constant(values, valid):
+            text = f"{whose} are the same for all systems of a segment: SPA is undefined."
+            notes.warn(ConstantInputWarning(text))
+            return np.nan, n
+    return 1.0 - float(gaps[defined].mean()), n
+
+
+def is_constant(values: FloatArray, valid: BoolArray) -> bool:
+    """Tell whether the valid values of every column are equal; systems x segments."""
+    highest = np.where(valid, values, -np.inf).max(axis=0, initial=-np.inf)
+    lowest = np.where(valid, values, np.inf).min(axis=0, initial=np.inf)
+    return bool((highest <= lowest).all())
 
 
 def sign_flips(seed: int, n_resamples: int, segments: int) -> FloatArray:
@@ -133,11 +185,16 @@ def normal_pvalues(values: FloatArray, valid: BoolArray) -> FloatArray:
 
 
 def sums_to_pvalues(
-    sums: NDArray[Any], squares: NDArray[Any], products: NDArray[Any]
+    sums: NDArray[Any],
+    squares: NDArray[Any],
+    products: NDArray[Any],
+    usual: FloatArray | None = None,
 ) -> FloatArray:
     """Return matrices x pairs of systems from matrices x systems x systems.
 
     ``sums[a, b]`` and ``squares[a, b]`` are those of a over the segments it shares with b.
+    ``usual`` (systems x systems) are squares of the size that rounding errors have, where those
+    of a matrix may be smaller.
     """
     from scipy.special import ndtr
 
@@ -145,7 +202,8 @@ def sums_to_pvalues(
     both = squares[:, upper, lower] + squares[:, lower, upper]
     spread = both - 2.0 * products[:, upper, lower]
     level = sums[:, upper, lower] - sums[:, lower, upper]
-    same = spread <= 1e-6 * both
+    size = both if usual is None else np.maximum(both, (usual + usual.T)[upper, lower])
+    same = spread <= 1e-6 * size
     reached: FloatArray = ndtr(-level / np.sqrt(np.where(same, 1.0, spread))).astype(np.float64)
     return np.where(same, 1.0, reached)
 
@@ -185,8 +243,8 @@ def mixture_sums(
     cross = cross + np.swapaxes(cross, 1, 2)
     middle = mean @ shared.T, (mean**2 + half**2) @ shared.T
     return (
-        (middle[0] + sums, middle[1] + squares, fixed + cross),
-        (middle[0] - sums, middle[1] - squares, fixed - cross),
+        (middle[0] + sums, middle[1] + squares, fixed + cross, middle[1]),
+        (middle[0] - sums, middle[1] - squares, fixed - cross, middle[1]),
     )
 
 

@@ -10,7 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from metaeval.arrays import FloatArray
-from metaeval.results import MissingDataWarning, Notes, StatisticResult, TooFewWarning
+from metaeval.results import (
+    ConstantInputWarning,
+    MissingDataWarning,
+    Notes,
+    StatisticResult,
+    TooFewWarning,
+)
 from metaeval.scores import ScoreMatrix
 from metaeval.textfiles import FormatError, Table, plain_number, write_lines
 
@@ -117,13 +123,17 @@ class RelativeRanks:
         if missing:
             notes.warn(MissingDataWarning(f"{missing} judgments lack a metric score: left out."))
         n, concordant = len(values) - missing, int((values > 0).sum())
+        is_constant = n > 0 and not np.nan_to_num(values).any()
         if not n:
             notes.warn(TooFewWarning("No judgment has metric scores: tau is undefined."))
+        elif is_constant:
+            text = "The metric scores both outputs of every judgment the same: tau is undefined."
+            notes.warn(ConstantInputWarning(text))
         return StatisticResult(
             n=n,
             reasons=notes.reasons,
             warnings=notes.warnings,
-            statistic=(2 * concordant - n) / n if n else np.nan,
+            statistic=(2 * concordant - n) / n if n and not is_constant else np.nan,
             method="WMT Kendall-like tau (daRR)",
         )
 

@@ -17,8 +17,8 @@ class FormatError(ValueError):
         self.path, self.line = path, line
 
 
-def read_lines(path: Path) -> list[str]:
-    """Return the lines, split at LF only, without trailing white space.
+def read_lines(path: Path, *, without: str | None = None) -> list[str]:
+    """Return the lines, split at LF only, without trailing white space (or ``without``).
 
     U+2028 and its like are part of a text, not line ends.
     """
@@ -32,7 +32,7 @@ def read_lines(path: Path) -> list[str]:
     lines = text.removeprefix("\ufeff").split("\n")
     if lines and not lines[-1].strip():
         lines.pop()
-    return [line.rstrip() for line in lines]
+    return [line.rstrip(without) for line in lines]
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -65,7 +65,8 @@ class Table:
     """A table with a header, tab-separated (no quoting) or separated by any white space.
 
     ``required`` and ``optional`` name columns in any case, alternatives joined by ``|``; up to
-    ``unnamed`` more fields than the header has may follow.
+    ``unnamed`` more fields than the header has may follow. A row with fewer is refused: a file
+    that was cut off is no file with missing scores, which are empty fields.
     """
 
     def __init__(
@@ -78,24 +79,31 @@ class Table:
         unnamed: int = 0,
     ) -> None:
         self.path = Path(path)
-        lines = read_lines(self.path)
+        # A tab at the end of a line begins an empty field.
+        lines = read_lines(self.path, without=None if blanks else " \r")
         if not lines:
             raise FormatError(self.path, None, "the file is empty")
         cells = [line.split() for line in lines] if blanks else self._tabbed(lines)
         self.header = [name.strip() for name in cells[0]]
+        while self.header and not self.header[-1]:
+            self.header.pop()
         self.columns: dict[str, int] = {}
         self._find(required, optional)
         self.rows: list[tuple[int, list[str]]] = []
         for position, row in enumerate(cells[1:], start=2):
             if not row or row == [""]:
                 continue
-            if len(row) < len(self.header) and not blanks:
-                row = row + [""] * (len(self.header) - len(row))
+            while len(row) > len(self.header) and not row[-1]:
+                row = row[:-1]
             if not len(self.header) <= len(row) <= len(self.header) + unnamed:
-                raise FormatError(
-                    self.path, position, f"expected {len(self.header)} fields, got {len(row)}"
-                )
+                raise FormatError(self.path, position, self._wrong_length(row))
             self.rows.append((position, row))
+
+    def _wrong_length(self, row: list[str]) -> str:
+        counts = f"expected {len(self.header)} fields, got {len(row)}"
+        if len(row) > len(self.header):
+            return counts
+        return f"{counts}: field {self.header[len(row)]} is not there"
 
     def _find(self, required: Sequence[str], optional: Sequence[str]) -> None:
         known = {name.lower(): index for index, name in enumerate(self.header)}

@@ -10,6 +10,8 @@ from metaeval.arrays import BoolArray, FloatArray, IntArray
 
 # Two sums of weights closer than this are one optimum: only rounding parts them.
 TOLERANCE = 1e-10
+# More cells in one group than this make more pairs than fit in the memory a statistic may take.
+MAX_POOLED_CELLS = 8_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,13 @@ class PairTable:
     second: IntArray
     n_groups: int
 
+    @property
+    def constant(self) -> str:
+        """Name a side whose scores are equal in every group; empty if there is none."""
+        if not len(self.human):
+            return ""
+        return "metric" if not self.metric.any() else "" if self.human.any() else "human"
+
     def accuracy(self, epsilon: float) -> float:
         """Return the weighted share of agreeing pairs at one threshold."""
         return float(self.weights @ self.agreement(epsilon))
@@ -42,6 +51,30 @@ class PairTable:
     def calibrate(self) -> tuple[float, float]:
         """Return the best accuracy and the smallest threshold that reaches it."""
         return calibrate(self.human, self.metric, self.weights)
+
+
+def uninformed_accuracy(human: FloatArray) -> float:
+    """Return the accuracy with calibrated ties that a metric without information reaches.
+
+    A threshold that ties a share q of the pairs at random gives q t + (1 - q)(1 - t) / 2, with t
+    the share of pairs that the humans tie (the mean over groups): largest at an end, so it is t or
+    (1 - t) / 2. ``human`` is groups x members, nan where missing; nan without any pair.
+
+    Examples
+    --------
+    >>> uninformed_accuracy(np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 2.0]])).__round__(4)
+    0.4167
+    """
+    shares = [_tied_share(group[~np.isnan(group)]) for group in human]
+    known = [share for share in shares if share is not None]
+    tied = float(np.mean(known)) if known else np.nan
+    return max(tied, (1.0 - tied) / 2.0)
+
+
+def _tied_share(values: FloatArray) -> float | None:
+    n = len(values)
+    counts = np.unique(values, return_counts=True)[1]
+    return float((counts * (counts - 1.0)).sum() / (n * (n - 1.0))) if n > 1 else None
 
 
 def calibrate(human: FloatArray, metric: FloatArray, weights: FloatArray) -> tuple[float, float]:

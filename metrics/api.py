@@ -43,6 +43,7 @@ class WorkerLogSerializer(serializers.ModelSerializer[RunWorker]):
             "rate",
             "peak_bytes",
             "device_peak_bytes",
+            "builds",
             "joined_at",
             "seen_at",
             "state",

@@ -3,9 +3,9 @@
 Pure: neither Django nor torch, so that the web process and a worker read the same descriptions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,22 @@ FAMILY_LABELS = {
     "cosine": "Cosine",
     "wmd": "Word mover's distance",
     "sentbleu-wmt": "Lexical metrics",
+    "lexical": "Lexical metrics",
+}
+# How several references are read unless an option says otherwise, by family or, of metrics
+# without one, by name. All others read them all at once, as BLEU does.
+READINGS = {
+    "comet": "first",
+    "bleurt": "mean",
+    **dict.fromkeys(("bertscore", "xbertscore", "moverscore", "cosine", "wmd"), "best"),
+    **dict.fromkeys(("yisi", "yisi-static", "yisi-0"), "best"),
+    **dict.fromkeys(("chrf", "chrf++", "rouge", "rouge-characters"), "best"),
+}
+READING_WORDS = {
+    "first": "the first by name is read",
+    "best": "the best counts, for each value",
+    "mean": "the mean over all of them counts",
+    "all": "all are read at once",
 }
 OptionValue = str | int | float | bool
 
@@ -52,6 +68,14 @@ class MetricWarning(UserWarning):
 
 
 @dataclass(frozen=True)
+class ScoreWarning:
+    """What a reader of scores must know; ``code`` names its kind for programs."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
 class MetricInfo:
     """One row of the registry.
 
@@ -59,6 +83,9 @@ class MetricInfo:
     and ``measure_labels`` their names for people. ``statistics`` name the sufficient statistics
     that are added over segments before :meth:`Metric.corpus`; where empty, a system's score is the
     mean of its segments. ``shown`` are the measures that tables show, where there are many more.
+    Where a segment's score ``depends_on_set``, it hangs on all references of its test set, and the
+    metric is an :class:`OnTestSet`. One that ``expects_raw_text`` cuts it into words itself.
+    ``remarks`` are for its page alone, where ``description`` stands in lists.
     ``checkpoint`` is the hub's name, or the directory, of the model that scores. ``family`` and
     ``options`` are those of a metric that an admin configured (:mod:`metrics.options`).
     """
@@ -77,6 +104,9 @@ class MetricInfo:
     shown: tuple[str, ...] = ()
     checkpoint: str = ""
     family: str = ""
+    depends_on_set: bool = False
+    expects_raw_text: bool = False
+    remarks: str = ""
     options: tuple[tuple[str, OptionValue], ...] = ()
 
     def __post_init__(self) -> None:
@@ -94,6 +124,22 @@ class MetricInfo:
         """What it reads besides the output, in words."""
         read = {"source": self.needs_source, "reference": self.needs_reference}
         return " and ".join(name for name, is_needed in read.items() if is_needed) or "output only"
+
+    @property
+    def references(self) -> str:
+        """How several references are read: ``first``, ``best``, ``mean``, or ``all`` at once.
+
+        Empty where none is read.
+        """
+        if not self.needs_reference:
+            return ""
+        chosen = dict(self.options).get("references")
+        return str(chosen or READINGS.get(self.family or self.name, "all"))
+
+    @property
+    def reading(self) -> str:
+        """The same in words."""
+        return READING_WORDS.get(self.references, "")
 
     @property
     def family_label(self) -> str:
@@ -140,6 +186,15 @@ class Metric(Protocol):
 
     def corpus(self, summed: Scores) -> Scores:
         """Turn (h, statistics) sums into (h, measures) scores of h (hybrid) systems."""
+        ...
+
+
+@runtime_checkable
+class OnTestSet(Protocol):
+    """A metric that reads the references of a test set before anything else."""
+
+    def fit(self, references: Iterable[tuple[str, ...]]) -> None:
+        """Take in the references of every segment; the signature names them from then on."""
         ...
 
 

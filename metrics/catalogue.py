@@ -1,13 +1,13 @@
 """All metrics that this installation knows: those of the registry, then those configured here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from metrics import registry
-from metrics.base import Metric, MetricError, MetricInfo
+from metrics.base import Metric, MetricError, MetricInfo, OnTestSet
 from metrics.clock import Now
 from metrics.models import ConfiguredMetric, find_info
 from metrics.options import layers_elsewhere
@@ -38,13 +38,32 @@ def get(name: str) -> MetricInfo:
     return info
 
 
-def load(name: str, *, source_language: str, target_language: str) -> Metric:
-    """Import and create a metric for a language pair, as :func:`metrics.registry.load`."""
+References = Callable[[], Iterable[tuple[str, ...]]]
+
+
+def load(
+    name: str,
+    *,
+    source_language: str,
+    target_language: str,
+    references: References | None = None,
+) -> Metric:
+    """Import and create a metric for a language pair, as :func:`metrics.registry.load`.
+
+    ``references`` gives those of every segment of the test set, for metrics that depend on them.
+    """
     languages = {"source_language": source_language, "target_language": target_language}
     if name in registry.METRICS:
-        return registry.load(name, **languages)
+        return _fitted(registry.load(name, **languages), references)
     info = get(name)
-    return registry.build(info, registry.get_family(info.family).scorer, **languages)
+    scorer = registry.get_family(info.family).scorer
+    return _fitted(registry.build(info, scorer, **languages), references)
+
+
+def _fitted(metric: Metric, references: References | None) -> Metric:
+    if metric.info.depends_on_set and isinstance(metric, OnTestSet):
+        metric.fit(references() if references else ())
+    return metric
 
 
 def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) -> MetricInfo:

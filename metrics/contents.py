@@ -2,15 +2,19 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from annotation.models import Output, Reference
-from metrics.base import SegmentInput
+from annotation.models import Output, Reference, System, TestSet
+from annotation.models.corpus import in_order
+from metrics.base import ScoreWarning, SegmentInput
 from metrics.models import Lease, MetricRun, MetricSignature, RunPlan, SegmentScore
+
+# From so many hypotheses of a corpus on, and by this end, sacrebleu takes text for tokenised.
+TOKENISED_LINES, TOKENISED_END = 100, " ."
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,14 @@ def load_chunk(signature: MetricSignature, output_ids: Sequence[int]) -> Chunk:
     )
 
 
+def references_of(test_set: TestSet) -> list[tuple[str, ...]]:
+    """Return the references of every segment of a test set, in its order."""
+    segments = list(test_set.segments.order_by("position").values_list("pk", flat=True))
+    rows = Reference.objects.filter(segment__test_set=test_set)
+    found = _by_segment(rows)
+    return [found[segment] for segment in segments]
+
+
 def pack_ids(output_ids: Sequence[int]) -> bytes:
     """Pack ids as little-endian int64."""
     return np.asarray(output_ids, dtype="<i8").tobytes()
@@ -97,6 +109,35 @@ def describe(output_id: int) -> str:
     return f"segment {output.segment.key} of {output.system.name}"
 
 
+def find_tokenised(systems: Iterable[System]) -> tuple[ScoreWarning, ...]:
+    """Return a warning where outputs of any of these systems look tokenised. One query.
+
+    sacrebleu's BLEU warns its user of that (:mod:`sacrebleu.metrics.base`); statistics are taken
+    segment by segment here, where it never sees them together.
+    """
+    rows = (
+        Output.objects.filter(system__in=list(systems), text__endswith=TOKENISED_END)
+        .order_by("system__name")
+        .values_list("system__name")
+        .annotate(n=Count("pk"))
+        .filter(n__gte=TOKENISED_LINES)
+    )
+    found = [f"{name} ({n:,} outputs)" for name, n in rows]
+    if not found:
+        return ()
+    message = (
+        f"BLEU: the outputs of {', '.join(found)} end in a full stop with a blank before it and "
+        "look tokenised. BLEU cuts text itself: forgetting to detokenise may hurt the score."
+    )
+    return (ScoreWarning("tokenised_outputs", message),)
+
+
+def warnings_of(run: MetricRun) -> tuple[ScoreWarning, ...]:
+    """Return the warnings about the outputs that a run scores."""
+    expects_raw_text = run.info is not None and run.info.expects_raw_text
+    return find_tokenised(run.systems.all()) if expects_raw_text else ()
+
+
 def _is_scored(signature: MetricSignature) -> Exists:
     scores = SegmentScore.objects.filter(signature=signature, content_key=OuterRef("content_key"))
     return Exists(scores)
@@ -107,8 +148,11 @@ def _unscored(signature: MetricSignature, output_ids: Sequence[int]) -> QuerySet
 
 
 def _references(segments: set[int]) -> dict[int, tuple[str, ...]]:
-    texts: defaultdict[int, tuple[str, ...]] = defaultdict(tuple)
-    rows = Reference.objects.filter(segment__in=segments).order_by("segment", "name")
-    for segment, text in rows.values_list("segment_id", "text"):
-        texts[segment] += (text,)
-    return texts
+    return _by_segment(Reference.objects.filter(segment__in=segments))
+
+
+def _by_segment(rows: QuerySet[Reference]) -> dict[int, tuple[str, ...]]:
+    named: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    for segment, name, text in rows.order_by().values_list("segment_id", "name", "text"):
+        named[segment][name] = text
+    return defaultdict(tuple, {segment: in_order(texts) for segment, texts in named.items()})

@@ -5,7 +5,6 @@ Only workers import this module: it imports torch.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -13,6 +12,7 @@ import torch
 
 from metrics import checkpoints, residents
 from metrics.base import MetricError
+from metrics.precision import check, computing
 from metrics.residents import ModelSpec
 
 # Padded tokens of one forward pass: enough to fill the device, and in memory with all layers. On a
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class EncoderSpec:
-    """What tells two encoders apart; ``precision`` is ``float32`` or ``bfloat16``.
+    """What tells two encoders apart; ``precision`` is that of :mod:`metrics.precision`.
 
     ``weights`` is the fingerprint of the checkpoint's files, ``layers`` the number of transformer
     layers that are loaded where not all are.
@@ -62,7 +62,7 @@ class Encoder:
             tokens[row, : len(text)] = torch.tensor(text, dtype=torch.long)
             mask[row, : len(text)] = 1
         tokens, mask = tokens.to(self.spec.device), mask.to(self.spec.device)
-        with autocast(self.spec.device, self.spec.precision):
+        with computing(self.spec.device, self.spec.precision):
             states = self.model(tokens, attention_mask=mask, output_hidden_states=True)
         return [layer.float() for layer in states.hidden_states], mask.bool()
 
@@ -75,7 +75,7 @@ class Encoder:
 def get(
     checkpoint: str,
     *,
-    precision: str | None = None,
+    precision: str = "float32",
     device: str | None = None,
     layers: int | None = None,
 ) -> Encoder:
@@ -83,10 +83,10 @@ def get(
 
     With ``layers`` only so many transformer layers are loaded: some checkpoints hold no more.
     Raises a permanent :class:`MetricError` for a checkpoint that is missing, damaged, or of
-    another class.
+    another class, and one that may pass where the device cannot compute in the precision.
     """
     device = device or best_device()
-    precision = precision or best_precision(device)
+    check(device, precision)
     folder = checkpoints.find(checkpoint)
     spec = EncoderSpec(checkpoint, precision, device, checkpoints.fingerprint(folder), layers)
     kind = "encoder" if layers is None else f"encoder of {layers} layers"
@@ -109,22 +109,9 @@ def best_device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def best_precision(device: str) -> str:
-    """Return ``bfloat16`` where a GPU computes with it, else ``float32``."""
-    if device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False):
-        return "bfloat16"
-    return "float32"
-
-
 def tokens_per_batch(device: str) -> int:
     """Return the budget that a model starts with."""
     return TOKENS_PER_BATCH[torch.device(device).type]
-
-
-def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
-    """Let the forward pass within compute in a precision."""
-    kind = torch.device(device).type
-    return torch.autocast(kind, dtype=torch.bfloat16, enabled=precision == "bfloat16")
 
 
 def load(spec: EncoderSpec, folder: str) -> Encoder:

@@ -210,8 +210,8 @@ class RunWorker(models.Model):
     """A worker's part in a run: what it did, on what, and whether it is still there.
 
     `process` tells two processes of one name apart. `seconds` are those it was busy, `rate` is
-    contents a second, lately. `peak_bytes` is of its process, `device_peak_bytes` of its GPU.
-    `is_lost` marks one that fell silent; it has then left as well.
+    contents a second, lately. `peak_bytes` is of its process, `device_peak_bytes` of its GPU,
+    `builds` what `metrics.builds` says. `is_lost` marks one that fell silent; it has then left.
     """
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="workers")
@@ -226,6 +226,7 @@ class RunWorker(models.Model):
     rate = models.FloatField(null=True, blank=True)
     peak_bytes = models.PositiveBigIntegerField(null=True, blank=True)
     device_peak_bytes = models.PositiveBigIntegerField(null=True, blank=True)
+    builds = models.JSONField(default=dict)
     joined_at = models.DateTimeField(db_default=Now())
     seen_at = models.DateTimeField(db_default=Now())
     left_at = models.DateTimeField(null=True, blank=True)

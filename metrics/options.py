@@ -23,6 +23,7 @@ class Option:
     """One setting. ``default`` None means that a value must be given.
 
     A ``checkpoint`` is a hub's name or a local directory, a ``file`` an absolute path or empty.
+    What few people change, whatever its kind, ``is_rare``.
     """
 
     name: str
@@ -33,15 +34,20 @@ class Option:
     minimum: float | None = None
     maximum: float | None = None
     help: str = ""
+    is_rare: bool = False
 
     @property
     def is_main(self) -> bool:
         """Whether a form shows it at once: it has to be given, or says what the metric is.
 
-        The others fine-tune; their defaults are what the literature uses.
+        The others fine-tune, as those that ``is_rare`` marks; their defaults are what the
+        literature uses.
         """
+        if self.is_rare:
+            return False
         names_the_metric = self.kind in ("checkpoint", "choice", "integer", "boolean")
-        return self.default is None or (names_the_metric and self.default != "")
+        is_telling = names_the_metric and self.default != "" and not self.is_rare
+        return self.default is None or is_telling
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,23 @@ class Family:
     scorer: str
     options: tuple[Option, ...]
     describe: Callable[[str, str, Options], MetricInfo]
+
+
+PRECISION = Option(
+    "precision",
+    "Precision",
+    "choice",
+    "float32",
+    choices=("float32", "tf32", "bfloat16"),
+    help="In which the model computes. bfloat16 and tf32 are faster on a GPU and change scores; "
+    "tf32 needs an NVIDIA GPU.",
+    is_rare=True,
+)
+
+
+def precision_of(info: MetricInfo) -> str:
+    """Return the precision that was chosen for a metric; ``float32`` where nobody was asked."""
+    return str(dict(info.options).get(PRECISION.name, PRECISION.default))
 
 
 def clean(family: Family, given: Mapping[str, Any]) -> dict[str, OptionValue]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from annotation.languages import is_character_based
 from annotation.models import Segment, TestSet
+from annotation.models.corpus import in_order
 from metrics import perturbation_files, perturbations
 from metrics.perturbation_files import GivenFile, LineError
 
@@ -103,7 +104,8 @@ def alter(
 
 def references_of(segment: Segment) -> list[str]:
     """Return the texts of a segment's references; one that is empty where there is none."""
-    return [each.text for each in segment.references.all()] or [""]
+    texts = in_order({each.name: each.text for each in segment.references.all()})
+    return list(texts) or [""]
 
 
 def check_file(test_set: TestSet, condition: str, file: GivenFile) -> None:

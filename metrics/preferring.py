@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from annotation.models import Segment, TestSet
 from metaeval import Preference, preference
 from metrics import catalogue
 from metrics.base import Metric, MetricError, SegmentInput
+from metrics.contents import references_of
 from metrics.preferences import Altered
 
 # A slice takes about a second, so that a job can be cancelled and says how far it is.
@@ -57,10 +59,13 @@ def _refusal(label: str) -> str:
 class Judge:
     """One metric, loaded once, asked about any number of conditions."""
 
-    def __init__(self, metric: str, *, source_language: str, target_language: str) -> None:
+    def __init__(self, metric: str, test_set: TestSet) -> None:
         self.info = catalogue.get(metric)
         self._metric: Metric = catalogue.load(
-            metric, source_language=source_language, target_language=target_language
+            metric,
+            source_language=test_set.source_language,
+            target_language=test_set.target_language,
+            references=partial(references_of, test_set),
         )
         self._known: dict[SegmentInput, Any] = {}
         self._size = FIRST_SLICE

@@ -114,6 +114,7 @@ FAMILIES: dict[str, str] = {
     "cosine": "metrics.families.cosine.options:FAMILY",
     "wmd": "metrics.families.wmd.options:FAMILY",
     "sentbleu-wmt": "metrics.families.lexical.options:FAMILY",
+    "lexical": "metrics.families.lexical.options:LEXICAL",
 }
 
 

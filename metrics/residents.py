@@ -26,7 +26,7 @@ FREE_PART = 0.2
 class ModelSpec:
     """What tells two models in memory apart.
 
-    ``kind`` is ``encoder``, ``comet`` or ``bleurt``, ``precision`` is ``float32`` or ``bfloat16``,
+    ``kind`` is ``encoder``, ``comet`` or ``bleurt``, ``precision`` that of its forward pass,
     ``weights`` the checkpoint's fingerprint: one that was trained again is loaded again.
     """
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 from django.db import connection, transaction
@@ -10,10 +11,13 @@ from numpy.typing import NDArray
 
 from annotation.models import Output, Segment, System, TestSet
 from metrics import catalogue
-from metrics.base import MetricInfo, Scores
+from metrics.base import MetricInfo, Scores, ScoreWarning
+from metrics.contents import find_tokenised
 from metrics.models import MetricRun, MetricSignature, SegmentScore
 
 Corpus = Callable[[Scores], Scores]
+# Where the newest run of the test set itself stands in the rank of a signature.
+HERE = 2
 _INTO = f'INSERT INTO {SegmentScore._meta.db_table} (signature_id, content_key, "values") '
 _INSERT = f"{_INTO} VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 # Both arrays travel as they are in memory: twice the rows a second of one statement a row.
@@ -81,7 +85,8 @@ def latest_signatures(test_set: TestSet) -> dict[str, MetricSignature]:
     """Return, by metric in registry order, the signature under which a test set is shown.
 
     That is the signature of the newest finished run on the test set, otherwise of the newest
-    finished run of its language pair, otherwise of the newest run that has begun.
+    finished run of its language pair, otherwise of the newest run that has begun. Scores that hang
+    on all references of a test set are never those of another one.
     """
     here, finished = Q(test_set=test_set), Q(status=MetricRun.Status.DONE)
     runs = MetricRun.objects.filter(
@@ -102,8 +107,17 @@ def latest_signatures(test_set: TestSet) -> dict[str, MetricSignature]:
     )
     ranks = {signature: tuple(rank or 0 for rank in row) for signature, *row in ranked}
     signatures = MetricSignature.objects.in_bulk(ranks)
-    best = {signatures[pk].metric: signatures[pk] for pk in sorted(ranks, key=ranks.__getitem__)}
-    return {metric: best[metric] for metric in catalogue.infos(retired=True) if metric in best}
+    infos = catalogue.infos(retired=True)
+    best = {
+        signatures[pk].metric: signatures[pk]
+        for pk in sorted(ranks, key=ranks.__getitem__)
+        if ranks[pk][HERE] or not _is_bound(infos.get(signatures[pk].metric))
+    }
+    return {metric: best[metric] for metric in infos if metric in best}
+
+
+def _is_bound(info: MetricInfo | None) -> bool:
+    return info is not None and info.depends_on_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +139,7 @@ class MeasureScores:
     corpus: Corpus | None
     n_outputs: int
     n_missing: int
+    warnings: tuple[ScoreWarning, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -159,18 +174,20 @@ def system_scores(
     """Read every measure that has a score for outputs of `systems` (None: all of the set).
 
     With `all_of` only these metrics, but all of their measures and not those of tables alone.
-    Costs five queries and one for each metric.
+    Costs five queries and one for each metric, and one for all that expect raw text.
     """
     chosen = tuple(test_set.systems.all() if systems is None else systems)
     segments = tuple(
         Segment.objects.filter(test_set=test_set).order_by("position").values_list("pk", flat=True)
     )
-    outputs = _outputs(chosen, segments)
+    outputs, about_text = _outputs(chosen, segments), cache(partial(find_tokenised, chosen))
     measures = {
         measure.key: measure
         for metric, signature in latest_signatures(test_set).items()
         if all_of is None or metric in all_of
-        for measure in _measures(test_set, signature, chosen, outputs, are_all=all_of is not None)
+        for measure in _measures(
+            test_set, signature, chosen, outputs, about_text, are_all=all_of is not None
+        )
     }
     return ScoreTable(chosen, segments, measures)
 
@@ -193,6 +210,7 @@ def _measures(
     signature: MetricSignature,
     systems: Sequence[System],
     outputs: _Outputs,
+    about_text: Callable[[], tuple[ScoreWarning, ...]],
     *,
     are_all: bool,
 ) -> list[MeasureScores]:
@@ -218,6 +236,7 @@ def _measures(
             corpus=corpora[column] if corpora else None,
             n_outputs=len(loaded),
             n_missing=n_missing,
+            warnings=about_text() if info.expects_raw_text else (),
         )
         for column, key in enumerate(signature.measures)
         if are_all or key in info.table_measures or key not in info.measures

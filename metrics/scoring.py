@@ -15,7 +15,15 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from metrics import catalogue, claims, run_state, telemetry
 from metrics.base import Metric, MetricError, Scores
-from metrics.contents import Chunk, describe, find_missing, load_chunk, load_plan, pack_ids
+from metrics.contents import (
+    Chunk,
+    describe,
+    find_missing,
+    load_chunk,
+    load_plan,
+    pack_ids,
+    references_of,
+)
 from metrics.models import Lease, MetricRun, MetricSignature
 from metrics.patience import patiently
 from metrics.periodic import Periodic
@@ -140,6 +148,7 @@ class _Shift:
                 lease.run.metric,
                 source_language=test_set.source_language,
                 target_language=test_set.target_language,
+                references=partial(references_of, test_set),
             )
             telemetry.begin(self.metric)
             self.signature = patiently(partial(_signature, self.metric))

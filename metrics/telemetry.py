@@ -1,14 +1,15 @@
-"""What the log of a run says of a worker: host, device, batch size, peak memory.
+"""What the log of a run says of a worker: device, batch size, peak memory, builds.
 
 Pure: no Django, and torch only where a metric has imported it already.
 """
 
 import resource
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from metrics.base import Metric
+from metrics.builds import builds
 
 # Linux counts in KiB, macOS in bytes.
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -16,17 +17,21 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 @dataclass(frozen=True)
 class Reading:
-    """How a metric runs in this process; bytes are peaks, of the process since it started."""
+    """How a metric runs in this process; bytes are peaks, of the process since it started.
+
+    ``builds`` are those of :mod:`metrics.builds`.
+    """
 
     device: str
     precision: str
     batch: str
     peak_bytes: int
     device_peak_bytes: int | None
+    builds: dict[str, str]
 
     def as_fields(self) -> dict[str, Any]:
         """The fields of a row that have the same names."""
-        return asdict(self)
+        return dict(vars(self))
 
 
 def begin(metric: Metric) -> None:
@@ -45,6 +50,7 @@ def read(metric: Metric) -> Reading:
         batch=_batch(metric),
         peak_bytes=peak_memory(),
         device_peak_bytes=_device_peak(metric, device),
+        builds=builds(),
     )
 
 

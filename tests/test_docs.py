@@ -61,6 +61,20 @@ def test_links_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_every_section_of_performance_names_what_measures_it() -> None:
+    text = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for section in text.split("\n## ")[1:]:
+        title = section.partition("\n")[0]
+        scripts = re.findall(r"benchmarks[./](\w+)", section)
+        targets = re.findall(r"`make ([\w-]+)`", section)
+        assert scripts or targets, title
+        for name in scripts:
+            assert (ROOT / "benchmarks" / f"{name}.py").exists(), f"{title}: {name}"
+        for name in targets:
+            assert f"\n{name}:" in makefile, f"{title}: {name}"
+
+
 def test_every_claim_against_the_peers_has_its_test() -> None:
     text = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", text)

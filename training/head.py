@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import metaeval
 from annotation.models import Campaign
+from metaeval.correlation_intervals import FEWEST_SEGMENTS
 from metrics import encoders
 from metrics.base import MetricError
 from metrics.families.refreeeval import features
@@ -24,7 +25,7 @@ from training.kinds import JobError, NewMetric, Outcome, Work
 from training.saving import save_whole
 
 Array = NDArray[np.float64]
-N_RESAMPLES = 1000
+CORRELATIONS = ("pearson", "kendall")
 
 
 def run(work: Work) -> Outcome:
@@ -49,7 +50,7 @@ def run(work: Work) -> Outcome:
     names = features.names(layers)
     baseline = held_out[:, names.index(f"F1-{layers[-1]}")]
     result = {
-        **_compare(split, fit.predict(held_out), baseline, int(options["seed"])),
+        **_compare(split, fit.predict(held_out), baseline),
         "penalty": fit.penalty,
         "weights": dict(zip(names, fit.weights.tolist(), strict=True)),
         "warnings": _warnings(split, campaign),
@@ -96,7 +97,7 @@ def _write(path: Path, document: dict[str, Any]) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def _compare(split: Split, head: Array, baseline: Array, seed: int) -> dict[str, Any]:
+def _compare(split: Split, head: Array, baseline: Array) -> dict[str, Any]:
     """Correlations on held-out outputs with 95 % intervals over source segments."""
     human, predicted, plain = (
         _matrix(split.held_out, values) for values in (_scores(split.held_out), head, baseline)
@@ -104,14 +105,7 @@ def _compare(split: Split, head: Array, baseline: Array, seed: int) -> dict[str,
     return {
         "n_train": len(split.train),
         "n_held_out": len(split.held_out),
-        "held_out": {
-            name: {
-                "head": _interval(human, predicted, name, seed),
-                "unsupervised": _interval(human, plain, name, seed),
-                "gain": _interval(human, predicted, name, seed, other=plain),
-            }
-            for name in ("pearson", "kendall")
-        },
+        "held_out": {name: _estimates(human, predicted, plain, name) for name in CORRELATIONS},
     }
 
 
@@ -125,25 +119,27 @@ def _matrix(rows: Sequence[Judged], values: Array) -> metaeval.ScoreMatrix:
     return metaeval.ScoreMatrix(grid, list(row), list(column))
 
 
-def _interval(
+def _estimates(
     human: metaeval.ScoreMatrix,
-    metric: metaeval.ScoreMatrix,
+    head: metaeval.ScoreMatrix,
+    plain: metaeval.ScoreMatrix,
     correlation: str,
-    seed: int,
-    other: metaeval.ScoreMatrix | None = None,
-) -> dict[str, float | None]:
-    found = metaeval.boot_interval(
-        human,
-        metric,
-        other=other,
-        correlation=correlation,
-        resample="inputs",
-        n_resamples=N_RESAMPLES,
-        rng=seed,
-    )
-    ends = {"low": found.interval.low, "high": found.interval.high} if found.interval else {}
-    values = {"value": found.statistic, **ends}
-    return {name: float(value) if np.isfinite(value) else None for name, value in values.items()}
+) -> dict[str, dict[str, float | None]]:
+    """Both correlations and their difference; no ends where there are too few source texts."""
+    metrics = {"head": head, "unsupervised": plain}
+    found = metaeval.correlation_intervals(human, metrics, correlation=correlation)
+    estimates = {
+        name: (found.values[place], found.lows[place], found.highs[place])
+        for place, name in enumerate(metrics)
+    }
+    gain = (found.differences, found.difference_lows, found.difference_highs)
+    estimates["gain"] = tuple(part[0, 1] for part in gain)
+    return {name: _estimate(*parts) for name, parts in estimates.items()}
+
+
+def _estimate(value: float, low: float, high: float) -> dict[str, float | None]:
+    ends = {"low": float(low), "high": float(high)} if np.isfinite([low, high]).all() else {}
+    return {"value": float(value) if np.isfinite(value) else None, **ends}
 
 
 def _warnings(split: Split, campaign: Campaign) -> list[str]:
@@ -151,6 +147,12 @@ def _warnings(split: Split, campaign: Campaign) -> list[str]:
         f"The metric has learned from {campaign.slug}: what the dashboard shows of it there is "
         "too high. Quote the held-out values."
     ]
+    n_texts = len({each.segment for each in split.held_out})
+    if n_texts < FEWEST_SEGMENTS:
+        found.append(
+            f"{n_texts} held-out source texts are too few for intervals: {FEWEST_SEGMENTS} are "
+            "needed."
+        )
     if split.n_left_out:
         found.append(
             f"{split.n_left_out:,} judgments are left out: their annotators have no spread of "

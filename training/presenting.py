@@ -15,6 +15,8 @@ from training.models import TrainingJob
 from training.sweeps import Setting
 
 WIDTH, HEIGHT = 320.0, 120.0
+# How the interval of a gain was computed, under the words that `flatten` gives it.
+INTERVAL = "held out interval"
 # What stands on the horizontal axis of a curve, in this order of preference.
 ACROSS = ("step", "pairs")
 # An estimate with the ends of its 95 % interval, where it has one.
@@ -216,13 +218,15 @@ def idle_queues(jobs: Iterable[TrainingJob]) -> list[str]:
 class Sweep:
     """The jobs of a sweep as a table: what differs between them, and what they found.
 
-    `groups` has a row for every setting, over its seeds: mean, standard deviation, number.
+    `groups` has a row for every setting, over its seeds: mean, standard deviation, number. `notes`
+    say how the intervals of the gains were computed, or why there are none.
     """
 
     settings: list[str]
     measures: list[str]
     rows: list[tuple[TrainingJob, list[Any], list[Any]]]
     groups: list[Group]
+    notes: list[str]
 
 
 def compare(jobs: Sequence[TrainingJob]) -> Sweep:
@@ -238,7 +242,8 @@ def compare(jobs: Sequence[TrainingJob]) -> Sweep:
     values = {pk: [each.get(measure) for measure in measures] for pk, each in found.items()}
     rows = [(job, [job.options.get(name) for name in names], values[job.pk]) for job in jobs]
     groups = _groups(sweeps.group(jobs), values) if sweeps.SEED in names else []
-    return Sweep(names, measures, rows, groups)
+    told = (str(each[INTERVAL]) for each in found.values() if INTERVAL in each)
+    return Sweep(names, measures, rows, groups, list(dict.fromkeys(told)))
 
 
 def _differs(found: Mapping[int, Mapping[str, Any]], key: str) -> bool:

@@ -3,12 +3,13 @@
 from annotation.controls.bad_references import degrade
 from annotation.controls.making import Control, ControlMaker
 from annotation.controls.spacing import CrowdedError, spaced_order
-from annotation.controls.traps import cut_text, plant_traps, possible_traps
+from annotation.controls.traps import count_cuttable, cut_text, plant_traps, possible_traps
 
 __all__ = [
     "Control",
     "ControlMaker",
     "CrowdedError",
+    "count_cuttable",
     "cut_text",
     "degrade",
     "plant_traps",

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 TRIES = 200
 
@@ -22,8 +23,8 @@ def spaced_order(
 
     Targets are the numbers from 0, and the controls those that follow. Between two controls, and
     between a control and its partner (the number of a target), stand at least `spacing` others.
-    With `n_even`, controls stand at even distances, and the last `n_even` of them at even
-    distances among themselves.
+    With `n_even`, the controls are spread: each stands at a random place in one of as many equal
+    parts if the spacing lets it, and the last `n_even` of them in parts evenly far apart.
 
     Raises CrowdedError if that many controls do not fit. The search is random: it may miss the last
     few orders that a full search would find.
@@ -52,14 +53,12 @@ def _slots(
     total: int, n_controls: int, spacing: int, n_even: int, rng: random.Random
 ) -> dict[int, int]:
     """Give every control its place in the order."""
+    own: set[int] = set()
     if n_even:
-        places = _even(total, n_controls, spacing)
+        places = _spread(total, n_controls, spacing, rng)
         own = {int((step + 0.5) * n_controls / n_even) for step in range(n_even)}
     else:
-        room = total - max(0, n_controls - 1) * spacing
-        drawn = sorted(rng.sample(range(room), n_controls))
-        places = [place + step * spacing for step, place in enumerate(drawn)]
-        own = set()
+        places = _apart(total, n_controls, spacing, rng)
     others = [place for step, place in enumerate(places) if step not in own]
     rng.shuffle(others)
     even = [place for step, place in enumerate(places) if step in own]
@@ -67,11 +66,24 @@ def _slots(
     return dict(enumerate([*others, *even]))
 
 
-def _even(total: int, n_controls: int, spacing: int) -> list[int]:
-    """Places at even distances, away from both ends if there is room."""
-    if total // n_controls > spacing or n_controls == 1:
-        return [int((step + 0.5) * total / n_controls) for step in range(n_controls)]
-    return [step * (total - 1) // (n_controls - 1) for step in range(n_controls)]
+def _apart(total: int, n_controls: int, spacing: int, rng: random.Random) -> list[int]:
+    """Places anywhere with the spacing between them, every set of them as likely as any other."""
+    room = total - max(0, n_controls - 1) * spacing
+    drawn = sorted(rng.sample(range(room), n_controls))
+    return [place + step * spacing for step, place in enumerate(drawn)]
+
+
+def _spread(total: int, n_controls: int, spacing: int, rng: random.Random) -> list[int]:
+    """A random place in each of equal parts; anywhere if the spacing leaves too little choice.
+
+    At even distances, whoever counts would know the next one.
+    """
+    ends = [step * total // n_controls for step in range(n_controls + 1)]
+    for _ in range(TRIES):
+        places = [rng.randrange(*part) for part in pairwise(ends)]
+        if all(after - before > spacing for before, after in pairwise(places)):
+            return places
+    return _apart(total, n_controls, spacing, rng)
 
 
 def _place_partners(

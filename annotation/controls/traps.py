@@ -2,13 +2,15 @@
 
 import math
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from itertools import groupby, islice
+from operator import itemgetter
 
 from django.core.exceptions import ValidationError
 
 from annotation.languages import is_character_based
-from annotation.models import Campaign, Item
+from annotation.models import Campaign, Item, TestSet
 
 BATCH = 2_000
 
@@ -77,15 +79,32 @@ def possible_traps(campaign: Campaign) -> list[tuple[int, str]]:
     return [(segment, text) for segment, text in cuts if text]
 
 
+def count_cuttable(test_set: TestSet, ratio: Decimal, *, most: int) -> int:
+    """Return how many segments could give a trap, of which no more than `most` are looked for.
+
+    Without references the targets are those of one system.
+    """
+    texts: Iterable[str] = (text for _, text in _first_references(test_set))
+    if not test_set.segments.filter(references__isnull=False).exists():
+        system = test_set.systems.order_by("name").first()
+        texts = system.outputs.values_list("text", flat=True).iterator(BATCH) if system else ()
+    found = (text for text in texts if cut_text(text, ratio, test_set.target_language))
+    return sum(1 for _ in islice(found, most))
+
+
 def _complete_targets(campaign: Campaign) -> Iterable[tuple[int, str]]:
-    rows = campaign.test_set.segments.filter(references__isnull=False).order_by(
-        "position", "references__name"
-    )
-    first: dict[int, str] = {}
-    for segment, text in rows.values_list("pk", "references__text"):
-        first.setdefault(segment, text)
-    if first:
+    if first := dict(_first_references(campaign.test_set)):
         return first.items()
     systems = list(campaign.systems.order_by("name"))
     system = random.Random(f"{campaign.seed}:trap-system").choice(systems)
     return system.outputs.order_by("segment__position").values_list("segment_id", "text")
+
+
+def _first_references(test_set: TestSet) -> Iterator[tuple[int, str]]:
+    """Yield the first reference by name of every segment that has one, in order."""
+    rows = test_set.segments.filter(references__isnull=False).order_by(
+        "position", "references__name"
+    )
+    pairs = rows.values_list("pk", "references__text").iterator(BATCH)
+    for _, of_segment in groupby(pairs, key=itemgetter(0)):
+        yield next(of_segment)

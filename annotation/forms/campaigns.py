@@ -16,14 +16,23 @@ from django.utils.text import slugify
 from annotation import protocols
 from annotation.access import ANNOTATOR
 from annotation.campaigns import possible_traps
+from annotation.controls import count_cuttable
 from annotation.forms.campaign_checks import check_design
 from annotation.forms.campaign_fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.models import Campaign, TestSet
 from annotation.protocols import Layout
+from annotation.quality.reach import (
+    ADVICE,
+    MOST_TRAPS,
+    UNSCORED,
+    Reach,
+    proposed_traps,
+    reach_of,
+)
+from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
 
 MAX_LINKS = 100
-MAX_TRAPS = 60
-CONTROL_SHARE = 10
+SPACED_OUTPUTS = 100
 SPACING = 3
 REQUIRED = (
     "name",
@@ -80,6 +89,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         for name, limit in LIMITS.items():
             self.fields[name].validators.append(MaxValueValidator(limit))
             self.fields[name].widget.attrs["max"] = limit
+        self.too_small = ""
         if not self.is_bound:
             self._suggest(ratios, names)
 
@@ -93,21 +103,28 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         used = set(self.test_set.campaigns.values_list("length_ratio", flat=True))
         ratio = next((r for r in reversed(ratios) if r not in used), ratio)
         segments = self.test_set.segments
-        n_segments = segments.count()
-        n_outputs = n_segments * len(names)
+        n_outputs = segments.count() * len(names)
+        trap_ratio = ratio if ratio < 1 else Decimal("0.5")
+        possible = count_cuttable(self.test_set, trap_ratio, most=MOST_TRAPS)
         self.initial = {
             **self.initial,
             "length_ratio": str(ratio),
             "systems": names,
             "name": f"{self.test_set.name}, {ratio_label(ratio)}",
             "question": "",
-            "trap_ratio": ratio if ratio < 1 else Decimal("0.5"),
-            "traps_per_annotator": min(MAX_TRAPS, n_outputs // CONTROL_SHARE, n_segments),
-            "control_spacing": SPACING if n_outputs >= 10 * CONTROL_SHARE else 0,
+            "trap_ratio": trap_ratio,
+            "traps_per_annotator": proposed_traps(possible, n_outputs),
+            "control_spacing": SPACING if n_outputs >= SPACED_OUTPUTS else 0,
             "shown_text": Campaign.ShownText.REFERENCE
             if segments.filter(references__isnull=False).exists()
             else Campaign.ShownText.SOURCE,
         }
+
+        if possible < ITEMS:
+            self.too_small = (
+                f"This test set is too small for a verdict by traps: {possible} of its segments "
+                f"can be cut, and a verdict takes {ITEMS}."
+            )
 
     def groups(self) -> Iterator[tuple[Group, list[Any], list[Any], bool]]:
         """Yield every group with its fields, and whether its folded part must be open."""
@@ -122,9 +139,31 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             name: {
                 "question": protocols.get(name).question,
                 "together": protocols.get(name).layout == Layout.TOGETHER,
+                "scored": protocols.get(name).has_score,
             }
             for name in protocols.PROTOCOLS
         }
+
+    @property
+    def doubt(self) -> dict[str, Any]:
+        """What the numbers of controls can find out, for the page and its script."""
+        found, has_score = self._reach()
+        return {
+            "sentences": [(state.value, ADVICE[state], state == found) for state in ADVICE],
+            "unscored": UNSCORED,
+            "is_unscored": not has_score,
+            "is_none": found == Reach.ENOUGH and has_score and not self.too_small,
+            "rule": {"items": ITEMS, "fail": PAIRS_TO_FAIL, "pass": PAIRS_TO_PASS},
+        }
+
+    def _reach(self) -> tuple[Reach, bool]:
+        name = self["protocol"].value()
+        has_score = name not in protocols.PROTOCOLS or protocols.get(name).has_score
+        traps, bad_references = (
+            int(value) if (value := str(self[field].value())).isdecimal() else 0
+            for field in ("traps_per_annotator", "bad_references_per_annotator")
+        )
+        return reach_of(traps=traps, bad_references=bad_references, has_score=has_score), has_score
 
     def clean_question(self) -> str:
         """Allow no placeholder but {percent}."""

@@ -6,7 +6,7 @@ stays tied to the text that was judged.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from django.conf import settings
@@ -131,10 +131,19 @@ class Output(models.Model):
         return f"{self.system_id}:{self.segment_id}"
 
 
+def in_order(references: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the texts of a segment's references by name, as metrics read them.
+
+    Sorted here, by code points: databases collate names in different orders.
+    """
+    return tuple(references[name] for name in sorted(references))
+
+
 def content_key(source: str, references: Sequence[str], hypothesis: str) -> str:
     """Hash what a metric sees: 128 bits of SHA-256, as 32 hexadecimal digits.
 
-    The order of the references does not matter to any metric and not to the key.
+    `references` are in the order in which metrics read them, that of their names: some read the
+    first alone, and others break ties by it.
     """
-    content = json.dumps([source, sorted(references), hypothesis], ensure_ascii=False)
+    content = json.dumps([source, list(references), hypothesis], ensure_ascii=False)
     return hashlib.sha256(content.encode()).hexdigest()[:32]

@@ -1,6 +1,6 @@
 """The live monitor of a campaign, and whether it is complete."""
 
-from annotation.monitor.agreement import AgreementSoFar, Figure
+from annotation.monitor.agreement import AgreementSoFar
 from annotation.monitor.answers import remarks
 from annotation.monitor.completion import wanted
 from annotation.monitor.report import AnnotatorState, MonitorReport, monitor_report
@@ -8,7 +8,6 @@ from annotation.monitor.report import AnnotatorState, MonitorReport, monitor_rep
 __all__ = [
     "AgreementSoFar",
     "AnnotatorState",
-    "Figure",
     "MonitorReport",
     "monitor_report",
     "remarks",

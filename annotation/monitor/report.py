@@ -17,6 +17,7 @@ from annotation.monitor.agreement import AgreementSoFar, agreement_so_far
 from annotation.monitor.answers import read_answers
 from annotation.monitor.completion import GIVEN, OPEN, count_wanted
 from annotation.monitor.controls import Repeats, Share, read_controls
+from annotation.quality.verdict import ITEMS
 
 AT_WORK = timedelta(minutes=10)
 HOURS = 24
@@ -94,6 +95,22 @@ class MonitorReport:
     def n_remarks(self) -> int:
         """Flags and comments of all."""
         return sum(one.n_remarks for one in self.annotators)
+
+    @property
+    def tested(self) -> str:
+        """How many annotators the traps or gold items can have tested by now."""
+        counted = [one for one in self.annotators if one.state != "excluded"]
+        answered = [max(one.traps.of, one.gold.of) for one in counted]
+        n = sum(count >= ITEMS for count in answered)
+        if n:
+            return (
+                f"{n:,} of {len(counted):,} annotators have answered {ITEMS} traps or gold items, "
+                "which a verdict takes."
+            )
+        return (
+            f"Nobody was tested by traps or gold items yet: a verdict takes {ITEMS}, and the most "
+            f"that anybody has answered is {max(answered, default=0)}."
+        )
 
     @property
     def busiest(self) -> int:

@@ -10,9 +10,8 @@ row, and one from the beginning, so that none is overlooked. `docs/assignment.md
 import random
 from collections.abc import Sequence
 
-from django.core.cache import cache
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Annotator, Assignment, Campaign, Item
@@ -20,7 +19,6 @@ from annotation.pool import active, candidates, mixing, releases
 from annotation.pool.candidates import Candidate, Look
 
 TRIES = 5
-COUNT_SECONDS = 30
 
 
 def has_pool(campaign: Campaign) -> bool:
@@ -118,28 +116,3 @@ def _assign(annotator: Annotator, items: Sequence[int], position: int) -> None:
         Assignment(annotator=annotator, item_id=item, position=place, claimed_at=now)
         for place, item in enumerate(items, position)
     )
-
-
-def expected_total(annotator: Annotator, *, given: int, wanted_of_given: int) -> int:
-    """How many items an annotator of a pool is likely to have in the end, as far as is known now.
-
-    `given` are theirs already, and `wanted_of_given` of these screens still want other people.
-    What others will take is not known, so this is an upper estimate.
-    """
-    campaign = annotator.campaign
-    n_screens, size = _available(campaign)
-    total = given + round(max(0, n_screens - wanted_of_given) * size)
-    return max(given, min(total, campaign.items_per_annotator or total))
-
-
-def _available(campaign: Campaign) -> tuple[int, float]:
-    """Screens that want ratings, and items a screen; counted every half minute."""
-    key = f"pool-available:{campaign.pk}"
-    found: tuple[int, float] | None = cache.get(key)
-    if found is None:
-        n_screens = campaign.items.filter(wanted__gt=0).count()
-        targets = campaign.items.filter(kind=Item.Kind.TARGET).exclude(screen=None)
-        sizes = targets.aggregate(n=Count("pk"), screens=Count("screen", distinct=True))
-        found = n_screens, sizes["n"] / sizes["screens"] if sizes["screens"] else 1.0
-        cache.set(key, found, COUNT_SECONDS)
-    return found

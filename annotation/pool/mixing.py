@@ -111,9 +111,14 @@ def is_due(annotator: Annotator, state: State, planned: int) -> bool:
     if state.n_controls and state.n_since < campaign.control_spacing:
         return False
     limit = campaign.items_per_annotator
-    parts = state.n_items * planned / limit if limit else state.n_screens / SCREENS_PER_CONTROL
+    after = (
+        (state.n_items + 1) * planned / limit
+        if limit
+        else (state.n_screens + 1) / SCREENS_PER_CONTROL
+    )
     rng = random.Random(f"{campaign.seed}:{annotator.label}:{state.n_controls}")
-    return parts >= state.n_controls + 0.9 * rng.random()
+    # Every place in a part is as likely as any other: the place itself must tell nothing.
+    return after > state.n_controls + rng.random()
 
 
 def _ready(annotator: Annotator, quotas: dict[str, int]) -> QuerySet[Any, Any]:

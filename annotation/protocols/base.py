@@ -120,6 +120,15 @@ class Protocol:
     spans: SpanScheme | None = None
 
     @property
+    def is_standardised(self) -> bool:
+        """Whether scores are standardised per annotator unless a reader asks for raw ones.
+
+        Penalties are not: most are 0, so that an annotator's mean and spread say which outputs
+        they were given rather than how strict they are.
+        """
+        return self.has_score
+
+    @property
     def template(self) -> str:
         """The template of the answer part."""
         return f"annotation/protocols/{self.name.replace('-', '_')}.html"

@@ -1,5 +1,6 @@
 """Stage 5: from judgments to annotators, agreement and control items."""
 
+from annotation.quality.agreement import Agreement, Figure, agreement_of
 from annotation.quality.columns import JudgmentColumns, read_columns
 from annotation.quality.people import AnnotatorQuality
 from annotation.quality.report import QualityReport, quality_report
@@ -7,11 +8,14 @@ from annotation.quality.standard import standardise
 from annotation.quality.verdict import Checks, Verdict
 
 __all__ = [
+    "Agreement",
     "AnnotatorQuality",
     "Checks",
+    "Figure",
     "JudgmentColumns",
     "QualityReport",
     "Verdict",
+    "agreement_of",
     "quality_report",
     "read_columns",
     "standardise",

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 import metaeval
 from annotation.models import Campaign, Item
+from annotation.quality.agreement import Agreement, agreement_of
 from annotation.quality.columns import Floats, JudgmentColumns, Mask, read_columns
 from annotation.quality.people import (
     AnnotatorQuality,
@@ -24,21 +25,8 @@ from annotation.quality.people import (
     times_of,
     trap_levels,
 )
+from annotation.quality.reach import Tested, who_was_tested
 from annotation.quality.verdict import LOW_SCORE
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Agreement over items that at least two annotators rated: r and α on z, α on raw scores."""
-
-    one_vs_rest: metaeval.OneVsRest
-    alpha_z: metaeval.Alpha
-    alpha_raw: metaeval.Alpha
-
-    @property
-    def warnings(self) -> tuple[metaeval.StatisticsWarning, ...]:
-        """All warnings of the three."""
-        return (*self.one_vs_rest.warnings, *self.alpha_z.warnings, *self.alpha_raw.warnings)
 
 
 @dataclass(frozen=True)
@@ -76,6 +64,7 @@ class QualityReport:
     has_bad_references: bool
     has_repeats: bool
     has_gold: bool
+    tested: Tested
     warnings: Sequence[str]
 
     @property
@@ -99,14 +88,16 @@ def quality_report(campaign: Campaign, judgments: JudgmentColumns | None = None)
     has_score = campaign.judging.has_score
     traps = columns.is_kind(Item.Kind.TRAP)
     targets = columns.is_kind(Item.Kind.TARGET)
-    without = _agreement(columns, targets, counted)
-    with_traps = _agreement(columns, targets | traps, counted) if traps.any() else without
+    without = agreement_of(columns, targets, seed=campaign.seed)
+    with_traps = agreement_of(columns, targets | traps, seed=campaign.seed)
+    r_without = _one_vs_rest(columns, targets, counted)
+    r_with = _one_vs_rest(columns, targets | traps, counted) if traps.any() else r_without
     annotators = [
         annotator_quality(
             everybody,
             person,
-            r_with=_r(with_traps, person),
-            r_without=_r(without, person),
+            r_with=_r(r_with, person),
+            r_without=_r(r_without, person),
             has_score=has_score,
         )
         for person in people
@@ -125,25 +116,23 @@ def quality_report(campaign: Campaign, judgments: JudgmentColumns | None = None)
         has_bad_references=bool(columns.is_kind(Item.Kind.BAD_REF).any()),
         has_repeats=bool(columns.is_kind(Item.Kind.REPEAT).any()),
         has_gold=bool(columns.is_kind(Item.Kind.GOLD).any()),
-        warnings=_sentences(columns, annotators, without, with_traps),
+        tested=who_was_tested(
+            campaign,
+            [(each.label, each.checks) for each in annotators if each.n and not each.excluded_at],
+        ),
+        warnings=_sentences(columns, annotators, without, with_traps, r_without, r_with),
     )
 
 
-def _agreement(
+def _one_vs_rest(
     columns: JudgmentColumns, chosen: Mask, people: Sequence[Mapping[str, object]]
-) -> Agreement | None:
-    """None where there is no judgment at all; everything else is the statistics' own warning."""
+) -> metaeval.OneVsRest | None:
+    """Each annotator's r on z-scores; None where there is no judgment at all."""
     if not chosen.any():
         return None
-    z = metaeval.z_scores(columns.score[chosen], columns.annotator[chosen])
+    z = metaeval.z_scores(columns.score[chosen], columns.annotator[chosen]).z
     labels = [str(person["label"]) for person in people]
-    ratings_z = _matrix(columns, chosen, z.z, people)
-    ratings = _matrix(columns, chosen, columns.score[chosen], people)
-    return Agreement(
-        one_vs_rest=metaeval.one_vs_rest_pearson(ratings_z, annotators=labels),
-        alpha_z=metaeval.krippendorff_alpha(ratings_z),
-        alpha_raw=metaeval.krippendorff_alpha(ratings),
-    )
+    return metaeval.one_vs_rest_pearson(_matrix(columns, chosen, z, people), annotators=labels)
 
 
 def _matrix(
@@ -169,10 +158,9 @@ def _matrix(
         return np.where(counts > 0, sums / counts, np.nan).reshape(len(keys), len(units))
 
 
-def _r(agreement: Agreement | None, person: Mapping[str, object]) -> float:
-    if agreement is None or person["excluded_at"] is not None:
+def _r(result: metaeval.OneVsRest | None, person: Mapping[str, object]) -> float:
+    if result is None or person["excluded_at"] is not None:
         return float("nan")
-    result = agreement.one_vs_rest
     return float(result.r[list(result.annotators).index(str(person["label"]))])
 
 
@@ -205,7 +193,7 @@ def _kind_means(columns: JudgmentColumns) -> list[KindMean]:
 def _sentences(
     columns: JudgmentColumns,
     annotators: Sequence[AnnotatorQuality],
-    *agreements: Agreement | None,
+    *results: Agreement | metaeval.OneVsRest | None,
 ) -> list[str]:
     """Every warning once, in words."""
     notes: dict[str, None] = {}
@@ -220,7 +208,7 @@ def _sentences(
     if np.isnan(columns.seconds).any():
         n = int(np.isnan(columns.seconds).sum())
         notes[f"{n:,} of {len(columns):,} judgments have no times."] = None
-    for agreement in agreements:
-        if agreement is not None:
-            notes |= dict.fromkeys(warning.message for warning in agreement.warnings)
+    for result in results:
+        if result is not None:
+            notes |= dict.fromkeys(warning.message for warning in result.warnings)
     return list(notes)

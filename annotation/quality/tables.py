@@ -3,8 +3,9 @@
 from typing import Any
 
 from annotation.models import Campaign
+from annotation.quality.agreement import Agreement
 from annotation.quality.people import AnnotatorQuality
-from annotation.quality.report import Agreement, QualityReport
+from annotation.quality.report import QualityReport
 
 HEADER = (
     "campaign",
@@ -103,6 +104,7 @@ def as_json(campaign: Campaign, report: QualityReport) -> dict[str, Any]:
         "without_traps": _agreement(report.without_traps),
         "kinds": [{"kind": k.kind, "n": k.n, "mean": k.mean} for k in report.kinds],
         "annotators": [annotator_row(campaign, person) for person in report.annotators],
+        "tested": report.tested.values(),
         "warnings": list(report.warnings),
     }
 
@@ -110,8 +112,5 @@ def as_json(campaign: Campaign, report: QualityReport) -> dict[str, Any]:
 def _agreement(agreement: Agreement | None) -> dict[str, Any] | None:
     if agreement is None:
         return None
-    return {
-        "one_vs_rest": agreement.one_vs_rest.to_dict(),
-        "alpha_z": agreement.alpha_z.to_dict(),
-        "alpha_raw": agreement.alpha_raw.to_dict(),
-    }
+    figures = {name: figure.to_dict() for name, figure in agreement.figures.items()}
+    return {"n": agreement.n, "n_items": agreement.n_units, **figures}

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from annotation import languages
 from annotation.models import Output, Reference, Segment, System, TestSet
-from annotation.models.corpus import content_key
+from annotation.models.corpus import content_key, in_order
 from annotation.uploads.changes import Changes, Stored, compare, read_stored
 from annotation.uploads.checks import check
 from annotation.uploads.drafts import TestSetDraft
@@ -132,6 +132,6 @@ def _new_outputs(draft: TestSetDraft, stored: Stored, systems: list[int]) -> Ite
         for key, text in system.outputs.items():
             if key not in old:
                 segment = stored.segments[key]
-                references = list(stored.references[key].values())
+                references = in_order(stored.references[key])
                 hashed = content_key(segment.source, references, text)
                 yield Output(system_id=pk, segment=segment, text=text, content_key=hashed)

@@ -41,10 +41,7 @@ def personal_link(request: HttpRequest, token: str) -> HttpResponse:
         if annotator is None or annotator.user is None:
             return _dead_link(request, token)
         login(request, annotator.user, backend=BACKEND)
-    response = redirect("annotate", slug=annotator.campaign.slug)
-    # The address is a password: no other site may learn it.
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    return redirect("annotate", slug=annotator.campaign.slug)
 
 
 def _dead_link(request: HttpRequest, token: str) -> HttpResponse:

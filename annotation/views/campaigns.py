@@ -21,6 +21,7 @@ from annotation.entry.places import renew
 from annotation.forms.campaigns import AnnotatorsForm, CampaignForm, ratio_label
 from annotation.models import Annotator, Campaign, Item, TestSet
 from annotation.protocols import Layout
+from annotation.quality.reach import design_doubt
 
 LINKS = "new_links"
 MOST_DECISIONS = 100
@@ -87,6 +88,7 @@ def _detail(request: HttpRequest, campaign: Campaign, form: AnnotatorsForm) -> H
         "completed": sum(int(str(row["completed"])) for row in people),
         "counts": counts,
         "design": describe(campaign),
+        "doubt": design_doubt(campaign) if campaign.status != Campaign.Status.CLOSED else "",
         "is_together": campaign.judging.layout == Layout.TOGETHER,
         "takes_annotators": campaigns.takes_annotators(campaign),
         "audit": campaign.audit.select_related("actor", "annotator")[:MOST_DECISIONS],
@@ -107,6 +109,8 @@ def campaign_open(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         verb(campaign=campaign)
         messages.success(request, "The campaign is open: annotators can start.")
+        if is_draft and (doubt := design_doubt(campaign)):
+            messages.warning(request, doubt)
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     return redirect(campaign)

@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -51,6 +52,9 @@ def refuse(
         if wants_json(request):
             return JsonResponse({"error": sentence}, status=status)
         context = {"title": title, "sentence": sentence}
+        # A page that refuses does not repeat a link that is a password.
+        if getattr(request, "has_credential", False):
+            context["return_to"] = reverse("home")
         response = render(request, "error.html", context, status=status)
     response["Content-Language"] = language or "en"
     return response

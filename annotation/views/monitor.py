@@ -13,7 +13,8 @@ from django.views.decorators.http import require_safe
 from annotation.access import campaign_for_reader, researcher_required, runs_campaign
 from annotation.delivery import SIGNATURE, secret_of
 from annotation.models import Campaign, Item
-from annotation.monitor import AgreementSoFar, Figure, MonitorReport, monitor_report, remarks
+from annotation.monitor import AgreementSoFar, MonitorReport, monitor_report, remarks
+from annotation.quality import Figure
 from annotation.quality.tables import finite
 from annotation.views.live import is_part, render_live
 
@@ -86,6 +87,7 @@ def as_json(campaign: Campaign, report: MonitorReport) -> dict[str, Any]:
         "finish_at": report.finish_at,
         "hours": [asdict(hour) for hour in report.hours],
         "agreement": _agreement(report.agreement),
+        "tested": report.tested,
         "annotators": [
             {name: value for name, value in asdict(one).items() if name != "pk"}
             for one in report.annotators
@@ -93,18 +95,20 @@ def as_json(campaign: Campaign, report: MonitorReport) -> dict[str, Any]:
     }
 
 
-def _agreement(agreement: AgreementSoFar) -> dict[str, Any]:
+def _agreement(so_far: AgreementSoFar) -> dict[str, Any]:
+    figures = so_far.found.figures if so_far.found else {}
     return {
-        "as_of": agreement.as_of,
-        "n_units": agreement.n_units,
-        "one_vs_rest": _figure(agreement.one_vs_rest),
-        "alpha_z": _figure(agreement.alpha_z),
-        "alpha_raw": _figure(agreement.alpha_raw),
+        "as_of": so_far.as_of,
+        "n_units": so_far.n_units,
+        **dict.fromkeys(("one_vs_rest", "alpha_z", "alpha_raw")),
+        **{name: _figure(figure) for name, figure in figures.items()},
     }
 
 
-def _figure(figure: Figure | None) -> dict[str, Any] | None:
-    if figure is None:
-        return None
-    interval = figure.interval and figure.interval._asdict()
-    return {"value": finite(figure.value), "interval": interval}
+def _figure(figure: Figure) -> dict[str, Any]:
+    return {
+        "value": finite(figure.statistic),
+        "interval": figure.interval and figure.interval._asdict(),
+        "method": figure.method,
+        "warnings": [each.message for each in figure.warnings],
+    }

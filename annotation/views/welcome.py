@@ -80,10 +80,7 @@ def _let_in(request: HttpRequest, link: AccessLink, person: str) -> HttpResponse
     details = links.entry_details(link, request.GET)
     annotator = links.let_in(link=link, external_id=person, details=details)
     login(request, annotator.user, backend=BACKEND)
-    response = redirect("annotate", slug=link.campaign.slug)
-    # The address is a password for a place here: no other site may learn it.
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    return redirect("annotate", slug=link.campaign.slug)
 
 
 def _about(request: HttpRequest, link: AccessLink, *, is_preview: bool) -> HttpResponse:

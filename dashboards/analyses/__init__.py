@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "systems": "dashboards.analyses.systems",
     "report": "dashboards.analyses.report",
     "bundle": "dashboards.analyses.bundle",
+    "trust": "dashboards.analyses.trust",
 }
 
 # What may take longer than a reader waits: resampling, and all pages at once.

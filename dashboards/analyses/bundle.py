@@ -7,7 +7,7 @@ from annotation.models import Campaign
 from dashboards.bundle import BundleChoice, build
 from dashboards.filters import Filters
 
-VERSION = 2
+VERSION = 3
 FILTERS = BundleChoice
 
 
@@ -23,6 +23,7 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     return {
         "campaign": campaign.slug,
         "warnings": [f"{key}: {why}." for key, why in manifest["left_out"].items()],
+        "trust": manifest["trust"],
         "tables": manifest["tables"],
         "statistics": [question.statistic.key for question in filters.questions],
         "versions": manifest["versions"],

@@ -18,8 +18,10 @@ from dashboards.filters import Filters
 from dashboards.judgments import read_judgments
 from dashboards.plain import plain
 from dashboards.selectors import Floats, HumanScores, human_scores
+from metaeval.correlation_intervals import FEWEST_SEGMENTS
+from metaeval.jackknife import FEWEST
 
-VERSION = 1
+VERSION = 2
 SEED = 20_230
 FEWEST_SAMPLES, MOST_SAMPLES = 100, 400
 BUDGET = 100_000_000
@@ -53,25 +55,28 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     counts = brief.draw(rng, n, size, size) if size else np.empty((n, 0))
     correlations, samples = _correlations(campaign, filters, human, measures, counts)
     systems, drawn = _systems(human, counts)
+    quality, doubts = _quality(campaign, filters)
+    few = _too_few(human)
     document = {
         "campaign": campaign.slug,
         "test_set": campaign.test_set.slug,
         "human_scores": human.source,
         "n_samples": n,
-        "quality": _quality(campaign, filters),
+        "quality": quality,
         "correlations": correlations,
         "systems": systems,
         "samples": {"correlations": samples, "systems": drawn},
-        "warnings": list(human.warnings),
+        "warnings": [*human.warnings, *few, *doubts],
     }
     result: dict[str, Any] = plain(document)
     return result
 
 
-def _quality(campaign: Campaign, filters: Filters) -> dict[str, Any]:
+def _quality(campaign: Campaign, filters: Filters) -> tuple[dict[str, Any], list[str]]:
+    """Return estimates by name, and what must be known of the intervals of agreement."""
     columns, _ = read_judgments(campaign, filters)
     if not len(columns):
-        return {}
+        return {}, []
     report = quality_report(campaign, columns)
     found = {
         "n_judgments": report.n_judgments,
@@ -83,10 +88,13 @@ def _quality(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     estimates: dict[str, Any] = {
         name: [value, None] for name, value in found.items() if value is not None
     }
+    doubts: dict[str, None] = {}
     for part in overview.agreement(campaign, columns):
         traps = "with_traps" if part["items"] == overview.WITH_TRAPS else "without_traps"
         estimates |= {f"{name}_{traps}": part[key] for key, name in AGREEMENT.items()}
-    return estimates
+        without = [f"{part['basis'][key]}." for key in AGREEMENT if part[key][1] is None]
+        doubts |= dict.fromkeys([*part["doubts"], *without])
+    return estimates, list(doubts)
 
 
 def _traps(report: QualityReport) -> dict[str, Any]:
@@ -109,11 +117,12 @@ def _correlations(
         drawn = brief.resampled(human.values, one, counts)
         named = zip(brief.STATISTICS, values, drawn.T, strict=True)
         samples[one.key] = {name: column for name, _, column in named if _is_drawn(name, human)}
+        ends = _intervals(human, one)
         estimates[one.key] = {
             "label": one.label,
             "r_hybrid": [hybrids.get(one.key), None],
             **{
-                name: [float(value), interval(samples[one.key].get(name))]
+                name: [float(value), ends[name]]
                 for name, value in zip(brief.STATISTICS, values, strict=True)
             },
         }
@@ -124,8 +133,45 @@ def _correlations(
     return estimates, stored
 
 
+def _intervals(human: HumanScores, one: brief.Brief) -> dict[str, metaeval.Interval | None]:
+    """Intervals of brief.STATISTICS: over outputs clustered by segment, over systems jackknifed."""
+    ours, theirs = human.matrix(), human.matrix(one.values)
+    means = brief.sides(human.values, one, human.published_systems)
+    found = {
+        "tau": metaeval.kendall(ours, theirs).interval,
+        "r_segment": metaeval.pearson(ours, theirs).interval,
+        "r_system": metaeval.jackknife_interval(*means),
+    }
+    return {name: _known(ends) for name, ends in found.items()}
+
+
+def _known(ends: metaeval.Interval | None) -> metaeval.Interval | None:
+    return ends if ends and ends.low == ends.low else None
+
+
+def _n_judged(human: HumanScores) -> int:
+    return int((~np.isnan(human.values)).any(axis=0).sum())
+
+
+def _too_few(human: HumanScores) -> list[str]:
+    """Say why intervals are missing."""
+    n, systems = _n_judged(human), int((~np.isnan(human.values)).any(axis=1).sum())
+    notes = []
+    if n < FEWEST_SEGMENTS:
+        notes.append(f"{n} segments are judged: intervals need {FEWEST_SEGMENTS}.")
+    if systems < FEWEST:
+        notes.append(f"{systems} systems: the interval of r over systems needs {FEWEST}.")
+    return notes if n else []
+
+
 def _is_drawn(statistic: str, human: HumanScores) -> bool:
-    """Published scores of whole systems cannot be drawn again."""
+    """Whether samples are kept, for differences.
+
+    Published scores of whole systems cannot be drawn again, and samples of few segments cover less
+    than they say.
+    """
+    if _n_judged(human) < FEWEST_SEGMENTS:
+        return False
     return statistic != "r_system" or human.published_systems is None
 
 
@@ -133,9 +179,11 @@ def _systems(human: HumanScores, counts: Floats) -> tuple[dict[str, Any], dict[s
     """Return every system's mean human score over its segments, and the samples of it."""
     once = brief.system_means(human.values, np.ones((1, human.values.shape[1])))[0]
     drawn = brief.system_means(human.values, counts)
+    ends = [_known(metaeval.mean_interval(row)) for row in human.values]
     judged = [(at, name) for at, name in enumerate(human.names) if once[at] == once[at]]
-    estimates = {name: [float(once[at]), interval(drawn[:, at])] for at, name in judged}
-    return estimates, {name: _short(drawn[:, at]) for at, name in judged}
+    estimates = {name: [float(once[at]), ends[at]] for at, name in judged}
+    enough = _n_judged(human) >= FEWEST_SEGMENTS
+    return estimates, {name: _short(drawn[:, at]) for at, name in judged if enough}
 
 
 def interval(samples: Floats | None) -> metaeval.Interval | None:

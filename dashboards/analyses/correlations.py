@@ -16,7 +16,7 @@ from dashboards.filters import Filters
 from dashboards.scored import read
 from dashboards.statistics import Question
 
-VERSION = 4
+VERSION = 5
 DEFAULT = "tau-b"
 
 
@@ -29,6 +29,7 @@ class Asked:
 
     def compute(self, campaign: Campaign, filters: Filters) -> dict[str, Any]:
         """Return the table with everything needed to quote it."""
+        filters = filters.of(campaign)
         scored = read(campaign, filters)
         found = table(scored, filters.scores)
         values, notes = values_of(scored, self.question)
@@ -41,6 +42,9 @@ class Asked:
             "n_outputs": found.n_outputs,
             "n_judged": found.n_judged,
             "n_hybrids": found.n_hybrids,
+            "n_segments": found.n_segments,
+            "n_informative": found.n_informative,
+            "n_systems": found.n_systems,
             "seed": found.seed,
             "segment_grouping": "none",
             "warnings": list(dict.fromkeys([*found.warnings, *notes])),

@@ -11,12 +11,15 @@ import metaeval
 from annotation.models import Campaign, Item, Output
 from annotation.monitor.completion import wanted
 from annotation.quality import (
+    Agreement,
     AnnotatorQuality,
     JudgmentColumns,
     QualityReport,
+    agreement_of,
     quality_report,
     standardise,
 )
+from annotation.quality.agreement import N_RESAMPLES
 from annotation.quality.columns import Floats, Mask
 from dashboards import annotators
 from dashboards.filters import Filters
@@ -24,8 +27,7 @@ from dashboards.judgments import read_judgments
 from dashboards.plain import plain
 from dashboards.selectors import human_scores
 
-VERSION = 1
-N_RESAMPLES = 1000
+VERSION = 2
 WITH_TRAPS = "outputs and traps"
 # Charts of more people than this cannot be read; the tables have everybody.
 CHARTED = 16
@@ -55,6 +57,7 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
         "n_resamples": N_RESAMPLES,
         "seed": campaign.seed,
         "rows": rows,
+        "tested": report.tested.values(),
         "series": _series([one for one in by_size if one.pk in counted], columns, z),
         "warnings": list(dict.fromkeys([*notes, *report.warnings])),
         "drift_warnings": trends.warnings,
@@ -116,28 +119,19 @@ def agreement(campaign: Campaign, columns: JudgmentColumns) -> list[dict[str, An
     """One dict for outputs alone and, where there are traps, one for both; z as computed there."""
     targets, traps = columns.is_kind(Item.Kind.TARGET), columns.is_kind(Item.Kind.TRAP)
     sets = {"outputs": targets} | ({WITH_TRAPS: targets | traps} if traps.any() else {})
-    return [
-        {"items": name, **_intervals(columns.select(chosen), campaign.seed)}
-        for name, chosen in sets.items()
-        if chosen.any()
-    ]
+    found = {
+        name: agreement_of(columns, chosen, seed=campaign.seed) for name, chosen in sets.items()
+    }
+    return [{"items": name, **_told(each)} for name, each in found.items() if each is not None]
 
 
-def _intervals(columns: JudgmentColumns, seed: int) -> dict[str, Any]:
-    z = metaeval.z_scores(columns.score, columns.annotator).z
-    # A trap has no output of its own: two ranges of units that cannot meet.
-    units = np.where(columns.output >= 0, columns.output, -1 - columns.item)
-    on_z, on_raw = (
-        metaeval.agreement_interval(
-            values, columns.annotator, units, n_resamples=N_RESAMPLES, rng=seed
-        )
-        for values in (z, columns.score)
-    )
+def _told(found: Agreement) -> dict[str, Any]:
+    figures = found.figures
     return {
-        "n_units": on_raw.n_units,
-        "one_vs_rest": [on_z.one_vs_rest, on_z.one_vs_rest_interval],
-        "alpha_z": [on_z.alpha, on_z.alpha_interval],
-        "alpha_raw": [on_raw.alpha, on_raw.alpha_interval],
+        "n_units": found.n_units,
+        **{name: [each.statistic, each.interval] for name, each in figures.items()},
+        "basis": {name: each.basis for name, each in figures.items()},
+        "doubts": found.doubts,
     }
 
 

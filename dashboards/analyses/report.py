@@ -10,7 +10,7 @@ from dashboards.filters import Filters
 from dashboards.report.parts import parts
 from dashboards.report.pdf import pdf_of
 
-VERSION = 1
+VERSION = 2
 
 
 def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:

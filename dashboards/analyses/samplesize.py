@@ -1,8 +1,9 @@
 """How each correlation depends on the number of segments: the same campaign, larger and smaller.
 
 Segments are drawn with replacement, all systems' outputs of a segment together, so the band at
-100 % is the percentile bootstrap's interval for the campaign as it is (Deutsch et al. 2021, with
-segments drawn and systems fixed).
+100 % is the percentile bootstrap's for the campaign as it is (Deutsch et al. 2021, with segments
+drawn and systems fixed). It shows how a correlation settles; of few segments it is too narrow an
+interval, which the page says (`docs/statistics.md`, coverage).
 """
 
 from typing import Any

@@ -14,7 +14,7 @@ from dashboards.scored import Scored, read
 from dashboards.selectors import Floats
 from dashboards.statistics import Question
 
-VERSION = 2
+VERSION = 4
 DEFAULT = "tau-b"
 
 
@@ -63,6 +63,7 @@ def asked_fields(question: Question) -> dict[str, Any]:
         "level": question.statistic.level,
         "grouping": question.grouping,
         "test": question.test,
+        "is_of_draws": question.statistic.is_of_draws,
     }
 
 
@@ -85,9 +86,14 @@ def _none() -> dict[str, Any]:
     names = ("differences", "difference_lows", "difference_highs", "pvalues")
     return {
         "n": 0,
+        "n_systems": 0,
+        "n_segments": 0,
+        "n_informative": 0,
         "interval": "",
+        "interval_about": "",
         "test_label": "",
         "n_permutations": None,
+        "chance": 0.0,
         "comparison_warnings": [],
         "metrics": [],
         **{name: [] for name in names},
@@ -102,9 +108,14 @@ def _found(scored: Scored, found: Comparison) -> dict[str, Any]:
     ]
     return {
         "n": found.n,
+        "n_systems": found.n_systems,
+        "n_segments": found.n_segments,
+        "n_informative": found.n_informative,
         "interval": found.interval,
+        "interval_about": found.about,
         "test_label": found.test,
         "n_permutations": found.n_permutations,
+        "chance": found.chance,
         "comparison_warnings": list(found.warnings),
         "metrics": metrics,
         "differences": plain(found.differences),

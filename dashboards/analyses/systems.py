@@ -11,6 +11,7 @@ import numpy as np
 
 import metaeval
 from annotation.models import Campaign, Output
+from dashboards.basis import agreement_groups, basis, span
 from dashboards.filters import Filters
 from dashboards.frame import Frame, read_frame
 from dashboards.lengths import CHARACTERS, WORDS, lengths, unit_of
@@ -18,7 +19,7 @@ from dashboards.page_choice import Choice
 from dashboards.selectors import Floats
 from metrics.base import MetricError
 
-VERSION = 1
+VERSION = 2
 N_RESAMPLES = 1000
 REFERENCE, SOURCE = "reference", "source"
 
@@ -51,22 +52,27 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
         filters = SystemsChoice(**vars(filters))
     frame = read_frame(campaign, filters)
     table = table_of(campaign, frame, filters)
+    has_published = frame.human.published_systems is not None
     human, columns = _human(frame, table), [_column(frame, each) for each in table.columns]
     deviations, notes = _deviations(campaign, frame, filters)
-    warnings = dict.fromkeys([*frame.human.warnings, *(w.message for w in table.warnings), *notes])
+    # What scores rest on is told once, in the basis.
+    told = [w.message for w in table.warnings if w.code != metaeval.MissingDataWarning.code]
+    warnings = dict.fromkeys([*frame.human.warnings, *told, *notes])
     return {
         "campaign": campaign.slug,
         "direction": campaign.test_set.direction,
         "length_ratio": str(campaign.length_ratio),
         "human_scores": frame.human.source,
-        "has_published_systems": frame.human.published_systems is not None,
+        "has_published_systems": has_published,
         "versus": filters.versus,
         "test": filters.test,
         "n_resamples": N_RESAMPLES,
         "seed": campaign.seed,
+        "basis": basis(table, len(frame.human.segments), has_published),
         "systems": [row["system"] for row in human] or frame.human.names,
         "human": human,
         "columns": columns,
+        "agreement": agreement_groups(human, columns),
         "lengths": deviations,
         "units": [WORDS, CHARACTERS],
         "warnings": list(warnings),
@@ -130,7 +136,6 @@ def _published(frame: Frame) -> list[dict[str, Any]]:
 
 def _column(frame: Frame, column: metaeval.MetricColumn) -> dict[str, Any]:
     measure = frame.measures[column.metric]
-    places = zip(column.systems, column.scores, column.pvalues, column.marks, strict=True)
     return {
         "key": measure.key,
         "label": measure.label,
@@ -141,16 +146,40 @@ def _column(frame: Frame, column: metaeval.MetricColumn) -> dict[str, Any]:
         "accuracy": plain(column.accuracy),
         "n_systems": column.n_shared,
         "n": column.n,
+        "is_even": not column.reasons.get("output without a score"),
+        "span": span(column.counts.tolist() or [0]),
+        "compared_span": span([n for n in column.judged.tolist() if n] or [0]),
         "rows": [
-            _row(measure.key, name, float(score), rank + 1, column.n)
-            | {"p": plain(float(p)), "mark": mark}
-            for rank, (name, score, p, mark) in enumerate(places)
+            _row(
+                measure.key, name, float(column.scores[place]), place + 1, int(column.counts[place])
+            )
+            | _test(column, place)
+            for place, name in enumerate(column.systems)
+        ],
+        "compared": [
+            {
+                "system": name,
+                "human": plain(float(column.human[place])),
+                "score": plain(float(column.compared[place])),
+                "n": int(column.judged[place]),
+            }
+            for place, name in enumerate(column.systems)
         ],
     }
 
 
+def _test(column: metaeval.MetricColumn, place: int) -> dict[str, Any]:
+    """The comparison of a system with the next or the best: over what both have."""
+    return {
+        "p": plain(float(column.pvalues[place])),
+        "mark": column.marks[place],
+        "shared": int(column.shared[place]),
+        "difference": plain(float(column.differences[place])),
+    }
+
+
 def _row(measure: str, system: str, score: float, rank: int, n: int) -> dict[str, Any]:
-    empty = dict.fromkeys(("cluster", "first", "last", "wins", "p"))
+    empty = dict.fromkeys(("cluster", "first", "last", "wins", "p", "shared", "difference"))
     return {"measure": measure, "system": system, "score": plain(score), "rank": rank, "n": n} | (
         empty | {"mark": ""}
     )

@@ -108,9 +108,10 @@ def _without_people(
         notes.append("These human scores come without judgments: no annotator can be left out.")
         return
     place = _places(human)
-    is_z = filters.scores == Z
+    is_z = filters.of(campaign).scores == Z
     values = standardise(columns, campaign.z_pool).z if is_z else columns.score
-    people = [one for one in quality_report(campaign, columns).annotators if one.n]
+    report = quality_report(campaign, columns)
+    people = [one for one in report.annotators if one.n]
     if len(people) > MANY_PEOPLE:
         notes.append(
             f"Of {len(people):,} annotators the {MANY_PEOPLE} with the most judgments are left out "
@@ -125,7 +126,7 @@ def _without_people(
         rest = _grid(human, place, columns, values, others)
         yield Scenario(FAILING, ", ".join(one.label for one in failing), rest, None)
     elif not failing:
-        notes.append("Nobody fails the control items, so nobody is left out for that.")
+        notes.append(f"{report.tested.sentence} So nobody is left out for failing them.")
     if is_z and campaign.z_pool == campaign.ZPool.ALL and columns.is_kind(*CONTROLS).any():
         bare = human_scores(campaign, replace(filters, traps=OUT))
         yield Scenario(CONTROL, "all", bare.values, None)

@@ -15,6 +15,8 @@ from dashboards.bundle.manifest import manifest_of
 from dashboards.bundle.readme import readme, script
 from dashboards.bundle.tables import expected, tables_of
 from dashboards.filters import Filters
+from dashboards.trust.shown import fields_of
+from dashboards.trust.verdict import trust_of
 
 BLOCK = 1 << 16
 
@@ -23,15 +25,16 @@ def build(campaign: Campaign, filters: Filters) -> tuple[bytes, dict[str, Any]]:
     """Return a bundle as a zip file, and its manifest. The same data give the same bytes."""
     content = read_content(campaign, filters)
     tables = tables_of(content)
+    trust = fields_of(trust_of(campaign, content.filters))
     with TemporaryDirectory() as name:
         folder = Path(name)
         for path, lines in data_files(content):
             _write(folder / path, lines)
         for table in tables:
             _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
-        manifest = manifest_of(content, tables, _sums(folder))
+        manifest = manifest_of(content, tables, _sums(folder)) | {"trust": trust}
         _write(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1)])
-        _write(folder / "README.md", [readme(content, tables)])
+        _write(folder / "README.md", [readme(content, tables, trust)])
         _write(folder / "reproduce.sh", [script(tables)])
         return b"".join(zip_bytes(_members(folder, f"{campaign.slug}-bundle"))), manifest
 

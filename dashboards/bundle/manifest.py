@@ -8,6 +8,7 @@ from annotation.models import Item
 from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
 from metaeval.reproduce import FORMAT, versions
+from metrics import builds, provenance
 
 PACKAGES = ("sacrebleu", "Django")
 
@@ -16,23 +17,27 @@ def manifest_of(
     content: Content, tables: Sequence[BundleTable], files: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the manifest; it holds no time, so that the same data give the same bytes."""
+    measures = content.measures
+    computed_on = provenance.of_signatures([each.signature for each in measures.values()])
     return {
         "format": FORMAT,
         "campaign": campaign_facts(content),
-        "filters": content.filters.as_json(),
+        "filters": content.filters.of(content.campaign).as_json(),
         "metrics": [
             {
                 "key": key,
                 "label": measure.label,
                 "signature": measure.signature,
+                "computed_on": computed_on[measure.signature],
                 "is_lower_better": not measure.higher_is_better,
                 "system_score": content.counted.get(key, "mean of segments"),
                 "missing": measure.n_missing,
             }
-            for key, measure in content.measures.items()
+            for key, measure in measures.items()
         ],
         "left_out": content.left_out,
         "versions": versions() | _packages(),
+        "builds": builds.of_numpy(),
         "tables": [
             {
                 "name": table.name,

@@ -1,11 +1,15 @@
 """The README and the script of a bundle."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
+from dashboards.trust.shown import lines
 
 TEXT = """# {name}: replication bundle
+
+{trust}
 
 Everything that the tables of this campaign rest on, and the commands that compute them again.
 
@@ -25,7 +29,9 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
 
 ## Files
 
-- `manifest.json`: settings, seeds, versions, metric signatures, SHA-256 of every file.
+- `manifest.json`: settings, seeds, versions, metric signatures, SHA-256 of every file; on which
+  processors, devices and builds of libraries scores (`computed_on`) and tables (`builds`) were
+  computed.
 - `judgments.tsv`: current judgments in each annotator's order, without practice; `is_target` marks
   those that make human scores, `seconds` is the server's time, `item`, `partner` and `output` are
   numbers that only tell rows apart. `annotators.tsv`: public names; the excluded enter no number.
@@ -52,11 +58,15 @@ layers, drift, and comparisons with other campaigns.
 """
 
 
-def readme(content: Content, tables: Sequence[BundleTable]) -> str:
-    """Return the README."""
+def readme(content: Content, tables: Sequence[BundleTable], trust: dict[str, Any] | None) -> str:
+    """Return the README, with what limits trust first."""
+    head, *reasons = lines(trust)
     commands = "\n\n".join(f"    {table.command}\n\n{table.about}." for table in tables)
     return TEXT.format(
-        name=content.campaign.name, commands=commands, settings="\n".join(_settings(content))
+        name=content.campaign.name,
+        trust="\n".join([f"**{head}**", "", *reasons]).strip(),
+        commands=commands,
+        settings="\n".join(_settings(content)),
     )
 
 

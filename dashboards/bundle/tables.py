@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import metaeval
-from dashboards.analyses.overview import N_RESAMPLES as AGREEMENT_RESAMPLES
+from annotation.quality.agreement import N_RESAMPLES as AGREEMENT_RESAMPLES
 from dashboards.analyses.systems import N_RESAMPLES
 from dashboards.bundle.content import Content
 from dashboards.filters import OUT
@@ -55,7 +55,12 @@ def _of_judgments(content: Content) -> list[BundleTable]:
     about = "Times, traps, one-vs-rest r and α with intervals, with traps and without"
     tables = [BundleTable("quality", about, ["quality", *people, *resamples])]
     if not content.campaign.published_scores.exists():
-        form = ["--form", content.filters.scores, "--pool", content.campaign.z_pool]
+        form = [
+            "--form",
+            content.filters.of(content.campaign).scores,
+            "--pool",
+            content.campaign.z_pool,
+        ]
         about = "The human score of every output, from the judgments"
         tables.append(BundleTable("human-scores", about, ["human-scores", *people, *form]))
     return tables

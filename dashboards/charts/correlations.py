@@ -13,6 +13,8 @@ def intervals(document: Document) -> Spec | None:
     values = [
         {name: metric[name] for name in ("label", "value", "low", "high")} for metric in known
     ]
+    # Without intervals nothing says how far apart is far: the axis begins at zero then.
+    has_intervals = any(metric["low"] is not None for metric in known)
     label = document["statistic_label"]
     y = {
         "field": "label",
@@ -26,8 +28,8 @@ def intervals(document: Document) -> Spec | None:
     ]
     return figure(
         f"{label}, {document['name']}",
-        f"Points: {label} of each metric with the humans.{_lines(document)} "
-        f"Highest: {known[0]['label']}, {known[0]['value']:.3f}.",
+        f"Points: {label} of each metric with the humans.{_lines(document, has_intervals)} "
+        f"{_first(document, known)}",
         data={"values": values},
         width=420,
         height={"step": 18},
@@ -48,7 +50,7 @@ def intervals(document: Document) -> Spec | None:
                     "x": {
                         "field": "value",
                         "type": "quantitative",
-                        "scale": {"zero": False},
+                        "scale": {"zero": not has_intervals},
                     },
                     "tooltip": tooltip,
                 },
@@ -57,5 +59,13 @@ def intervals(document: Document) -> Spec | None:
     )
 
 
-def _lines(document: Document) -> str:
-    return f" Lines: 95 % intervals, {document['interval']}." if document["interval"] else ""
+def _first(document: Document, known: list[Document]) -> str:
+    """The metrics of the first rank where ranks are borne out, else why none is named."""
+    keys = {row["key"] for row in document["rows"] if row.get("is_best")}
+    names = [f"{metric['label']}, {metric['value']:.3f}" for metric in known
+             if metric["key"] in keys]  # fmt: skip
+    return f"First rank: {'; '.join(names)}." if names else str(document.get("marks", ""))
+
+
+def _lines(document: Document, has_intervals: bool) -> str:
+    return f" Lines: 95 % intervals, {document['interval']}." if has_intervals else ""

@@ -49,14 +49,22 @@ def heat_map(document: Document) -> Spec | None:
     return figure(
         f"{document['statistic_label']}, {document['name']}",
         f"Does the metric of the row agree better with the humans than that of the column? Darker: "
-        f"smaller one-sided p ({document['test_label']}). Black outline: significant at .05 after "
-        f"correction ({document['correction_label']}). {document['n_significant']} of "
-        f"{len(labels) * (len(labels) - 1) // 2} pairs are.",
+        f"smaller one-sided p ({document['test_label']}). {_outlines(document, len(labels))}",
         data={"values": values},
         width={"step": 28},
         height={"step": 20},
         encoding={"x": x, "y": y},
         layer=layers,
+    )
+
+
+def _outlines(document: Document, n: int) -> str:
+    if document.get("refused"):
+        return str(document["refused"])
+    return (
+        f"Black outline: significant at .05 after correction ({document['correction_label']}), "
+        f"with an interval that leaves 0 out. {document['n_significant']} of {n * (n - 1) // 2} "
+        "pairs are."
     )
 
 

@@ -5,7 +5,7 @@ from dashboards.charts.style import figure
 
 
 def ranking(document: Document) -> Spec | None:
-    """Human scores of a document of kind `systems`, best first; None without human scores.
+    """Human scores of a document of kind `systems`, highest on top; None without human scores.
 
     Clusters differ in shape as well as in colour; the label tells the range of ranks.
     """
@@ -20,7 +20,7 @@ def ranking(document: Document) -> Spec | None:
     order = ", ".join(f"{row['system']} {row['score']:.3f}" for row in document["human"])
     return figure(
         "Human scores of the MT systems",
-        f"Mean human scores, best first: {order}.",
+        f"Mean human scores in their order: {order}.",
         width=420,
         height={"step": 22},
         data={"values": values},

@@ -45,7 +45,7 @@ def whatif_tables(document: Document) -> list[Table]:
         ]
         for one in ordered
     ]
-    head = texts("Left out", "Kind", "Outputs", "Change", "of", "Ranks changed", "Best then")
+    head = texts("Left out", "Kind", "Outputs", "Change", "of", "Ranks changed", "First then")
     caption = (
         f"{STATISTICS[of]}: the largest change of any metric when one annotator, system or "
         f"document is left out ({document['human_scores']})."

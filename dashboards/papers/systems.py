@@ -6,6 +6,7 @@ from typing import Any
 from dashboards.analyses.systems import by_name
 from dashboards.averages import direction_heads
 from dashboards.latex import Cell, Table, number, small_number, texts
+from dashboards.trust.systems import BOLD
 
 Document = dict[str, Any]
 Line = list[Cell]
@@ -19,6 +20,7 @@ VERSUS = {
 def tables(document: Document) -> list[Table]:
     """A campaign's scores with marks, and its lengths where they are known."""
     found = [_scores(document)]
+    found += [_compared(document, g) for g in document["agreement"] if not g["is_shown"]]
     return found + ([_lengths(document)] if document["lengths"]["rows"] else [])
 
 
@@ -30,11 +32,30 @@ def _scores(document: Document) -> Table:
     caption = (
         f"MT systems, {document['direction']} at {_percent(document)}: "
         f"{document['human_scores']}, clusters by {document['test']}; metrics with "
-        f"{MARKS.format(VERSUS[document['versus']])}. Bold: the best. Last: τ-b and pairwise "
-        "accuracy of the metric’s ranking against that of the humans."
+        f"{MARKS.format(VERSUS[document['versus']])}. {document['marks']} Last: τ-b and pairwise "
+        "accuracy of the metric’s ranking against that of the humans. "
+        + " ".join(document["basis"])
     )
     columns = "l" + "r" * (len(grid[0]) - 1)
     return Table(caption, f"{document['campaign']}-systems", columns, grid[:1], grid[1:])
+
+
+def _compared(document: Document, group: Document) -> Table:
+    """The scores over the same segments on both sides, of which agreement is."""
+    human = "Human, published" if document["has_published_systems"] else "Human, these segments"
+    head = texts("System", human, "Segments", *group["labels"])
+    body = [
+        [
+            Cell(line["system"]),
+            number(line["human"], 3),
+            Cell(f"{line['n']:,}"),
+            *(number(score, 3) for score in line["scores"]),
+        ]
+        for line in group["lines"]
+    ]
+    caption = "What τ-b and accuracy compare: scores over the same segments on both sides."
+    label = f"{document['campaign']}-systems-{group['keys'][0]}"
+    return Table(caption, label, "l" + "r" * (len(head) - 1), [head], body)
 
 
 def _percent(document: Document) -> str:
@@ -72,7 +93,7 @@ def _human(row: Document | None) -> Line:
 def _score(row: Document | None, places: int) -> Cell:
     if row is None:
         return Cell("–")
-    found = number(row["score"], places, is_bold=row["rank"] == 1)
+    found = number(row["score"], places, is_bold=row.get("is_best", False))
     return Cell(f"{found.text}{row['mark']}", found.is_bold)
 
 
@@ -97,7 +118,7 @@ def study_tables(document: Document) -> list[Table]:
     lengths = [block for block in document["blocks"] if block["key"] == "length"]
     found = []
     if scores:
-        caption = f"Scores of the MT systems. {MARKS.format(VERSUS['next'])}. Bold: the best."
+        caption = f"Scores of the MT systems. {MARKS.format(VERSUS['next'])}. {BOLD}"
         found.append(_of_study(document, caption, "systems", scores))
     for block in lengths:
         caption = "Mean deviation from the wanted length, (length − wanted) / wanted."

@@ -25,7 +25,7 @@ def _crossed(rows: Sequence[Row], by: str, keys: Sequence[str]) -> list[Row]:
     lines: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
         lines.setdefault((row["label"], row["measure"]), {})[row[by]] = row
-    best = {key: min(_known(rows, by, key), default=None) for key in keys}
+    best = {key: _clear(rows, by, key) for key in keys}
     return [
         {
             "label": label,
@@ -36,12 +36,19 @@ def _crossed(rows: Sequence[Row], by: str, keys: Sequence[str]) -> list[Row]:
     ]
 
 
-def _known(rows: Sequence[Row], by: str, key: str) -> list[float]:
-    return [row["w2w"] for row in rows if row[by] == key and row["w2w"] is not None]
+def _clear(rows: Sequence[Row], by: str, key: str) -> str:
+    """The measure whose interval lies below those of all others; empty where none does."""
+    known = [row for row in rows if row[by] == key and row["w2w"] is not None]
+    first, *others = sorted(known, key=lambda row: row["w2w"]) if len(known) > 1 else [{}]
+    if first.get("high") is None:
+        return ""
+    lows = [row["low"] for row in others]
+    is_clear = all(low is not None and low > first["high"] for low in lows)
+    return str(first["measure"]) if is_clear else ""
 
 
-def _marked(row: Row | None, best: float | None) -> Row | None:
-    return row and row | {"is_best": row["w2w"] is not None and row["w2w"] == best}
+def _marked(row: Row | None, best: str) -> Row | None:
+    return row and row | {"is_best": bool(best) and row["measure"] == best}
 
 
 def parts(document: Document, figures: Mapping[str, Figure]) -> list[dict[str, Any]]:

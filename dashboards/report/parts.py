@@ -12,6 +12,9 @@ from dashboards.charts.systems import ranking
 from dashboards.correlations import CampaignCorrelations, correlate
 from dashboards.filters import Filters
 from dashboards.report.drawing import drawing
+from dashboards.trust.shown import fields_of
+from dashboards.trust.systems import marked
+from dashboards.trust.verdict import trust_of
 from metaeval.reproduce import plain, versions
 
 # Worst disagreements shown with their texts, on each side.
@@ -24,7 +27,9 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     """Return everything but the PDF."""
     content = read_content(campaign, filters)
     table = _correlations(correlate(campaign, filters.scores))
-    ranked = systems.compute(campaign, systems.SystemsChoice(**vars(filters)))
+    trust = fields_of(trust_of(campaign, filters))
+    scores = systems.compute(campaign, systems.SystemsChoice(**vars(filters)))
+    ranked = marked(scores | {"trust": trust})
     quality = quality_report(campaign)
     best = _best(table)
     chosen = scatter.ScatterChoice(**vars(filters), metric=best) if best else None
@@ -32,6 +37,7 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     warnings = [*quality.warnings, *table["warnings"], *ranked["warnings"]]
     warnings += against["warnings"] if against else []
     return {
+        "trust": trust,
         "facts": campaign_facts(content),
         "percent": campaign.percent,
         "study": campaign.study,
@@ -104,13 +110,14 @@ def _quality(report: QualityReport) -> dict[str, Any]:
         for each in report.annotators
     ]
     agreement = {}
-    for name, each in (("with traps", report.with_traps), ("without", report.without_traps)):
+    for name, each in (("with traps", report.with_traps), ("without traps", report.without_traps)):
         if each is not None:
+            figures = each.figures.items()
             agreement[name] = {
-                "r": each.one_vs_rest.statistic,
-                "alpha_z": each.alpha_z.statistic,
-                "alpha_raw": each.alpha_raw.statistic,
-                "n": each.alpha_z.n,
+                **{key: [one.statistic, one.interval] for key, one in figures},
+                "basis": {key: one.basis for key, one in figures},
+                "n": each.n,
+                "n_units": each.n_units,
             }
     traps = report.traps
     found = {
@@ -119,6 +126,7 @@ def _quality(report: QualityReport) -> dict[str, Any]:
         "seconds_cut": report.times.mean_cut if report.times else None,
         "traps": [traps.zero, traps.low, traps.high] if traps else None,
         "people": people,
+        "tested": report.tested.sentence,
         "agreement": agreement,
     }
     return dict(plain(found))

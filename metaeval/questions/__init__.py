@@ -6,8 +6,8 @@ computation behind tables of metrics, their ranks and the heat maps of pairs.
 """
 
 from metaeval.questions.base import Comparison
+from metaeval.questions.cells import compare_cells, compare_limits
 from metaeval.questions.dependent import compare_hybrids, compare_systems
-from metaeval.questions.resampled import compare_limits, compare_resampled
 from metaeval.questions.scored import N_HYBRIDS, Scored
 from metaeval.questions.shown import ALPHA, CORRECTIONS, SCOPES, adjusted, order_of
 from metaeval.questions.statistics import GROUPINGS, STATISTICS, TESTS, Question, Statistic, parse
@@ -43,4 +43,4 @@ def answer(scored: Scored, question: Question) -> Comparison:
         return compare_limits(scored)
     if question.statistic.is_of_systems:
         return compare_systems(scored, question)
-    return compare_resampled(scored, question)
+    return compare_cells(scored, question)

@@ -8,10 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, row_means
+from metaeval.arrays import BoolArray, FloatArray
+from metaeval.clustered import CorrelationIntervals
 from metaeval.corpus import CorpusStatistics
+from metaeval.hybrid_intervals import hybrid_limit_intervals
 from metaeval.hybrids import HybridCorrelations, hybrid_supersample
 from metaeval.scores import ScoreMatrix
+from metaeval.system_scores import system_scores
 
 N_HYBRIDS = 10_000
 
@@ -49,6 +52,21 @@ class Scored:
         """How many cells all of them have."""
         return int(np.isfinite(self.cells).sum())
 
+    @property
+    def n_segments(self) -> int:
+        """How many segments have such a cell."""
+        return int(np.isfinite(self.cells).any(axis=0).sum())
+
+    @property
+    def n_informative(self) -> int:
+        """How many have several: the others tell nothing of systems against each other."""
+        return int((np.isfinite(self.cells).sum(axis=0) > 1).sum())
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems have such a cell."""
+        return int(np.isfinite(self.cells).any(axis=1).sum())
+
     def sign(self, key: str) -> float:
         """-1 where lower is better."""
         return -1.0 if key in self.lower else 1.0
@@ -78,8 +96,9 @@ class Scored:
         return ours, {name: ours.with_values(self.turned(key)) for name, key in pairs}
 
     def of_systems(self) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
-        """Return one human and one turned score a system, as systems x 1."""
-        sides = [self.system_level(key) for key in self.metrics]
+        """Return one human and one turned score a system, as systems x 1, over `cells`."""
+        common = np.isfinite(self.cells)
+        sides = [self.system_level(key, common) for key in self.metrics]
         human = ScoreMatrix(sides[0][0][:, None], self.human.systems, ["all"])
         pairs = zip(self.names, sides, strict=True)
         return human, {name: human.with_values(theirs[:, None]) for name, (_, theirs) in pairs}
@@ -95,21 +114,38 @@ class Scored:
             statistics=self.counts,
         )
 
-    def system_level(self, key: str) -> tuple[FloatArray, FloatArray]:
+    @cached_property
+    def limits(self) -> CorrelationIntervals:
+        """What r over hybrids tends to, with intervals over segments, in the order of `metrics`."""
+        human, metrics = self.matrices()
+        named = dict(zip(self.metrics, metrics.values(), strict=True))
+        found = hybrid_limit_intervals(
+            human,
+            {key: each for key, each in named.items() if key not in self.counts},
+            statistics={key: self._turned_counts(key) for key in self.counts},
+        )
+        return found.ordered(list(self.metrics))
+
+    def _turned_counts(self, key: str) -> CorpusStatistics:
+        counts, sign = self.counts[key], self.sign(key)
+        return CorpusStatistics(
+            counts.values, counts.systems, counts.segments, lambda sums: sign * counts.score(sums)
+        )
+
+    def system_level(
+        self, key: str, cells: BoolArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the systems' human scores and their turned scores of one metric.
 
-        Published system scores are of whole systems: there the metric covers every output. Else
-        both sides cover the outputs that humans judged.
+        Both over the same cells: those given, by default those that the humans and this metric
+        scored. Published system scores are of whole systems: there the metric covers every output.
         """
         values = self.turned(key)
-        if self.human_systems is None:
-            cells = ~np.isnan(self.human.values) & ~np.isnan(values)
-            ours = row_means(self.human.values)
-        else:
-            cells, ours = ~np.isnan(values), self.human_systems
+        known = ~np.isnan(self.human.values) & ~np.isnan(values) if cells is None else cells
+        ours = system_scores(self.human.values, known)
+        if self.human_systems is not None:
+            known, ours = ~np.isnan(values), self.human_systems
         if key not in self.counts:
-            return ours, row_means(np.where(cells, values, np.nan))
-        counts = self.counts[key]
-        sums = np.where(cells[:, :, None], counts.values, 0.0).sum(axis=1)
-        scored = self.sign(key) * counts.score(sums)
-        return ours, np.where(cells.any(axis=1), scored, np.nan)
+            return ours, system_scores(values, known)
+        counts = self._turned_counts(key)
+        return ours, system_scores(values, known, counts=counts.values, score=counts.score)

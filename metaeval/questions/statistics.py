@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 SEGMENT, SYSTEM = "Segment level", "System level"
-PERMUTATION, WILLIAMS, ZOU, BOOTSTRAP = "perm", "williams", "zou", "boot"
+CLUSTERED, JACKKNIFE = "segments", "jackknife"
+PERMUTATION, WILLIAMS, ZOU = "perm", "williams", "zou"
 TESTS = {
+    CLUSTERED: "t over segments",
+    JACKKNIFE: "jackknife over systems",
     PERMUTATION: "permutation test (PERM-BOTH)",
     WILLIAMS: "Williams’ test",
     ZOU: "Zou’s interval",
-    BOOTSTRAP: "bootstrap",
 }
 NONE, ITEM, BY_SYSTEM = "none", "item", "system"
 GROUPINGS = {NONE: "no grouping", ITEM: "by segment", BY_SYSTEM: "by system"}
-_SEGMENT_OPTIONS: dict[str, Any] = {"tests": (PERMUTATION,), "groupings": tuple(GROUPINGS)}
+_SEGMENT_OPTIONS: dict[str, Any] = {
+    "tests": (CLUSTERED, PERMUTATION),
+    "groupings": tuple(GROUPINGS),
+}
 
 
 @dataclass(frozen=True)
@@ -23,8 +28,9 @@ class Statistic:
     """A way to measure agreement with humans.
 
     `correlation` and `variant` are those of `boot_interval`. `is_of_systems`: it takes one score
-    a system, which is a corpus score where a metric has one. The first grouping and the first
-    test are defaults.
+    a system, which is a corpus score where a metric has one. `is_of_draws`: its interval and its
+    tests count draws as observations, so nothing is ranked by it unless it is asked for by name.
+    The first grouping and the first test are defaults.
     """
 
     key: str
@@ -35,6 +41,7 @@ class Statistic:
     groupings: tuple[str, ...] = (NONE,)
     variant: str = "b"
     is_of_systems: bool = False
+    is_of_draws: bool = False
 
 
 _ALL = (
@@ -47,17 +54,16 @@ _ALL = (
         "Pairwise accuracy with tie calibration",
         SEGMENT,
         "acc_eq",
-        (PERMUTATION,),
+        (CLUSTERED, PERMUTATION),
         (ITEM, BY_SYSTEM, NONE),
     ),
-    Statistic("hybrids", "Pearson r over hybrids", SYSTEM, "pearson", (ZOU, WILLIAMS)),
-    Statistic("limit", "Pearson r over hybrids, limit", SYSTEM, "pearson", (BOOTSTRAP,)),
+    Statistic("limit", "Pearson r over hybrids, limit", SYSTEM, "pearson", (CLUSTERED,)),
     Statistic(
         "systems",
         "Pearson r over systems",
         SYSTEM,
         "pearson",
-        (WILLIAMS, PERMUTATION),
+        (JACKKNIFE, WILLIAMS, PERMUTATION),
         is_of_systems=True,
     ),
     Statistic("cells", "Pearson r of system means", SYSTEM, "pearson", (PERMUTATION,)),
@@ -69,6 +75,15 @@ _ALL = (
         "pairwise_accuracy",
         (PERMUTATION,),
         is_of_systems=True,
+    ),
+    # Last: as published, but its tests grow with the draws.
+    Statistic(
+        "hybrids",
+        "Pearson r over drawn hybrids (Graham and Liu 2016)",
+        SYSTEM,
+        "pearson",
+        (ZOU, WILLIAMS),
+        is_of_draws=True,
     ),
 )
 STATISTICS = {statistic.key: statistic for statistic in _ALL}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 import metaeval
 from metaeval.arrays import FloatArray
 from metaeval.questions.base import notes_of
 from metaeval.questions.scored import Scored
-from metaeval.questions.statistics import WILLIAMS, Question
+from metaeval.questions.statistics import Question
 
 Notes = dict[str, None]
 
@@ -23,13 +25,24 @@ def values_of(scored: Scored, question: Question) -> tuple[FloatArray, Notes]:
     if question.statistic.key == "hybrids":
         return hybrid_values(scored), notes_of(scored.hybrids.warnings)
     if question.statistic.key == "limit":
-        return limit_values(scored), {}
-    if question.test == WILLIAMS:
-        return system_values(scored), {}
+        return scored.limits.values, notes_of(scored.limits.warnings)
+    if question.statistic.key == "systems":
+        return system_values(scored), left_out(scored)
     is_of_systems = question.statistic.is_of_systems
     human, metrics = scored.of_systems() if is_of_systems else scored.matrices()
     found = metaeval.correlate_metrics(human, metrics, rng=scored.seed, **question.options())
     return found.correlations, notes_of(found.warnings)
+
+
+def left_out(scored: Scored) -> Notes:
+    """Say on how many outputs scores of systems rest, where that is not all that were judged."""
+    lost = int(np.isfinite(scored.human.values).sum()) - scored.n
+    if not lost or scored.human_systems is not None:
+        return {}
+    return {
+        f"Scores of systems rest on the {scored.n:,} outputs that the humans and all metrics "
+        f"scored, on both sides; {lost:,} more were judged.": None
+    }
 
 
 def hybrid_values(scored: Scored) -> FloatArray:
@@ -39,20 +52,15 @@ def hybrid_values(scored: Scored) -> FloatArray:
     return np.asarray(scored.signs * found.r[order])
 
 
-def limit_values(scored: Scored) -> FloatArray:
-    """What r over hybrids tends to; nan for a corpus metric, which has no such limit."""
-    human, metrics = scored.matrices()
-    plain = [index for index, key in enumerate(scored.metrics) if key not in scored.counts]
-    values = np.full(len(metrics), np.nan)
-    if plain:
-        chosen = {scored.names[index]: metrics[scored.names[index]] for index in plain}
-        values[plain] = metaeval.hybrid_limits(human, chosen)[0]
-    return values
-
-
 def system_values(scored: Scored) -> FloatArray:
     """Pearson's r of one score a system."""
-    human, metrics = scored.of_systems()
-    ours = human.values[:, 0]
-    rows = (metric.values[:, 0] for metric in metrics.values())
-    return np.array([metaeval.system_correlation(ours, row).statistic for row in rows])
+    return system_matrix_intervals(*scored.of_systems()).values
+
+
+def system_matrix_intervals(
+    human: metaeval.ScoreMatrix, metrics: Mapping[str, metaeval.ScoreMatrix]
+) -> metaeval.CorrelationIntervals:
+    """Pearson's r of system means, of matrices on the same cells; the jackknife's intervals."""
+    cells = human.mask
+    theirs = {name: metaeval.system_scores(m.values, cells) for name, m in metrics.items()}
+    return metaeval.system_intervals(metaeval.system_scores(human.values, cells), theirs)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from metrics import checkpoints, encoders, residents
 from metrics.base import MetricError
 from metrics.encoders import summary
+from metrics.precision import computing
 from metrics.residents import ModelSpec
 
 Array = NDArray[np.float64]
@@ -86,9 +87,10 @@ class LanguageModel:
             tokens[row, : len(text)] = torch.tensor(text)
             mask[row, : len(text)] = 1
         tokens, mask = tokens.to(self.device), mask.to(self.device)
-        logits = self.model(tokens, attention_mask=mask, use_cache=False).logits[:, :-1].float()
+        with computing(self.device, "float32"):
+            logits = self.model(tokens, attention_mask=mask, use_cache=False).logits[:, :-1]
         losses = torch.nn.functional.cross_entropy(
-            logits.transpose(1, 2), tokens[:, 1:], reduction="none"
+            logits.float().transpose(1, 2), tokens[:, 1:], reduction="none"
         )
         counted = mask[:, 1:].double()
         values: list[float] = ((losses.double() * counted).sum(1) / counted.sum(1)).tolist()

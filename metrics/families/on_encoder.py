@@ -16,7 +16,7 @@ class OnEncoder(MeanOfSegments):
 
     @property
     def precision(self) -> str:
-        """``float32`` or ``bfloat16``."""
+        """That of the encoder's forward pass (:mod:`metrics.precision`)."""
         return self.encoder.spec.precision
 
     @property

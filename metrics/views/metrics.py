@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
-from metrics import catalogue, inventory, registry, runs, stocks, workers
+from metrics import catalogue, inventory, provenance, registry, runs, stocks, workers
 from metrics.base import MetricError, MetricInfo
 from metrics.metric_forms import MetricForm
 from metrics.models import ConfiguredMetric, MetricRun, MetricSignature
@@ -34,7 +34,7 @@ class Entry:
     @property
     def settings(self) -> list[tuple[str, Any]]:
         """What was set of its family, by the labels and in the order of the form."""
-        given = dict(self.info.options)
+        given = {k: v for k, v in self.info.options if k != "references"}  # told in words
         if not given or self.info.family not in registry.FAMILIES:
             return list(given.items())
         known = registry.get_family(self.info.family).options
@@ -90,15 +90,21 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
     info = catalogue.find(name)
     if info is None:
         raise Http404
-    signatures = MetricSignature.objects.filter(metric=name).annotate(n_runs=Count("runs"))
+    known = MetricSignature.objects.filter(metric=name).annotate(n_runs=Count("runs"))
+    signatures = list(known.order_by("-pk"))
+    computed_on = provenance.of_signatures([row.signature for row in signatures])
     shown = MetricRun.objects.filter(metric=name).select_related("test_set")
     context = {
         "section": "metrics",
         "entry": _entries([info])[0],
         "measures": list(zip(info.measures, info.measure_labels, strict=True)),
         "signatures": [
-            {"parts": _parts(row.signature), "n_runs": row.n_runs}
-            for row in signatures.order_by("-pk")
+            {
+                "parts": _parts(row.signature),
+                "n_runs": row.n_runs,
+                "computed_on": computed_on[row.signature],
+            }
+            for row in signatures
         ],
         "runs": shown.order_by("-created_at", "-pk")[:RUNS_SHOWN],
         "test_sets": runs.sets_to_score()[:SETS_SHOWN],

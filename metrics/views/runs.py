@@ -14,6 +14,7 @@ from annotation.access import researcher_required
 from annotation.models import TestSet
 from annotation.views.live import render_live
 from metrics import runs
+from metrics.contents import warnings_of
 from metrics.forms import FilterForm, StartForm
 from metrics.models import MetricRun
 
@@ -62,6 +63,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "run": run,
         "idle_queues": runs.idle_queues([run]),
         "silence": runs.silence(run),
+        "warnings": warnings_of(run),
     }
     return render_live(request, "metrics/run.html", context)
 

@@ -120,7 +120,8 @@ function goOn(data, sheet) {
   clock.restart();
   const rated = item.querySelector("[data-rated]");
   rated.textContent = rated.dataset.rated.replace("{done}", data.done);
-  item.querySelector(".where progress").value = data.done;
+  const bar = item.querySelector(".where progress");
+  if (bar) bar.value = data.done;
   const rest = [...sheets.slice(sheets.indexOf(sheet) + 1), ...sheets];
   const next = rest.find((each) => !("done" in each.root.dataset)) ?? sheet;
   say(`${words.saved} ${next.title}`);

@@ -1,6 +1,7 @@
 // The campaign form follows the chosen protocol and assignment: the protocol's question stands in
 // the empty question field, and fields that play no part are hidden. Without this script all of
-// them are there.
+// them are there. What the numbers of control items can find out is said as they are typed, by the
+// rules of annotation/quality/reach.py.
 
 const form = document.querySelector("form[data-campaign-form]");
 const protocols = JSON.parse(document.getElementById("protocols").textContent);
@@ -11,10 +12,31 @@ function show(name, isShown) {
   if (part && !part.querySelector(".errorlist")) part.hidden = !isShown;
 }
 
+const doubt = form.querySelector("[data-doubt]");
+
+function testable(traps, badReferences, rule) {
+  if (traps >= rule.items || badReferences >= rule.fail) return "enough";
+  if (badReferences >= rule.pass) return "passes alone";
+  return traps > 0 || badReferences > 0 ? "few" : "none";
+}
+
+function tellDoubt(isScored) {
+  const number = (name) => Number(form.elements[name].value) || 0;
+  const { items, fail, pass } = doubt.dataset;
+  const traps = isScored ? number("traps_per_annotator") : 0;
+  const found = testable(traps, number("bad_references_per_annotator"), {
+    items: Number(items), fail: Number(fail), pass: Number(pass),
+  });
+  for (const line of doubt.querySelectorAll("[data-when]")) line.hidden = line.dataset.when !== found;
+  doubt.querySelector("[data-unscored]").hidden = isScored;
+  doubt.hidden = ![...doubt.children].some((line) => !line.hidden);
+}
+
 function follow() {
   const chosen = protocols[new FormData(form).get("protocol")];
   if (chosen) question.placeholder = chosen.question;
   show("systems_per_screen", !chosen || chosen.together);
+  tellDoubt(!chosen || chosen.scored);
   const isPool = form.elements.assignment_mode.value !== "static";
   for (const part of form.querySelectorAll("[data-pool]")) {
     if (!part.querySelector(".errorlist")) part.hidden = !isPool;
@@ -22,4 +44,5 @@ function follow() {
 }
 
 form.addEventListener("change", follow);
+form.addEventListener("input", follow);
 follow();

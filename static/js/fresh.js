@@ -10,6 +10,20 @@ function parts(root) {
   return [root.querySelector("#result-state"), root.querySelector("[data-document]")];
 }
 
+// Puts a newer part in the place of an older one; focus inside stays on the same place.
+function swap(older, newer) {
+  const places = (part) => [...part.querySelectorAll("a, button, summary")];
+  const at = places(older).indexOf(document.activeElement);
+  older.replaceWith(newer);
+  if (at >= 0) places(newer)[at]?.focus();
+}
+
+// What a reader has open in the banner stays open while it says the same.
+function refreshTrust(newer) {
+  const older = document.querySelector("#trust");
+  if (older && newer && older.textContent !== newer.textContent) swap(older, newer);
+}
+
 function isBusy(target) {
   return target?.contains(document.activeElement) && target.childElementCount > 0;
 }
@@ -25,7 +39,8 @@ async function look() {
   const [newState, newDocument] = parts(page);
   const isSame = oldState.textContent === newState?.textContent;
   if ((isFirst && isSame) || !newState || isBusy(oldDocument)) return;
-  oldState.replaceWith(newState);
+  swap(oldState, newState);
+  refreshTrust(page.querySelector("#trust"));
   oldDocument.replaceWith(newDocument);
   document.dispatchEvent(new CustomEvent("document-swapped"));
 }

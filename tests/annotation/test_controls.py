@@ -2,10 +2,12 @@
 
 import itertools
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
 from annotation.controls import CrowdedError, degrade, spaced_order
 from annotation.controls.bad_references import run_lengths, split_units
@@ -111,7 +113,12 @@ def test_as_many_controls_as_there_is_room_for() -> None:
         spaced_order(12, [None] * 5, 4, rng=rng)
 
 
-def test_gold_is_spread_evenly() -> None:
-    order = spaced_order(95, [None] * 5, 0, rng=random.Random(2), n_even=5)
-    places = sorted(order.index(95 + i) for i in range(5))
-    assert [b - a for a, b in itertools.pairwise(places)] == [20] * 4
+def test_gold_is_spread_but_not_by_a_rhythm() -> None:
+    """One in every part of twenty, and no place in a part more likely than another."""
+    found = Counter[int]()
+    for seed in range(200):
+        order = spaced_order(95, [None] * 5, 0, rng=random.Random(seed), n_even=5)
+        places = sorted(order.index(95 + i) for i in range(5))
+        assert [place // 20 for place in places] == list(range(5))
+        found.update(place % 20 for place in places)
+    assert chisquare([found[phase] for phase in range(20)]).pvalue > 1e-5

@@ -131,7 +131,8 @@ def test_no_address_tells(world: World, campaign: Campaign, client: Client) -> N
     assert {200, 403, 404} <= statuses <= {200, 204, 302, 400, 403, 404, 405}
 
 
-ROW_ID = re.compile(r"91357\d{4}")
+# Not within a UUID, a token or a time in microseconds, where these digits come by chance.
+ROW_ID = re.compile(r"(?<![0-9a-f])91357\d{4}(?![0-9A-Za-z])")
 MARKERS = re.compile(
     r"\b(traps?|bad[_-]?refs?|repeats?|golds?|controls?_?items?|attention|calibration|is_simulated|"
     r"kinds?|itemtype|tgt|chk|is_correct|expected|wanted|batch|partner)\b",
@@ -236,7 +237,9 @@ def test_no_protocol_tells(client: Client, db: None, protocol: str) -> None:
     """Pages before and while rating, wrong and right answers, the end, and every error."""
     secret = make_secret_world(protocol)
     client.force_login(secret.me.user)
-    assert walk(client, secret, told=False) <= ALLOWED
+    # The other addresses are not the annotator's, and know no protocol: once is enough.
+    everywhere = ("/",) if protocol == "segment-da" else OWN
+    assert walk(client, secret, told=False, only=everywhere) <= ALLOWED
     statuses = set()
     for number, rows in enumerate(screens_of(secret)):
         address = reverse("item", args=[rows[0].public_id])
@@ -267,9 +270,9 @@ def test_what_is_asked_first_tells_nothing(client: Client, db: None) -> None:
     secret = make_secret_world("segment-da", consent="Agree?", asks_background=True)
     client.force_login(secret.me.user)
     Annotator.objects.filter(pk=secret.other.pk).update(background={"expertise": "gnuCOMMENT"})
-    assert walk(client, secret, told=False) <= ALLOWED
+    assert walk(client, secret, told=False, only=OWN) <= ALLOWED
     client.post(reverse("consent", args=[secret.campaign.slug]), {"decision": "agree"})
-    assert walk(client, secret, told=False) <= ALLOWED
+    assert walk(client, secret, told=False, only=OWN) <= ALLOWED
 
 
 def test_forms_out_of_date_and_sessions_that_ended_tell_nothing(db: None) -> None:
@@ -307,7 +310,13 @@ def test_the_check_would_notice() -> None:
     ):  # fmt: skip
         with pytest.raises(AssertionError):
             check(HttpResponse(body), body, told=False)
-    check(HttpResponse("<p>A trap of kind words</p>"), "", told=False)
+    for body in (
+        "<p>A trap of kind words</p>",
+        "1791357418612345:x",
+        "4d-913574186abc",
+        "a913574186",
+    ):
+        check(HttpResponse(body), body, told=False)
 
 
 def test_traps_look_like_targets(world: World, campaign: Campaign, client: Client) -> None:

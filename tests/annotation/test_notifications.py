@@ -352,12 +352,29 @@ def test_mail_servers_say_whether_another_try_helps(
         "http://[2002:7f00:1::]/",
         "http://100.64.0.1/",
         "http://224.0.0.1/",
+        "http://192.0.0.9/",
+        "http://192.0.0.192/",
+        "http://[::ffff:192.0.0.10]/",
     ],
 )
 def test_no_webhook_into_our_own_network(url: str) -> None:
     with pytest.raises(delivery.DeliveryError, match="private network") as caught:
         delivery.post(url, b"{}", secret="s")
     assert not isinstance(caught.value, delivery.TemporaryError)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/\r\nX: 1",
+        "http://exa\tmple.org/",
+        "http://example.org/a b",
+        "\0http://a/",
+    ],
+)
+def test_no_webhook_with_control_characters(url: str) -> None:
+    with pytest.raises(delivery.DeliveryError, match="control characters"):
+        delivery.check_url(url)
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])

@@ -35,7 +35,7 @@ def test_items_come_in_the_annotators_order(annotator: Annotator) -> None:
     rate(first)
     shown = screens.next_screen(annotator=annotator)
     assert (shown.public_id, shown.previous_id) == (second.public_id, first.public_id)
-    assert dataclasses.astuple(shown.progress) == (2, 1, 10, 0)
+    assert dataclasses.astuple(shown.progress) == (2, 1, 10, 0, False)
 
 
 def test_what_was_passed_over_comes_back(annotator: Annotator) -> None:

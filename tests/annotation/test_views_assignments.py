@@ -49,7 +49,7 @@ def test_a_personal_link_leads_to_the_first_item(world: World, client: Client) -
     annotator, address = invite(world)
     response = client.get(address)
     assert response["Location"] == reverse("annotate", args=["links"])
-    assert response["Referrer-Policy"] == "no-referrer"
+    assert response["Referrer-Policy"] == "strict-origin"
     assert "no-store" in response["Cache-Control"]
     page = client.get(address, follow=True)
     first = annotator.assignments.get(position=0)

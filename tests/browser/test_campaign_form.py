@@ -52,3 +52,26 @@ def test_without_the_script_everything_is_there(visitor: Visitors) -> None:
     expect(page.get_by_text("Limits of an open pool")).to_be_visible()
     page.get_by_role("button", name="Save as draft").click()
     page.get_by_role("button", name="Open campaign").wait_for()
+
+
+def test_what_the_controls_find_out_is_told_while_typing(visitor: Visitors) -> None:
+    page = form(visitor())
+    traps = page.get_by_label("Traps per annotator")
+    bad = page.get_by_label("Bad references per annotator")
+    none, few = page.get_by_text("Without control items nobody"), page.get_by_text("So few control")
+    expect(page.get_by_text("too small for a verdict by traps: 4 of its segments")).to_be_visible()
+    expect(none).to_be_visible()
+    traps.fill("4")
+    expect(few).to_be_visible()
+    expect(none).to_be_hidden()
+    traps.fill("5")
+    expect(few).to_be_hidden()
+    page.get_by_label("Multidimensional Quality").check()
+    expect(page.get_by_text("this protocol gives no score")).to_be_visible()
+    expect(none).to_be_visible()
+    bad.fill("5")
+    expect(page.get_by_text("5 bad references can show that somebody reads")).to_be_visible()
+    bad.fill("10")
+    expect(page.get_by_text("random clicking would")).to_have_count(3)
+    for sentence in page.get_by_text("random clicking would").all():
+        expect(sentence).to_be_hidden()

@@ -15,9 +15,9 @@ DROPPED = {"strong": (0, 3), "middling": (1, 5), "weak": (2, 6)}
 DOCUMENTS = ("clinic", "market", "harbour")
 
 
-def make_rated(slug: str = "rated", **fields: object) -> Campaign:
-    """Three simulated annotators, three systems, 18 segments of three documents, chrF and BLEU."""
-    test_set = make_test_set(f"{slug}-set", segments=18, systems=())
+def make_rated(slug: str = "rated", segments: int = 18, **fields: object) -> Campaign:
+    """Three simulated annotators, three systems, segments of three documents, chrF and BLEU."""
+    test_set = make_test_set(f"{slug}-set", segments=segments, systems=())
     for name, dropped in DROPPED.items():
         add_outputs(test_set, name, dropped)
     for segment in test_set.segments.all():

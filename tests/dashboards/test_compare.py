@@ -25,6 +25,12 @@ ADDRESS = "/compare/"
 TABLES = {"r_hybrid": "table6_system_pearson", "tau": "table7_segment_kendall"}
 
 
+@pytest.fixture
+def rated(world: World) -> Campaign:
+    """As many segments as intervals need."""
+    return make_rated(segments=24)
+
+
 def columns(*campaigns: Campaign, **filters: Any) -> list[comparison.Column]:
     found = [(one, compare.compute(one, Filters(**filters))) for one in campaigns]
     return [comparison.Column(one.slug, one.name, one, document) for one, document in found]
@@ -132,7 +138,7 @@ def test_differences_on_one_test_set_are_paired(rated: Campaign) -> None:
 
 
 def test_other_test_sets_are_drawn_independently(world: World) -> None:
-    one, other = make_rated("one"), make_rated("other")
+    one, other = make_rated("one", segments=24), make_rated("other", segments=24)
     first, second = columns(one, other)
     assert first.document is not None
     assert second.document is not None

@@ -7,13 +7,13 @@ from scipy import stats
 import metaeval
 from dashboards.comparisons import compare
 from dashboards.statistics import STATISTICS, parse
-from metaeval.questions import dependent, resampled
+from metaeval.questions import cells, dependent
 from tests.dashboards.plain import measure, planted, scored
 
 
 @pytest.fixture(autouse=True)
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resampled, "N_PERMUTATIONS", 400)
+    monkeypatch.setattr(cells, "N_PERMUTATIONS", 400)
     monkeypatch.setattr("metaeval.questions.dependent.N_PERMUTATIONS", 400)
 
 
@@ -53,19 +53,30 @@ def test_values_by_scipy(key: str, theirs: object) -> None:
     assert np.isnan(np.diag(found.pvalues)).all()
 
 
-@pytest.mark.parametrize("key", ["pearson/none", "tau-b/item", "spa", "acc-eq"])
-def test_intervals_and_p_are_those_of_one_pair_alone(key: str) -> None:
+@pytest.mark.parametrize("key", ["pearson/none", "tau-b/item", "acc-eq"])
+def test_intervals_are_near_those_of_a_bootstrap_over_segments(key: str) -> None:
+    data, question = planted(), parse(key)
+    found = compare(data, question)
+    assert "same systems, new segments" in found.interval
+    human, metrics = data.matrices()
+    first, second = metrics["GOOD"], metrics["FAIR"]
+    options = question.options() | {"resample": "inputs"}
+    gap = metaeval.boot_interval(human, first, other=second, rng=5, **options)
+    width = gap.interval[1] - gap.interval[0]
+    ends = (found.difference_lows[0, 1], found.difference_highs[0, 1])
+    assert ends == pytest.approx(gap.interval[:2], abs=0.25 * width)
+    own = metaeval.boot_interval(human, first, rng=5, **options)
+    width = own.interval[1] - own.interval[0]
+    assert (found.lows[0], found.highs[0]) == pytest.approx(own.interval[:2], abs=0.25 * width)
+
+
+@pytest.mark.parametrize("key", ["pearson/none/perm", "tau-b/item/perm", "spa", "acc-eq//perm"])
+def test_permutations_are_those_of_one_pair_alone(key: str) -> None:
     data, question = planted(), parse(key)
     found = compare(data, question)
     human, metrics = data.matrices()
     first, second = metrics["GOOD"], metrics["FAIR"]
-    options = question.options()
-    gap = metaeval.boot_interval(human, first, other=second, rng=5, **options)
-    ends = (found.difference_lows[0, 1], found.difference_highs[0, 1])
-    assert ends == pytest.approx(gap.interval[:2], abs=1e-12)
-    own = metaeval.boot_interval(human, first, rng=5, **options)
-    assert (found.lows[0], found.highs[0]) == pytest.approx(own.interval[:2], abs=1e-12)
-    one = metaeval.perm_test(human, first, second, n_resamples=4000, rng=9, **options)
+    one = metaeval.perm_test(human, first, second, n_resamples=4000, rng=9, **question.options())
     # Two Monte Carlo estimates of one p: five standard errors of the smaller sample.
     assert found.pvalues[0, 1] == pytest.approx(one.pvalue, abs=5 * 0.5 / np.sqrt(400))
 
@@ -93,6 +104,31 @@ def test_p_of_zou_is_where_its_interval_touches_zero(rs: tuple[float, float, flo
     assert (p < 0.5) == (rs[0] > rs[1])
 
 
+def test_the_jackknife_over_systems_is_the_default() -> None:
+    data = planted(systems=12)
+    found = compare(data, parse("systems"))
+    means = [data.sign(m) * m.values.mean(axis=1) for m in data.measures]
+    ours = data.human.values.mean(axis=1)
+
+    def gap(keep: np.ndarray) -> float:
+        first, second = (np.corrcoef(ours[keep], mean[keep])[0, 1] for mean in means[:2])
+        return float(first - second)
+
+    without = np.array([gap(np.arange(12) != left_out) for left_out in range(12)])
+    error = np.sqrt(11 / 12 * ((without - without.mean()) ** 2).sum())
+    difference = gap(np.ones(12, dtype=bool))
+    assert found.differences[0, 1] == pytest.approx(difference)
+    assert found.pvalues[0, 1] == pytest.approx(stats.t.sf(difference / error, 11))
+    assert "jackknife" in found.test
+    assert not any("Williams" in warning for warning in found.warnings)
+
+
+def test_fewer_than_six_systems_are_not_tested() -> None:
+    found = compare(planted(systems=5), parse("systems"))
+    assert np.isnan(found.pvalues).all()
+    assert any("needs 6" in warning for warning in found.warnings)
+
+
 def test_williams_over_systems() -> None:
     data = planted(systems=12)
     found = compare(data, parse("systems/none/williams"))
@@ -101,6 +137,7 @@ def test_williams_over_systems() -> None:
     rs = [np.corrcoef(ours, means[0])[0, 1], np.corrcoef(ours, means[1])[0, 1]]
     expected = metaeval.williams_test(*rs, np.corrcoef(means[0], means[1])[0, 1], 12)
     assert found.pvalues[0, 1] == pytest.approx(expected.pvalue)
+    assert any("heavy tails" in warning for warning in found.warnings)
 
 
 def test_the_limit_is_that_of_the_draws() -> None:
@@ -114,20 +151,16 @@ def test_the_limit_is_that_of_the_draws() -> None:
     assert found.pvalues[0, 2] < 0.01 < 0.99 < found.pvalues[2, 0]
 
 
-def test_wide_groups_are_tested_by_the_bootstrap_and_say_so(
+def test_wide_groups_are_tested_by_t_and_say_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(resampled, "WIDE_GROUP", 50)
+    monkeypatch.setattr(cells, "WIDE_GROUP", 50)
     data = planted()
-    found = compare(data, parse("tau-b/none"))
+    found = compare(data, parse("tau-b/none/perm"))
     assert any("would take hours" in warning for warning in found.warnings)
-    human, metrics = data.matrices()
-    gap = metaeval.boot_interval(
-        human, metrics["GOOD"], other=metrics["FAIR"], correlation="kendall", rng=5
-    )
-    z = gap.statistic / gap.samples.std(ddof=1)
-    assert found.pvalues[0, 1] == pytest.approx(stats.norm.sf(z), abs=1e-12)
-    exact = compare(data, parse("pearson/none"))
+    by_t = compare(data, parse("tau-b/none/segments"))
+    assert found.pvalues[0, 1] == by_t.pvalues[0, 1]
+    exact = compare(data, parse("pearson/none/perm"))
     assert not any("hours" in warning for warning in exact.warnings)
 
 
@@ -144,3 +177,41 @@ def test_one_metric_a_constant_one_and_missing_scores(key: str) -> None:
         assert np.isnan(found.values[1])
         assert np.isnan(found.pvalues[0, 1])
     assert found.n == (3 if key in ("systems", "pa") else 33)
+
+
+@pytest.mark.parametrize("key", ["spa", "pa"])
+def test_statistics_without_an_interval_that_covers_say_so(key: str) -> None:
+    found = compare(planted(), parse(key))
+    assert found.interval.startswith("none")
+    assert np.isnan(found.lows).all()
+    assert np.isnan(found.difference_lows).all()
+    assert np.isfinite(found.pvalues[0, 1])
+
+
+def test_the_default_test_knows_of_segments_and_the_other_says_that_it_does_not() -> None:
+    default = compare(planted(), parse("tau-b"))
+    assert "clustered by segment" in default.test
+    assert (default.n_informative, default.n_segments, default.n_systems) == (40, 40, 6)
+    asked = compare(planted(), parse("tau-b/none/perm"))
+    assert any("as if those of one segment were independent" in note for note in asked.warnings)
+    assert asked.lows == pytest.approx(default.lows)
+
+
+def test_few_segments_leave_no_interval_no_test_and_a_warning() -> None:
+    found = compare(planted(segments=19), parse("tau-b"))
+    assert np.isfinite(found.values).all()
+    for part in (found.lows, found.difference_lows, found.pvalues):
+        assert np.isnan(part).all()
+    assert any("19 segments" in note for note in found.warnings)
+
+
+def test_chance_of_accuracy_with_ties_is_what_a_random_metric_reaches() -> None:
+    """The calibrated accuracy of pure noise, over humans who tie rarely and often."""
+    rng = np.random.default_rng(3)
+    for levels in (2, 6, 50):
+        human = rng.integers(0, levels, (12, 400)).astype(float)
+        data = scored(human, [measure("m", rng.normal(size=human.shape))])
+        found = compare(data, parse("acc-eq"))
+        assert found.chance == pytest.approx(found.values[0], abs=0.015)
+        assert found.chance > 0.4
+    assert compare(planted(), parse("tau-b")).chance == 0.0

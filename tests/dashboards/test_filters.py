@@ -36,7 +36,7 @@ def test_the_order_of_boxes_asks_the_same_question() -> None:
 
 
 def test_an_empty_form_is_the_default() -> None:
-    sent = QueryDict("scores=z&traps=in&since=&until=&min_seconds=&max_seconds=&page=2")
+    sent = QueryDict("scores=&traps=in&since=&until=&min_seconds=&max_seconds=&page=2")
     assert Filters.from_query(sent) == Filters()
     assert Filters().words == []
     assert Filters(traps="out", min_seconds=2).words == ["control items out", "at least 2 s"]

@@ -42,7 +42,7 @@ def test_wmt17(campaign: Campaign, client: Client) -> None:
         values = {metric["key"]: metric["value"] for metric in document["metrics"]}
         for key, value in published.items():
             assert values[key] == pytest.approx(value, abs=5e-5)
-    document = client.get(f"{address}?statistic=pearson").json()
+    document = client.get(f"{address}?statistic=pearson&test=perm").json()
     human, metrics = read(campaign, "z").matrices()
     tested = metaeval.compare_metrics(human, metrics, n_resamples=4000, rng=campaign.seed)
     labels = {metric["label"]: metric["key"] for metric in document["metrics"]}
@@ -52,11 +52,17 @@ def test_wmt17(campaign: Campaign, client: Client) -> None:
         assert row["pvalue"] == tested.pvalues[at]
         assert row["difference"] == pytest.approx(tested.differences[at])
     holm = tested.adjusted("holm")
-    document = client.get(f"{address}?statistic=pearson&correction=holm").json()
-    assert document["n_significant"] == int(holm.is_significant.sum())
-    ranks = {metric["key"]: metric["rank"] for metric in document["metrics"]}
+    document = client.get(f"{address}?statistic=pearson&test=perm&correction=holm").json()
+    marked = {(row["metric"], row["other"]) for row in document["rows"] if row["is_significant"]}
+    small = {(a, b) for a in place for b in place if holm.is_significant[place[a], place[b]]}
+    # Not marked: a small p beside an interval that holds 0.
+    clear = {(r["metric"], r["other"]) for r in document["rows"] if not r["low"] <= 0 <= r["high"]}
+    assert marked == small & clear
+    assert len(marked) == document["n_significant"] > 0
     ours = tested.ranks()
-    assert ranks == {key: ours.ranks[index] for key, index in place.items()}
+    for metric in document["metrics"]:
+        told = ours.ranks[place[metric["key"]]] if metric["low"] > 0 else None
+        assert metric["rank"] == told
 
     page = client.get(reverse("significance", args=[campaign.slug]) + "?statistic=pearson").text
     assert len(re.findall("<td class=p[0-4a-e]>", page)) == 12
@@ -80,28 +86,32 @@ def test_any_subset_of_metrics(campaign: Campaign, client: Client) -> None:
         assert client.get(f"{address}?metric=comet").status_code == 400
 
 
-def test_the_table_of_metrics_has_intervals_ranks_and_one_best(
+def test_the_table_of_metrics_has_intervals_ranks_and_bold_first_ranks(
     campaign: Campaign, client: Client
 ) -> None:
     address = reverse("correlations-data", args=[campaign.slug, "json"])
-    document = client.get(f"{address}?statistic=tau-b&grouping=item").json()
+    document = client.get(f"{address}?statistic=tau-b").json()
     human, metrics = read(campaign, "z").matrices()
     for row in document["rows"]:
-        alone = metaeval.boot_interval(
-            human,
-            metrics[row["label"]],
-            correlation="kendall",
-            grouping="item",
-            rng=campaign.seed,
-        )
+        alone = metaeval.kendall(human, metrics[row["label"]])
+        assert alone.interval is not None
         assert (row["value"], row["low"], row["high"]) == pytest.approx(
             (alone.statistic, *alone.interval[:2])
         )
-        assert row["rank"] >= 1
-    page = client.get(reverse("correlations", args=[campaign.slug]))
-    assert page.context["document"]["best"]["value"] == max(
-        row["value"] for row in page.context["document"]["rows"]
-    )
+        assert (row["rank"] is None) == (row["low"] <= 0 <= row["high"])
+        assert row["is_best"] == (row["rank"] == 1 and row["low"] > 0)
+    page = client.get(reverse("correlations", args=[campaign.slug]) + "?statistic=tau-b")
+    bold = re.findall(r'<td class="num best"[^>]*data-name="(\w+)"', page.text)
+    assert bold
+    assert set(bold) == {"value"}
+    assert "same systems, new segments" in page.text
+    n = [document[name] for name in ("n_informative", "n_segments", "n_systems")]
+    judged = np.isfinite(human.values)
+    assert n == [(judged.sum(axis=0) > 1).sum(), judged.any(axis=0).sum(), len(human.systems)]
+    assert f"{n[0]} of {n[1]} segments" in page.text
+    asked = client.get(reverse("significance", args=[campaign.slug]) + "?statistic=hybrids").text
+    assert "10,000 hybrids are not 10,000 observations" in asked
+    assert f"{n[0]} of {n[1]} segments" in asked
 
 
 def many(size: int) -> dict[str, Any]:
@@ -125,7 +135,7 @@ def many(size: int) -> dict[str, Any]:
     return {
         "campaign": "c", "name": "Campaign", "human_scores": "z-scores", "seed": 1, "n": 500,
         "statistic": "tau-b", "statistic_label": "Kendall τ-b", "level": "Segment level",
-        "grouping": "none", "test": "perm", "test_label": "one-sided PERM-BOTH", "interval": "",
+        "grouping": "none", "chance": 0.0, "test": "perm", "test_label": "one-sided PERM-BOTH", "interval": "",
         "n_permutations": 100_000, "comparison_warnings": [], "metrics": metrics,
         **{name: plain(table) for name, table in matrices.items()},
     }  # fmt: skip

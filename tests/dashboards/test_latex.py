@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from dashboards import latex
-from dashboards.averages import average, latex_table, mark_best
+from dashboards.averages import average, latex_table
 
 SPECIAL = re.compile(r"(?<!\\)[&%$#_{}~^]")
 
@@ -66,8 +66,11 @@ def test_table_6_of_the_study_in_its_own_shape() -> None:
             "ROUGE1-P",
             "ROUGE1-F1",
         )
-    marked = iter(mark_best([row for _, rows in groups for row in rows]))
-    groups = [(heading, [next(marked) for _ in rows]) for heading, rows in groups]
+    printed = [[*row["values"], row["average"]] for _, rows in groups for row in rows]  # type: ignore[misc]
+    highest = [max(column) for column in zip(*printed, strict=True)]
+    for row in (row for _, rows in groups for row in rows):
+        values = [*row["values"], row["average"]]  # type: ignore[misc]
+        row["best"] = [value == most for value, most in zip(values, highest, strict=True)]
     columns = [
         {"direction": direction, "percent": percent}
         for direction in ("en-zh", "zh-en")

@@ -108,12 +108,25 @@ def test_every_segment_is_in_the_figure(world: World) -> None:
 def test_tables_as_latex(world: World, as_researcher: Client) -> None:
     store(world.test_set, [1, -1, 0, 1], label="A_B & C")
     text = as_researcher.get("/testsets/harbour/preferences.tex").text
-    assert r"A\_B \& C & \textbf{0.500} \\" in text
+    assert r"A\_B \& C & 0.500 \\" in text
     assert r"A\_B \& C & 4 & 0.500" in text
-    assert r"& \textbf{0.500} \\" in as_researcher.get("/preferences.tex").text
+    assert r"& 0.500 \\" in as_researcher.get("/preferences.tex").text
     for address in ("/testsets/harbour/preferences.xls", "/preferences.xls",
                     "/preferences/?condition=odd", "/testsets/nowhere/preferences/"):  # fmt: skip
         assert as_researcher.get(address).status_code == 404
+
+
+def test_the_lowest_is_bold_where_its_interval_lies_below_the_others(
+    world: World, as_researcher: Client
+) -> None:
+    address = "/testsets/harbour/preferences.tex"
+    store(world.test_set, [-1] * 40, measure="low", label="Low")
+    store(world.test_set, [-1] * 37 + [1] * 3, measure="near", label="Near")
+    assert r"\textbf" not in as_researcher.get(address).text
+    store(world.test_set, [1] * 40, measure="near", label="Near")
+    text = as_researcher.get(address).text
+    assert text.count(r"\textbf") == 1
+    assert r"Low & \textbf{0.000} \\" in text
 
 
 def test_pages_ask_the_database_as_often_for_many_results(

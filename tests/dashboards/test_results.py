@@ -139,9 +139,11 @@ def test_values_are_shown_before_their_intervals(world: World, as_researcher: Cl
     score(world, "chrf")
     address = reverse("correlations", args=[judged.slug])
     data = reverse("correlations-data", args=[judged.slug, "json"])
-    as_researcher.get(address)
+    assert "What limits trust in these numbers is being computed" in as_researcher.get(address).text
     results.compute_waiting(only_quick=True)
     page, found = as_researcher.get(address).text, as_researcher.get(data).json()
+    # The verdict is there as soon as there is a number.
+    assert 'data-verdict="limited"' in page
     assert "Intervals and ranks are being computed." in page
     assert "more numbers are being computed" in page
     (row,) = found["rows"]
@@ -154,13 +156,17 @@ def test_values_are_shown_before_their_intervals(world: World, as_researcher: Cl
         == row["value"]
         == complete["comparison"]["metrics"][0]["value"]
     )
-    assert complete["rows"][0]["low"] <= row["value"] <= complete["rows"][0]["high"]
+    # Four segments have no interval and hence no rank, and the complete page says why.
+    assert (complete["rows"][0]["low"], complete["rows"][0]["rank"]) == (None, None)
+    assert any("intervals need 20" in warning for warning in complete["warnings"])
+    assert not any("intervals need 20" in warning for warning in found["warnings"])
     score(world, "ter")
     as_researcher.get(address)
     results.compute_waiting(only_quick=True)
     stale = as_researcher.get(data).json()
     assert "of older data" in stale["intervals_note"]
-    assert [row["rank"] for row in stale["rows"]] == [1, None]
+    assert [metric["key"] for metric in stale["comparison"]["metrics"]] == ["chrf"]
+    assert len(stale["rows"]) == 2
 
 
 def test_a_new_version_of_an_analysis_computes_anew(

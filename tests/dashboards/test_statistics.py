@@ -21,7 +21,7 @@ def test_keys_come_back_and_fit_the_column() -> None:
 
 
 def test_missing_parts_are_defaults() -> None:
-    assert parse("tau-b").key == "tau-b/none/perm"
+    assert parse("tau-b").key == "tau-b/none/segments"
     assert parse("acc-eq").grouping == "item"
     assert parse("hybrids").test == "zou"
 
@@ -38,7 +38,7 @@ def test_unknown_parts_are_refused(key: str, what: str) -> None:
 def test_a_form_may_send_what_no_longer_fits() -> None:
     asked = from_query(QueryDict("statistic=spa&grouping=item&test=zou"), "tau-b")
     assert asked.key == "spa/none/perm"
-    assert from_query(QueryDict(""), "tau-b").key == "tau-b/none/perm"
+    assert from_query(QueryDict(""), "tau-b").key == "tau-b/none/segments"
     for query in ("statistic=x", "grouping=x", "test=x"):
         with pytest.raises(FilterError, match="'x'"):
             from_query(QueryDict(query), "tau-b")

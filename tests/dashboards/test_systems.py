@@ -1,16 +1,22 @@
 """The page of MT systems: lengths counted here, the study's shape, and addresses."""
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
+from scipy import stats
 
 from annotation.demo import load_demo
-from annotation.models import Campaign, Output
+from annotation.models import Campaign, Item, Judgment, Output, System
 from dashboards import lengths
 from dashboards.analyses.systems import SystemsChoice, compute
 from dashboards.charts.systems import ranking
+from dashboards.papers.systems import tables
+from dashboards.selectors import human_scores
+from dashboards.trust.systems import marked
 from metrics import runs, scoring
 from metrics.base import MetricError
+from metrics.scores import system_scores
 from tests.world import World, make_user
 
 
@@ -87,3 +93,74 @@ def test_without_judgments_and_scores_the_page_says_so(world: World, as_research
     page = as_researcher.get(reverse("systems", args=[world.campaign.slug])).text
     assert "there is no human ranking" in page
     assert "strong" in page
+
+
+def test_the_page_says_once_what_its_figures_rest_on(demo: Campaign, client: Client) -> None:
+    client.force_login(make_user("reader", "researcher"))
+    address = reverse("systems", args=[demo.slug])
+    assert "All figures rest on all 44 segments of the test set." in client.get(address).text
+    first, second = demo.systems.order_by("name")[:2]
+    _unjudged(demo, first, range(4))
+    _without_outputs(second, range(40, 44))
+    page = client.get(address).text
+    basis = page.partition('id="basis"')[2].partition("</div>")[0]
+    assert "The test set has 44 segments." in basis
+    assert "Human scores rest on 40 to 44 judged segments a system" in basis
+    assert "of which two systems share 36 to 40." in basis
+    assert "(40 to 44 a system)" in basis
+    assert "τ-b and accuracy rest on 40 to 44 segments a system" in basis
+    assert page.count("scores of different segments") == 1
+    shown = page.partition("The pairs compared")[2]
+    assert '<td class="num">40</td>' in shown
+
+
+def test_the_human_scores_that_agreement_is_computed_from(demo: Campaign) -> None:
+    (group,) = compute(demo, SystemsChoice())["agreement"]
+    assert group["is_shown"]
+    first, second = demo.systems.order_by("name")[:2]
+    _unjudged(demo, first, range(4))
+    _without_outputs(second, range(40, 44))
+    document = compute(demo, SystemsChoice())
+    (group,) = document["agreement"]
+    scored = document["columns"][0]
+    assert not group["is_shown"]
+    human = human_scores(demo)
+    chrf = system_scores(demo.test_set, human.systems).measures["chrf"]
+    for line in group["lines"]:
+        row = human.names.index(line["system"])
+        both = ~np.isnan(human.values[row] + chrf.values[row])
+        assert line["n"] == both.sum() == (40 if row < 2 else 44)
+        assert line["human"] == pytest.approx(human.values[row][both].mean())
+        assert chrf.statistics is not None
+        assert chrf.corpus is not None
+        sums = chrf.statistics[row][both].sum(axis=0, keepdims=True)
+        assert line["scores"] == [pytest.approx(chrf.corpus(sums)[0])]
+    ours, theirs = zip(
+        *((each["human"], each["scores"][0]) for each in group["lines"]), strict=True
+    )
+    assert scored["tau"] == pytest.approx(stats.kendalltau(ours, theirs).statistic)
+    names = [table.caption for table in tables(marked(document))]
+    assert any("same segments on both sides" in caption for caption in names)
+    assert "The test set has 44 segments." in names[0]
+
+
+def _unjudged(campaign: Campaign, system: System, places: range) -> None:
+    """Let a system's outputs at these places have no judgment."""
+    Judgment.objects.filter(
+        assignment__item__output__system=system,
+        assignment__item__segment__position__in=_positions(campaign, places),
+    ).delete()
+
+
+def _without_outputs(system: System, places: range) -> None:
+    """Take judgments, items and outputs of a system away at these places."""
+    segments = _positions(system.campaigns.get(), places)
+    items = Item.objects.filter(output__system=system, segment__position__in=segments)
+    Judgment.objects.filter(assignment__item__in=items).delete()
+    items.delete()
+    system.outputs.filter(segment__position__in=segments).delete()
+
+
+def _positions(campaign: Campaign, places: range) -> list[int]:
+    rows = campaign.test_set.segments.order_by("position").values_list("position", flat=True)
+    return [list(rows)[place] for place in places]

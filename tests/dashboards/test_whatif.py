@@ -85,6 +85,18 @@ def test_those_who_fail_are_left_out_together(rated: Campaign) -> None:
     assert found["tau"] == pytest.approx(expected["tau"], abs=1e-9)
 
 
+def test_nobody_failing_is_not_nobody_tested(rated: Campaign) -> None:
+    (note,) = [each for each in whatif.compute(rated, ALL)["notes"] if "failing" in each]
+    assert note.startswith("None of 3 tested annotators fails the control items.")
+    traps = Judgment.objects.filter(assignment__item__kind="trap")
+    for person in rated.annotators.all():
+        own = traps.filter(assignment__annotator=person)
+        own.filter(pk__in=list(own.values_list("pk", flat=True))[:2]).delete()
+    (note,) = [each for each in whatif.compute(rated, ALL)["notes"] if "failing" in each]
+    assert note.startswith("Nobody was tested: ")
+    assert "The most anybody has is 4 traps: 1 more is needed." in note
+
+
 def test_control_items_move_scores_that_are_standardised_with_them(rated: Campaign) -> None:
     assert not [
         s for s in whatif.compute(rated, ALL)["scenarios"] if "control" in s["left_out_kind"]

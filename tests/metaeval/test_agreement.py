@@ -61,28 +61,6 @@ def test_interval_alpha_keeps_its_digits_far_from_zero():
     assert krippendorff_alpha(ratings + 1e8).statistic == pytest.approx(near, abs=1e-6)
 
 
-def test_bootstrap_interval_covers_alpha_and_repeats_with_its_seed():
-    rng = np.random.default_rng(1)
-    ratings = rng.normal(size=(3, 80)) + 2 * rng.normal(size=80)
-    first = krippendorff_alpha(ratings, n_resamples=400, rng=7)
-    again = krippendorff_alpha(ratings, n_resamples=400, rng=first.seed)
-    assert first.interval == again.interval
-    assert first.interval.low < first.statistic < first.interval.high
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_bootstrap_at_every_level_equals_alpha_of_the_resampled_items(level):
-    ratings = np.array(KRIPPENDORFF_D)
-    from metaeval.disagreement import disagreement
-
-    pairable = ratings[:, (~np.isnan(ratings)).sum(axis=0) > 1]
-    counts = np.array([[2, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1], [1] * 11], dtype=float)
-    own = disagreement(pairable, level).resampled(counts)
-    repeated = np.repeat(pairable, counts[0].astype(int), axis=1)
-    assert own[0] == pytest.approx(krippendorff.alpha(repeated, level_of_measurement=level))
-    assert own[1] == pytest.approx(krippendorff_alpha(ratings, level=level).statistic)
-
-
 def test_ratio_refuses_negative_ratings():
     with pytest.raises(ValueError, match="ratio level"):
         krippendorff_alpha([[-1, 2], [1, 2]], level="ratio")

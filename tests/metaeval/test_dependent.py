@@ -62,3 +62,34 @@ def test_williams_equals_the_psych_packages_example():
     """r.test(n = 103, r12 = .4, r13 = .5, r23 = .1) prints t -0.89, p 0.37."""
     result = williams_test(0.4, 0.5, 0.1, 103, alternative="two-sided")
     assert (round(result.statistic, 2), round(result.pvalue, 2)) == (-0.89, 0.37)
+
+
+@pytest.mark.parametrize("compare", [williams_test, zou_interval])
+@pytest.mark.parametrize(
+    "r", [(0.9, -0.9, 0.9), (0.9, 0.8, 1.0), (0.0, 1.0, 0.1), (-1.0, 1.0, 1.0)]
+)
+def test_correlations_that_no_three_variables_have_are_refused(compare, r):
+    matrix = np.array([[1, r[0], r[1]], [r[0], 1, r[2]], [r[1], r[2], 1]])
+    assert np.linalg.eigvalsh(matrix).min() < -1e-3
+    with pytest.raises(ValueError, match=r"r12, r13, r23: no three variables correlate at"):
+        compare(*r, 20)
+
+
+def test_the_message_says_which_correlation_between_the_metrics_is_possible():
+    with pytest.raises(ValueError, match=r"r23 lies between -1.0000 and -0.6200"):
+        williams_test(0.9, -0.9, 0.9, 20)
+    assert zou_interval(0.9, -0.9, -0.62, 20).statistic == pytest.approx(1.8)
+
+
+@pytest.mark.parametrize("n", [4, 5, 10])
+def test_a_difference_of_two_correlations_lies_within_two(n):
+    """Correlations of data, and the same rounded to three decimals."""
+    rng = np.random.default_rng(n)
+    for _ in range(200):
+        data = rng.normal(size=(3, n)) + rng.normal(size=n) * rng.normal(scale=3, size=(3, 1))
+        r = np.corrcoef(data)
+        for digits in (16, 3):
+            rs = [float(r[i].round(digits)) for i in ((0, 1), (0, 2), (1, 2))]
+            low, high = zou_interval(*rs, n).interval[:2]
+            if max(map(abs, rs[:2])) < 1.0:
+                assert -2.0 <= low <= rs[0] - rs[1] <= high <= 2.0

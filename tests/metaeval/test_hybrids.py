@@ -51,7 +51,8 @@ def test_corpus_metrics_score_summed_counts():
     ]
     expected = sums[0].metric_scores[0] / sums[1].metric_scores[0]
     np.testing.assert_allclose(first.metric_scores[0], expected)
-    assert np.isnan(first.limit[0])
+    many = hybrid_supersample(HUMAN, {}, n_hybrids=40_000, rng=2, statistics={"c": corpus})
+    assert first.limit[0] == pytest.approx(many.r[0], abs=0.015)
     with pytest.warns(ConstantInputWarning, match="score of c"):
         flat = hybrid_supersample(HUMAN, {}, n_hybrids=300, rng=2, statistics={"c": constant})
     assert np.isnan(flat.r[0])

@@ -66,6 +66,27 @@ def test_a_paired_test_separates_what_an_unpaired_one_cannot():
     assert (paired.first.tolist(), paired.last.tolist()) == ([1, 2], [1, 2])
 
 
+@pytest.mark.parametrize(("test", "said"), [("rank-sum", "difficulty"), ("permutation", "equal")])
+def test_pairs_that_share_too_few_segments_are_told_once(test, said):
+    """B and C were never rated on one segment; the paired test knows nothing of them."""
+    nan, rng = np.nan, np.random.default_rng(3)
+    values = rng.normal(size=(3, 60)) + np.array([[9], [5], [0]])
+    values[1, 30:] = values[2, :30] = nan
+    result = rank_systems(
+        ScoreMatrix(values, "ABC", map(str, range(60))), test=test, n_resamples=99, rng=1
+    )
+    assert result.shared.tolist() == [[60, 30, 30], [30, 30, 0], [30, 0, 30]]
+    (warning,) = result.warnings
+    assert "1 of 3 pairs" in warning.message
+    assert "B and C the fewest, 0" in warning.message
+    assert said in warning.message
+
+
+def test_complete_data_need_no_such_warning():
+    matrix = ScoreMatrix(np.random.default_rng(4).normal(size=(3, 9)), "ABC", "stuvwxyz!")
+    assert rank_systems(matrix).warnings == ()
+
+
 def test_identical_systems_share_a_cluster():
     matrix = ScoreMatrix([[1, 2, 3], [1, 2, 3]], ["A", "B"], "stu")
     result = rank_systems(matrix, test="permutation", n_resamples=99, rng=1)

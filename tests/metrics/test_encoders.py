@@ -224,11 +224,3 @@ def test_an_encoder_with_a_fast_tokenizer_alone(tmp_path: Path) -> None:
     tokenizer = encoders.get(str(folder)).tokenizer
     assert embeddings.tokenize(tokenizer, "the cat") == slow_ids
     assert embeddings.tokenize(tokenizer, " ") != []
-
-
-def test_a_gpu_without_bfloat16_computes_in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: False)
-    assert encoders.best_precision("cuda") == "float32"
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
-    assert encoders.best_precision("cuda") == "bfloat16"
-    assert encoders.best_precision("cpu") == "float32"

@@ -161,6 +161,7 @@ def test_measures_without_any_score_are_left_out(world: World) -> None:
 
 
 def test_reading_costs_one_query_a_metric(world: World, django_assert_num_queries: object) -> None:
-    score(world.test_set, "rouge", "ter", "bleu")
-    with django_assert_num_queries(6 + 3):  # type: ignore[operator]
+    """And one that asks whether outputs look tokenised, for all metrics that must not get such."""
+    score(world.test_set, "rouge", "ter", "bleu", "sentbleu")
+    with django_assert_num_queries(6 + 4 + 1):  # type: ignore[operator]
         scores.system_scores(world.test_set)

@@ -47,6 +47,7 @@ def test_torch_is_asked_about_a_gpu(metric: Counting, monkeypatch: pytest.Monkey
     cuda.get_device_name.return_value = "NVIDIA H100"
     cuda.max_memory_allocated.return_value = 2**30
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(telemetry, "builds", dict)
     metric.device = "cuda:1"
     telemetry.begin(metric)
     cuda.reset_peak_memory_stats.assert_called_once_with("cuda:1")

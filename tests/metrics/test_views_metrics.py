@@ -43,6 +43,38 @@ def test_a_metric_with_its_signature_and_runs(world: World, as_researcher: Clien
     assert as_researcher.get("/metrics/nothing/").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("metric", "reading"),
+    [
+        ("bleu", "all are read at once"),
+        ("chrf", "the best counts, for each value"),
+        ("wmt22-comet-da", "the first by name is read"),
+        ("bleurt-20", "the mean over all of them counts"),
+        ("wmt22-cometkiwi-da", None),
+    ],
+)
+def test_the_page_says_which_references_are_read(
+    as_researcher: Client, metric: str, reading: str | None
+) -> None:
+    page = unescape(as_researcher.get(f"/metrics/{metric}/").text)
+    line = f"<dt>Of several references</dt><dd>{reading}</dd>"
+    assert (line in page) == (reading is not None)
+
+
+def test_the_page_of_rouge_tells_its_tokens(as_researcher: Client) -> None:
+    page = unescape(as_researcher.get("/metrics/rouge/").text)
+    assert "Of “Über 3,5 GB – 我买了iPhone 15。” rouge-score keeps: ber 3 5 gb iphone 15;" in page
+
+
+def test_references_are_chosen_on_the_form(as_admin: Client, models: Path) -> None:
+    form = as_admin.get(FORM).text
+    assert "Of several references" in form
+    as_admin.post(FORM, SENT | {"option-references": "mean", "add": "yes"})
+    page = as_admin.get("/metrics/bs-x/").text
+    assert page.count("Of several references") == 1
+    assert "the mean over all of them counts" in page
+
+
 def test_where_its_checkpoint_is_and_how_to_get_it(as_researcher: Client, models: Path) -> None:
     make_worker("gpu0@far", checkpoints={"acme/other": found()})
     page = as_researcher.get("/metrics/bertscore-roberta/").text

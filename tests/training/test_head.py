@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from scipy import stats
 
+import metaeval
 from annotation.access import RESEARCHER
 from annotation.models import Campaign, Output, PublishedScore
 from metrics import catalogue, encoders, runs, scoring
@@ -59,12 +60,14 @@ def test_a_head_finds_what_decides_the_scores(
     job = fit(campaign, encoder, settings, tmp_path)
     assert (job.status, job.message) == ("done", "")
     found = job.result["held_out"]["pearson"]
-    assert found["head"]["low"] < found["head"]["value"] < found["head"]["high"] <= 1
     assert found["head"]["value"] > 0.98
     expected = found["head"]["value"] - found["unsupervised"]["value"]
     assert found["gain"]["value"] == pytest.approx(expected)
     assert (job.result["n_train"], job.result["n_held_out"]) == (34, 14)
     assert "too high" in job.result["warnings"][0]
+    # Seven held-out texts: an interval over them would be far too narrow.
+    assert set(found["head"]) == {"value"}
+    assert "7 held-out source texts are too few for intervals" in job.result["warnings"][1]
 
 
 def test_the_page_has_the_correlations_as_a_table(
@@ -74,14 +77,43 @@ def test_the_page_has_the_correlations_as_a_table(
     client.force_login(make_user("reader", RESEARCHER))
     page = client.get(job.get_absolute_url()).content.decode()
     for name, label in (("pearson", "Pearson’s r"), ("kendall", "Kendall’s τ-b")):
-        cells = [
-            f"{found['value']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
-            for found in (
-                job.result["held_out"][name][each] for each in ("head", "unsupervised", "gain")
-            )
-        ]
+        estimates = (job.result["held_out"][name][k] for k in ("head", "unsupervised", "gain"))
+        cells = [f"{found['value']:.3f}" for found in estimates]
         row = "".join(f'<td class="num">{cell}</td>' for cell in cells)
         assert f'<th scope="row">{label}</th>{row}' in page
+
+
+@pytest.mark.parametrize(("n", "has_interval"), [(19, False), (20, True)])
+def test_intervals_need_twenty_held_out_texts(n: int, has_interval: bool) -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=(2, n))
+    human, first, second = (
+        metaeval.ScoreMatrix(scores + noise, ["a", "b"], [str(each) for each in range(n)])
+        for noise in (0, *(0.5 * rng.normal(size=(2, 2, n))))
+    )
+    found = head._estimates(human, first, second, "pearson")
+    assert set(found) == {"head", "unsupervised", "gain"}
+    for estimate in found.values():
+        assert ({"low", "high"} <= estimate.keys()) == has_interval
+
+
+def test_the_gain_is_bracketed_by_source_text_and_paired() -> None:
+    """By hand: influence on each r, summed by text, subtracted; t with N - 1 degrees."""
+    rng = np.random.default_rng(3)
+    n, shared = 40, rng.normal(size=40)
+    values = shared + rng.normal(size=(3, 3, n))
+    names = ["a", "b", "c"], [str(each) for each in range(n)]
+    human, first, second = (metaeval.ScoreMatrix(each, *names) for each in values)
+    found = head._estimates(human, first, second, "pearson")["gain"]
+    z = [(each - each.mean()) / each.std() for each in values]
+    sums = []
+    for metric in z[1:]:
+        r = (z[0] * metric).mean()
+        sums.append((z[0] * metric - r * (z[0] ** 2 + metric**2) / 2).sum(axis=0))
+    variance = n / (n - 1) * ((sums[0] - sums[1]) ** 2).sum() / (3 * n) ** 2
+    half = stats.t.ppf(0.975, n - 1) * np.sqrt(variance)
+    assert found["low"] == pytest.approx(found["value"] - half, rel=1e-6)
+    assert found["high"] == pytest.approx(found["value"] + half, rel=1e-6)
 
 
 def test_it_becomes_a_metric_with_the_same_predictions(
@@ -146,7 +178,7 @@ def test_features_are_those_of_the_definitions(encoder: str) -> None:
     found = features.read(encoders.get(encoder), [pair], [1, 2])
     row = dict(zip(features.names([1, 2]), found[0], strict=True))
     expected = metric.score([SegmentInput(pair[1], pair[0], ())])[0]
-    assert [row["P-2"], row["R-2"], row["F1-2"]] == pytest.approx(expected.tolist())
+    assert [row["P-2"], row["R-2"], row["F1-2"]] == pytest.approx(expected.tolist(), abs=1e-5)
     assert row["log-length"] == pytest.approx(np.log(3))
     assert row["log-length-ratio"] == pytest.approx(np.log(3 / 7))
     assert -1 <= row["cosine"] <= 1

@@ -98,11 +98,7 @@ class _Analysis:
         if not wanted:
             return
         self._tell(f"loading {metric}")
-        judge = Judge(
-            metric,
-            source_language=self.test_set.source_language,
-            target_language=self.test_set.target_language,
-        )
+        judge = Judge(metric, self.test_set)
         for each in wanted:
             stage = f"{judge.info.label}, {preferences.LABELS[each.condition].lower()}"
             rows = judge.compare(each, partial(self._tell, stage))

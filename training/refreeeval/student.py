@@ -13,6 +13,7 @@ from metrics.base import MetricError
 from metrics.embeddings import tokenize
 from metrics.encoders import Encoder, EncoderSpec
 from metrics.options import count_layers
+from metrics.precision import computing
 from training.kinds import JobError
 from training.refreeeval.clauses import tokens
 
@@ -92,7 +93,7 @@ class Student:
         for row, text in enumerate(ids):
             filled[row, : len(text)] = torch.tensor(text)
             mask[row, : len(text)] = 1
-        with encoders.autocast(self.device, self.precision):
+        with computing(self.device, self.precision):
             states = self.model(filled.to(self.device), attention_mask=mask.to(self.device))
         return torch.as_tensor(states.last_hidden_state).float()
 
@@ -127,6 +128,13 @@ def groups(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield group
 
 
+def _precision(device: str) -> str:
+    """``bfloat16`` where a GPU computes with it. What is trained scores in float32 all the same."""
+    if device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False):
+        return "bfloat16"
+    return "float32"
+
+
 def _load(checkpoint: str, layer: int) -> Encoder:
     """Load only the layers that are used: those above would be saved unchanged or at random."""
     device = encoders.best_device()
@@ -135,7 +143,7 @@ def _load(checkpoint: str, layer: int) -> Encoder:
         depth = count_layers(checkpoint) - 1
         if layer > depth:
             raise JobError(f"{checkpoint} has {depth} layers, not {layer}.")
-        spec = EncoderSpec(checkpoint, encoders.best_precision(device), device, layers=layer)
+        spec = EncoderSpec(checkpoint, _precision(device), device, layers=layer)
         encoder = encoders.load(spec, folder)
     except MetricError as error:
         raise JobError(error.message) from error

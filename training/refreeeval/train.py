@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from metaeval import paired_gain
 from metrics import checkpoints
 from metrics.base import MetricError
 from training.kinds import Corpus, JobError
@@ -158,20 +159,17 @@ def variation(cosines: teacher.Cosines, labels: Sequence[int]) -> float:
 def compare(before: Sequence[bool], after: Sequence[bool]) -> dict[str, Any]:
     """Accuracies of the same examples before and after, and the gain with its 95 % interval.
 
-    The interval is the normal one of the mean of paired differences, of which there are two or
-    more.
+    `interval` says how that was computed, or why there are no `low` and `high`.
     """
-    first, second = np.array(before, dtype=float), np.array(after, dtype=float)
-    gains = second - first
-    error = 1.96 * gains.std(ddof=1) / np.sqrt(len(gains))
-    gain = float(gains.mean())
+    gain = paired_gain(before, after)
+    ends = {"low": gain.interval.low, "high": gain.interval.high} if gain.interval else {}
     return {
-        "n": len(gains),
-        "untrained": float(first.mean()),
-        "trained": float(second.mean()),
-        "gain": gain,
-        "low": gain - float(error),
-        "high": gain + float(error),
+        "n": gain.n,
+        "untrained": float(np.mean(before)),
+        "trained": float(np.mean(after)),
+        "gain": gain.statistic,
+        **ends,
+        "interval": gain.method or gain.warnings[0].message,
     }
 
 

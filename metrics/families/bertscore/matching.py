@@ -2,6 +2,8 @@
 
 import torch
 
+from metrics.precision import computing
+
 Tensor = torch.Tensor
 
 # Numbers in one similarity tensor: bounds the memory of a slice of pairs.
@@ -22,7 +24,8 @@ def greedy_match(
     unit = torch.nn.functional.normalize(states, dim=-1)
     size = max(1, NUMBERS_PER_SLICE // (states.shape[1] * max(states.shape[1], states.shape[2])))
     slices = zip(torch.split(hypotheses, size), torch.split(references, size), strict=True)
-    return torch.cat([_match(unit, mask, weights, left, right) for left, right in slices])
+    with computing(states.device.type, "float32"):
+        return torch.cat([_match(unit, mask, weights, left, right) for left, right in slices])
 
 
 def _match(unit: Tensor, mask: Tensor, weights: Tensor, left: Tensor, right: Tensor) -> Tensor:

@@ -1,17 +1,18 @@
 """BERTScore of outputs against references: texts are encoded once, all layers kept as scores.
 
 Equal to bert-score 0.3.13 with ``all_layers=True`` within 1e-5 in float32 (tests). With several
-references each value is the largest over them, as there.
+references each value is the largest over them, as there, unless an option says otherwise.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import torch
 
-from metrics import encoders
+from metrics import encoders, hashes, precision
 from metrics.base import (
     MetricError,
     MetricInfo,
@@ -23,11 +24,19 @@ from metrics.base import (
 )
 from metrics.embeddings import tokenize
 from metrics.encoders import Encoder
+from metrics.families import references
+from metrics.families.bertscore import baseline
+from metrics.families.bertscore.baseline import Baseline
 from metrics.families.bertscore.matching import greedy_match
 from metrics.families.on_encoder import OnEncoder
+from metrics.families.references import chosen
+from metrics.families.xbertscore.idf import UNIFORM, Weights, fit_weights
+from metrics.options import precision_of
 
 # To be raised whenever a change here alters a value.
 REVISION = 1
+# With one, every piece that it has would weigh nothing.
+LEAST_REFERENCES = 2
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,7 @@ class BertScore(OnEncoder):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
-        self.encoder = encoders.get(info.checkpoint)
+        self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
         expected = 3 * self.encoder.n_layers
         if info.width != expected:
             message = (
@@ -70,6 +79,33 @@ class BertScore(OnEncoder):
                 f"{info.checkpoint} has {self.encoder.n_layers}"
             )
             raise MetricError(message, permanent=True)
+        given = dict(info.options)
+        self.weights = None if given.get("idf") else UNIFORM
+        self.baseline = self._read_baseline(str(given.get("baseline") or ""))
+
+    def _read_baseline(self, name: str) -> Baseline | None:
+        if not name:
+            return None
+        path = baseline.locate(self.info.checkpoint, name)
+        return baseline.read(path, self.encoder.n_layers)
+
+    def fit(self, references: Iterable[tuple[str, ...]]) -> None:
+        """Count in how many of the references that are read each piece occurs."""
+        texts = sorted(text for each in references for text in chosen(self.info, each))
+        if len(texts) < LEAST_REFERENCES:
+            message = f"{self.info.label} weighs by idf, for which {len(texts)} references are few"
+            raise MetricError(message, permanent=True)
+        ids = {text: tokenize(self.encoder.tokenizer, text) for text in dict.fromkeys(texts)}
+        digest = hashes.of_text(json.dumps(texts, ensure_ascii=False))[:12]
+        self.weights = fit_weights([ids[text] for text in texts], digest)
+
+    @property
+    def fitted(self) -> Weights:
+        """The weights of pieces; a permanent :class:`MetricError` before :meth:`fit`."""
+        if self.weights is None:
+            message = f"{self.info.label} weighs by idf and has not read the references of a set"
+            raise MetricError(message, permanent=True)
+        return self.weights
 
     def signature(self) -> str:
         """Everything that changes a value."""
@@ -78,18 +114,19 @@ class BertScore(OnEncoder):
             {
                 "checkpoint": self.info.checkpoint,
                 "weights": self.encoder.spec.weights,
-                "precision": self.precision,
-                "idf": "no",
-                "rescaled": "no",
-                "revision": REVISION,
-            },
+                **precision.signature_fields(self.precision),
+                "idf": self.fitted.digest or "no",
+                "rescaled": self.baseline.digest if self.baseline else "no",
+            }
+            | references.field(self.info)
+            | {"revision": REVISION},
         )
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 3 × layers): precision, recall and F1 of layer 0, of layer 1, …"""
         check_inputs(self.info, inputs)
-        scores = np.full((len(inputs), self.info.width), -np.inf)
-        units = _units(inputs)
+        pooled = references.Pool(self.info, len(inputs))
+        units = _units(references.trim(self.info, inputs))
         tokens = {text: tokenize(self.encoder.tokenizer, text) for text in _texts(units)}
         for _, (rows, values) in encoders.in_batches(
             self.encoder,
@@ -99,8 +136,9 @@ class BertScore(OnEncoder):
             work=lambda batch: self._score_together(batch, tokens),
             split=Unit.halves,
         ):
-            np.maximum.at(scores, rows, values)
-        return scores
+            pooled.add(rows, values)
+        scores = pooled.result()
+        return self.baseline.rescale(scores) if self.baseline else scores
 
     @torch.inference_mode()
     def _score_together(
@@ -114,39 +152,48 @@ class BertScore(OnEncoder):
             for row, hypothesis in zip(unit.rows, unit.hypotheses, strict=True)
             for reference in unit.references
         ]
-        values = _all_layers(self.encoder, [tokens[text] for text in place], pairs)
+        ids = [tokens[text] for text in place]
+        values = _all_layers(self.encoder, ids, pairs, self.fitted)
         return [row for row, _, _ in pairs], values
 
 
 def _all_layers(
-    encoder: Encoder, ids: Sequence[Sequence[int]], pairs: Sequence[tuple[int, int, int]]
+    encoder: Encoder,
+    ids: Sequence[Sequence[int]],
+    pairs: Sequence[tuple[int, int, int]],
+    table: Weights,
 ) -> Scores:
     states, mask = encoder.hidden_states(ids)
-    weights = _weights(encoder, ids, mask)
+    weights = _weights(encoder, ids, mask, table)
     hypotheses = torch.tensor([left for _, left, _ in pairs], device=mask.device)
-    references = torch.tensor([right for _, _, right in pairs], device=mask.device)
+    right_sides = torch.tensor([right for _, _, right in pairs], device=mask.device)
     layers = []
     while states:
         # Each layer is let go once it is used.
-        layers.append(greedy_match(states.pop(0), mask, weights, hypotheses, references))
+        layers.append(greedy_match(states.pop(0), mask, weights, hypotheses, right_sides))
     return np.asarray(torch.cat(layers, dim=1).double().cpu().numpy())
 
 
-def _weights(encoder: Encoder, ids: Sequence[Sequence[int]], mask: torch.Tensor) -> torch.Tensor:
-    """1 for words, 0 for the two special tokens, padding, and what stands for an empty text."""
+def _weights(
+    encoder: Encoder, ids: Sequence[Sequence[int]], mask: torch.Tensor, table: Weights
+) -> torch.Tensor:
+    """The table's (1, or idf) for words; 0 for the two special tokens, padding, and what stands for
+    an empty text."""
     special = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
     weights = torch.zeros(mask.shape)
     for row, text in enumerate(ids):
         if list(text) == [encoder.padding]:
             continue
-        weights[row, : len(text)] = torch.tensor([float(token not in special) for token in text])
+        weights[row, : len(text)] = torch.tensor(
+            [0.0 if token in special else table.table.get(token, table.unseen) for token in text]
+        )
     return weights.to(mask.device)
 
 
 def _units(inputs: Sequence[SegmentInput]) -> list[Unit]:
     return [
-        Unit(references, tuple(rows), tuple(inputs[row].hypothesis for row in rows))
-        for references, rows in group_by_references(inputs).items()
+        Unit(texts, tuple(rows), tuple(inputs[row].hypothesis for row in rows))
+        for texts, rows in group_by_references(inputs).items()
     ]
 
 

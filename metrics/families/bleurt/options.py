@@ -1,7 +1,8 @@
 """Any BLEURT checkpoint. Neither Django nor torch: web and workers read it."""
 
 from metrics.base import MetricInfo, one_measure
-from metrics.options import Family, Given, Option, Options
+from metrics.families import references
+from metrics.options import PRECISION, Family, Given, Option, Options
 
 
 def make_info(
@@ -42,6 +43,8 @@ FAMILY = Family(
     scorer="metrics.families.bleurt.scorer:Bleurt",
     options=(
         Option("checkpoint", "Checkpoint", "checkpoint", help="A hub's name or a directory."),
+        references.option("mean"),
+        PRECISION,
     ),
     describe=describe,
 )

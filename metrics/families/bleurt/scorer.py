@@ -1,8 +1,8 @@
 """BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021), equal to bleurt-pytorch (tests).
 
 A pair is read as ``[CLS] reference [SEP] output [SEP]``, so nothing can be shared but equal
-pairs. Pairs are cut to 512 tokens. With several references the mean is taken, as the released
-tool leaves it to its user.
+pairs. Pairs are cut to 512 tokens. With several references the mean is taken unless an option says
+otherwise: the released tool leaves it to its user.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from metrics import checkpoints, encoders, residents
+from metrics import checkpoints, encoders, precision, residents
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -23,6 +23,8 @@ from metrics.base import (
     format_signature,
 )
 from metrics.encoders import summary
+from metrics.families import references
+from metrics.options import precision_of
 from metrics.residents import ModelSpec
 
 REVISION = 1
@@ -46,7 +48,7 @@ class Bleurt(MeanOfSegments):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
-        self.loaded = _get(info.checkpoint)
+        self.loaded = get(info.checkpoint, precision_of(info))
         self.device, self.precision = self.loaded.device, self.loaded.precision
 
     @property
@@ -59,8 +61,8 @@ class Bleurt(MeanOfSegments):
         fields: dict[str, str | int] = {
             "checkpoint": self.info.checkpoint,
             "weights": self.loaded.weights,
-            "precision": self.precision,
-            "references": "mean",
+            **precision.signature_fields(self.precision),
+            "references": self.info.references,
             "revision": REVISION,
         }
         return format_signature(self.info.name, fields)
@@ -69,11 +71,12 @@ class Bleurt(MeanOfSegments):
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 1)."""
         check_inputs(self.info, inputs)
-        pairs = [(reference, each.hypothesis) for each in inputs for reference in each.references]
+        singles, rows = references.apart(self.info, inputs)
+        pairs = [(each.references[0], each.hypothesis) for each in singles]
         distinct = list(dict.fromkeys(pairs))
         values = dict(zip(distinct, self._score_pairs(distinct), strict=True))
-        means = [np.mean([values[r, each.hypothesis] for r in each.references]) for each in inputs]
-        return np.array(means, dtype=np.float64)[:, None]
+        scores = np.array([values[pair] for pair in pairs]).reshape(-1, 1)
+        return references.pool(self.info, len(inputs), rows, scores)
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Scores:
         encoded = [
@@ -92,22 +95,27 @@ class Bleurt(MeanOfSegments):
 
     def _forward(self, encoded: Sequence[Any]) -> Scores:
         padded = self.loaded.tokenizer.pad(list(encoded), padding=True, return_tensors="pt")
-        with encoders.autocast(self.device, self.precision):
+        with precision.computing(self.device, self.precision):
             logits = self.loaded.model(**padded.to(self.device)).logits
         return np.asarray(logits.flatten().double().cpu().numpy())
 
 
-def _get(checkpoint: str) -> BleurtModel:
+def get(checkpoint: str, chosen: str = "float32") -> BleurtModel:
+    """Return the resident model in a precision, loading it where needed.
+
+    Raises a permanent :class:`MetricError` for a checkpoint that is missing, damaged, or no
+    BLEURT. Errors of :func:`metrics.precision.check`.
+    """
     device = encoders.best_device()
-    precision = encoders.best_precision(device)
+    precision.check(device, chosen)
     folder = checkpoints.find(checkpoint)
     weights = checkpoints.fingerprint(folder)
-    key = ModelSpec("bleurt", checkpoint, precision, device, weights)
+    key = ModelSpec("bleurt", checkpoint, chosen, device, weights)
 
     def load() -> BleurtModel:
         tokenizer, model = _load(checkpoint, folder)
         budget = encoders.tokens_per_batch(device)
-        return BleurtModel(tokenizer, model.eval().to(device), device, precision, weights, budget)
+        return BleurtModel(tokenizer, model.eval().to(device), device, chosen, weights, budget)
 
     return residents.get(key, folder, load)
 

@@ -12,6 +12,7 @@ import torch
 from metrics import checkpoints, encoders, residents
 from metrics.base import MetricError
 from metrics.encoders import summary
+from metrics.precision import check
 from metrics.residents import ModelSpec
 
 # The class names that hparams.yaml may give, and the texts that each reads; None where the
@@ -48,14 +49,14 @@ class CometModel:
         return fixed or tuple(self.model.hparams.input_segments)
 
 
-def get(name: str) -> CometModel:
+def get(name: str, precision: str = "float32") -> CometModel:
     """Return the resident model of a checkpoint directory, loading it where needed.
 
     Raises a permanent :class:`MetricError` where something is missing, damaged, or of a class
-    that is no metric; nothing in a checkpoint is executed.
+    that is no metric; nothing in a checkpoint is executed. Errors of :func:`precision.check`.
     """
     device = encoders.best_device()
-    precision = encoders.best_precision(device)
+    check(device, precision)
     folder = checkpoints.find(name)
     settings = _settings(Path(folder), name)
     encoder = checkpoints.find(str(settings["pretrained_model"]))

@@ -6,7 +6,8 @@ import yaml
 
 from metrics import checkpoints
 from metrics.base import MetricError, MetricInfo, one_measure
-from metrics.options import Family, Given, Option, Options
+from metrics.families import references
+from metrics.options import PRECISION, Family, Given, Option, Options
 
 
 def make_info(
@@ -75,6 +76,8 @@ FAMILY = Family(
     options=(
         Option("checkpoint", "Checkpoint", "checkpoint", help="A hub's name or a directory."),
         Option("reference", "Reads a reference", "boolean", True),
+        references.option("first"),
+        PRECISION,
     ),
     describe=describe,
 )

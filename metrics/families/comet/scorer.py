@@ -2,7 +2,7 @@
 
 Where sources, outputs and references are embedded apart (regression metrics), every distinct
 text is encoded once, whatever the number of systems. Metrics that read them together (CometKiwi,
-xCOMET) are scored pair by pair. The first reference, by name, is used.
+xCOMET) are scored pair by pair. The first reference, by name, is read, or the option's choice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from metrics import encoders
+from metrics import encoders, precision
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -21,8 +21,10 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
+from metrics.families import references
 from metrics.families.comet import loading
 from metrics.families.comet.loading import CometModel
+from metrics.options import precision_of
 
 REVISION = 1
 TEXTS_PER_ESTIMATE = 4_096
@@ -36,7 +38,7 @@ class Comet(MeanOfSegments):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
-        self.loaded = loading.get(info.checkpoint)
+        self.loaded = loading.get(info.checkpoint, precision_of(info))
         self.model, self.device = self.loaded.model, self.loaded.device
         self.precision = self.loaded.precision
         self.reads = _sides(info, self.loaded)
@@ -49,12 +51,12 @@ class Comet(MeanOfSegments):
 
     def signature(self) -> str:
         """Everything that changes a value."""
-        fields = {
+        fields: dict[str, str | int] = {
             "checkpoint": self.info.checkpoint,
             "weights": self.loaded.weights,
             "encoder": self.loaded.encoder_settings,
-            "precision": self.precision,
-            "reference": "first" if "ref" in self.reads else "none",
+            **precision.signature_fields(self.precision),
+            "reference": self.info.references if "ref" in self.reads else "none",
             "revision": REVISION,
         }
         return format_signature(self.info.name, fields)
@@ -65,6 +67,12 @@ class Comet(MeanOfSegments):
         check_inputs(self.info, inputs)
         if not inputs:
             return np.empty((0, 1))
+        if "ref" not in self.reads:
+            return self._score(inputs)
+        singles, rows = references.apart(self.info, inputs)
+        return references.pool(self.info, len(inputs), rows, self._score(singles))
+
+    def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
         samples = [self._sample(segment) for segment in inputs]
         scores = self._apart(samples) if self.loaded.is_apart else self._together(samples)
         return np.asarray(scores.double().cpu().numpy()[:, None])
@@ -116,7 +124,7 @@ class Comet(MeanOfSegments):
 
     def _sentences(self, texts: list[str]) -> torch.Tensor:
         tokens = self.model.encoder.prepare_sample(texts)
-        with encoders.autocast(self.device, self.precision):
+        with precision.computing(self.device, self.precision):
             embedded = self.model.compute_sentence_embedding(
                 **{name: values.to(self.device) for name, values in tokens.items()}
             )
@@ -131,7 +139,9 @@ class Comet(MeanOfSegments):
             reference = sides["ref"]
             with_reference = [output * reference, (output - reference).abs()]
             features = [output, reference, *with_reference, product, difference]
-        return torch.as_tensor(self.model.estimator(torch.cat(features, dim=1))).view(-1).float()
+        with precision.computing(self.device, "float32"):
+            found = self.model.estimator(torch.cat(features, dim=1))
+        return torch.as_tensor(found).view(-1).float()
 
     def _together(self, samples: Sequence[Sample]) -> torch.Tensor:
         counts = self._count(list(dict.fromkeys(_all(samples))))
@@ -147,7 +157,7 @@ class Comet(MeanOfSegments):
 
     def _predict(self, samples: Sequence[Sample]) -> torch.Tensor:
         prepared = self.model.prepare_for_inference([dict(sample) for sample in samples])
-        with encoders.autocast(self.device, self.precision):
+        with precision.computing(self.device, self.precision):
             predicted = self.model.predict_step(self._moved(prepared))
         return torch.as_tensor(predicted["scores"]).float().cpu()
 

@@ -1,9 +1,9 @@
 """COSINE of any sentence encoder. Neither Django nor torch: web and workers read it."""
 
 from metrics.base import MetricInfo
-from metrics.families.xbertscore.options import COMPARE
+from metrics.families.xbertscore.options import COMPARE, REFERENCES
 from metrics.families.xmoverscore.options import LANGUAGE_MODEL, LM_WEIGHT
-from metrics.options import Family, Option, Options
+from metrics.options import PRECISION, Family, Option, Options
 
 SCORER = "metrics.families.cosine.scorer:Cosine"
 
@@ -50,6 +50,7 @@ FAMILY = Family(
             help="Any model of sentence-transformers, or an encoder whose vectors are averaged.",
         ),
         COMPARE,
+        REFERENCES,
         Option(
             "mapping",
             "Mapping",
@@ -60,6 +61,7 @@ FAMILY = Family(
         LANGUAGE_MODEL,
         Option("weight", "Weight of the cosine", "number", 1.0, minimum=0),
         LM_WEIGHT,
+        PRECISION,
     ),
     describe=describe,
 )

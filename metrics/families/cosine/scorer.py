@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from metrics import precision
 from metrics.base import (
     MetricError,
     MetricInfo,
@@ -17,12 +18,13 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
-from metrics.families import lm
+from metrics.families import lm, references
 from metrics.families.cosine.sentences import SentenceEncoder, Vectors, cosine
 from metrics.families.on_encoder import OnEncoder
 from metrics.families.slices import score_in_slices
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import Mapping
+from metrics.options import precision_of
 
 # To be raised whenever a change here alters a value.
 REVISION = 1
@@ -33,7 +35,7 @@ class Cosine(OnEncoder):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
-        self.sentences = SentenceEncoder(info.checkpoint)
+        self.sentences = SentenceEncoder(info.checkpoint, precision_of(info))
         self.encoder = self.sentences.encoder
         self.mapping = mapping.load_for(
             str(info.option("mapping")),
@@ -57,16 +59,17 @@ class Cosine(OnEncoder):
     def signature(self) -> str:
         """Everything that changes a value."""
         fields = self.sentences.fields() | {
-            "precision": self.precision,
+            **precision.signature_fields(self.precision),
             "against": str(self.info.option("compare")),
             "mapping": self.mapping.digest if self.mapping else "no",
         }
         if self.language_model is not None:
             fields |= lm.signature_fields(self.language_model, self._coupling())
-        return format_signature(self.info.name, {**fields, "revision": REVISION})
+        fields |= references.field(self.info) | {"revision": REVISION}
+        return format_signature(self.info.name, fields)
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 1) cosines, the largest over the references.
+        """Return (n, 1) cosines.
 
         With a language model (n, 3): the cosine, both coupled, the model's term.
         """
@@ -83,13 +86,13 @@ class Cosine(OnEncoder):
         return float(self.info.option("weight")), float(self.info.option("lm-weight"))
 
     def _cosines(self, inputs: Sequence[SegmentInput]) -> Scores:
-        others = [self._others(segment) for segment in inputs]
+        others = [references.others(self.info, segment) for segment in inputs]
         left = self._map(self.sentences.encode(text for each in others for text in each))
         right = self.sentences.encode(segment.hypothesis for segment in inputs)
         if self.mapping:
             right = {text: self.mapping.apply_to_target(right[text][None])[0] for text in right}
         values = [
-            max(cosine(left[text], right[segment.hypothesis]) for text in each)
+            references.one_of(self.info, [cosine(left[t], right[segment.hypothesis]) for t in each])
             for segment, each in zip(inputs, others, strict=True)
         ]
         return np.array(values, dtype=np.float64).reshape(-1, 1)
@@ -98,6 +101,3 @@ class Cosine(OnEncoder):
         if self.mapping is None:
             return vectors
         return {text: self.mapping.apply(vector[None])[0] for text, vector in vectors.items()}
-
-    def _others(self, segment: SegmentInput) -> tuple[str, ...]:
-        return segment.references if self.info.needs_reference else (segment.source,)

@@ -19,6 +19,7 @@ from metrics import checkpoints, encoders
 from metrics.base import MetricError
 from metrics.embeddings import embed
 from metrics.encoders import NO_LIMIT
+from metrics.precision import computing
 
 Array = NDArray[np.float64]
 Vectors = dict[str, Array]
@@ -47,14 +48,15 @@ def cosine(left: Array, right: Array) -> float:
 class SentenceEncoder:
     """One vector a sentence. Raises a permanent :class:`MetricError` for unknown parts."""
 
-    def __init__(self, checkpoint: str) -> None:
+    def __init__(self, checkpoint: str, precision: str = "float32") -> None:
         self.checkpoint = checkpoint
         folder = Path(checkpoints.find(checkpoint))
         checkpoints.check(checkpoint, folder)
         self.weights = checkpoints.fingerprint(folder)
         transformer, *rest = self._modules(folder)
         # The hub's name stays the encoder's, so that other metrics find it resident.
-        self.encoder = encoders.get(str(folder / transformer) if transformer else checkpoint)
+        encoder = str(folder / transformer) if transformer else checkpoint
+        self.encoder = encoders.get(encoder, precision=precision)
         settings = _read(folder / transformer / "sentence_bert_config.json")
         self.limit = int(settings.get("max_seq_length") or NO_LIMIT)
         self.is_lowercase = bool(settings.get("do_lower_case"))
@@ -68,7 +70,8 @@ class SentenceEncoder:
         forms = {text: text.lower() if self.is_lowercase else text for text in texts}
         layer = self.encoder.n_layers - 1
         found = embed(self.encoder, forms.values(), [layer], self.limit)
-        vectors = {form: self._apply(each.states[layer]) for form, each in found.items()}
+        with computing(self.encoder.spec.device, "float32"):
+            vectors = {form: self._apply(each.states[layer]) for form, each in found.items()}
         return {
             text: vectors[form] if form.strip() else np.zeros_like(vectors[form])
             for text, form in forms.items()

@@ -28,12 +28,14 @@ def _one(
     statistics: tuple[str, ...] = (),
     *,
     higher_is_better: bool = True,
+    expects_raw_text: bool = False,
 ) -> MetricInfo:
     return one_measure(
         name,
         label,
         statistics=statistics,
         higher_is_better=higher_is_better,
+        expects_raw_text=expects_raw_text,
         needs_source=False,
         needs_reference=True,
         description=description,
@@ -42,7 +44,7 @@ def _one(
 
 
 def _rouge(
-    name: str, label: str, description: str, units: str = "", remark: str = ""
+    name: str, label: str, description: str, remarks: str, units: str = "", remark: str = ""
 ) -> MetricInfo:
     """Precision, recall and F1 of words, word pairs and the longest common subsequence."""
     cells = list(product("12L", (("P", "p"), ("R", "r"), ("F1", "f"))))
@@ -54,6 +56,7 @@ def _rouge(
         needs_source=False,
         needs_reference=True,
         description=description,
+        remarks=remarks,
         citation="Lin 2004, ROUGE: a package for automatic evaluation of summaries",
     )
 
@@ -66,6 +69,7 @@ _ENTRIES = (
             "BLEU without the brevity penalty: shorter outputs are not punished.",
             "Cheng et al. 2023, Evaluating the efficacy of length-controllable machine translation",
             _BLEU_STATISTICS,
+            expects_raw_text=True,
         ),
         "bleu:BleuStar",
     ),
@@ -76,6 +80,7 @@ _ENTRIES = (
             "Corpus BLEU from summed n-gram counts; by segment, sentence BLEU.",
             _PAPINENI,
             _BLEU_STATISTICS,
+            expects_raw_text=True,
         ),
         "bleu:Bleu",
     ),
@@ -85,6 +90,7 @@ _ENTRIES = (
             "sentBLEU",
             "Sentence BLEU with effective order, averaged over segments.",
             _PAPINENI,
+            expects_raw_text=True,
         ),
         "bleu:SentBleu",
     ),
@@ -125,6 +131,13 @@ _ENTRIES = (
             "ROUGE",
             "Overlap of words, word pairs and longest common subsequence; over characters in "
             "Chinese and Japanese, without punctuation.",
+            "Where the target language is English, the tokens are those of google's rouge-score "
+            "without stemming: runs of a–z and 0–9, so that “Café” is caf. For every other "
+            "language they differ: rouge-score drops all but a–z and 0–9, while here letters, "
+            "marks and digits of every script are kept, and Chinese, Japanese, Thai, Lao, Khmer "
+            "and Burmese are cut by character. Of “Über 3,5 GB – 我买了iPhone 15。” rouge-score "
+            "keeps: ber 3 5 gb iphone 15; ROUGE here: über 3 5 gb 我 买 了 iphone 15. So scores of "
+            "other languages cannot be compared with those of rouge-score. Nothing is stemmed.",
         ),
         "rouge:Rouge",
     ),
@@ -133,6 +146,7 @@ _ENTRIES = (
             "rouge-characters",
             "ROUGE (all characters)",
             "ROUGE over every character but white space, punctuation included.",
+            "google's rouge-score has no such tokens: its scores cannot be compared with these.",
             "-characters",
             " (characters)",
         ),

@@ -5,17 +5,28 @@ and 1. An empty output scores 0. WMT's own text is tokenised and lower-cased; fo
 ``whitespace``, for raw text the tokenizer of the language.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import sacrebleu
 
-from metrics.base import MeanOfSegments, MetricInfo, Scores, format_signature
+from metrics.base import (
+    MeanOfSegments,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.families import references
 from metrics.families.lexical.bleu import ORDER, brevity_penalty
 from metrics.families.lexical.sacre import SacreMetric
 from metrics.families.words import bleu_of
 
 
 class WmtSentBleu(MeanOfSegments, SacreMetric):
-    """Several references count as in BLEU: clipped by the largest count, the closest length."""
+    """Several references count as in BLEU, clipped by the largest count, the closest length, unless
+    the option says that they are read one by one."""
 
     n_statistics = 2 + 2 * ORDER
 
@@ -27,9 +38,19 @@ class WmtSentBleu(MeanOfSegments, SacreMetric):
 
     def signature(self) -> str:
         """Everything that changes a value."""
-        fields = {"nrefs": "var", "case": "lc" if self.lowercase else "mixed", "smooth": "add-one"}
+        reading = self.info.references
+        nrefs = "var" if reading == "all" else reading
+        fields = {"nrefs": nrefs, "case": "lc" if self.lowercase else "mixed", "smooth": "add-one"}
         tokenizer = {"tok": self.bleu.tokenizer_signature, "version": sacrebleu.__version__}
         return format_signature(self.info.name, fields | tokenizer)
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 1)."""
+        if self.info.references == "all":
+            return super().score(inputs)
+        check_inputs(self.info, inputs)
+        singles, rows = references.apart(self.info, inputs)
+        return references.pool(self.info, len(inputs), rows, super().score(singles))
 
     def segments(self, statistics: Scores) -> Scores:
         """Return (n, 1) from (n, 10) counts."""

@@ -17,14 +17,14 @@ from metrics.families.transport import flow_dropout_cost, transport_cost
 
 Tensor = torch.Tensor
 Array = NDArray[np.float64]
-# Below this squared distance, 2 − 2cos of float32 products has too few digits left to be rooted.
-NEAR = 1e-2
+# Below this squared distance 2 − 2cos has too few digits left to be rooted, even in double.
+NEAR = 1e-4
 
 
 @dataclass(frozen=True)
 class Bag:
-    """The n-grams of one text: vectors (k, width), their lengths (k,), and weights (k,) or None
-    where all weigh the same."""
+    """The n-grams of one text: vectors (k, width), their lengths (k,) in double precision, and
+    weights (k,) or None where all weigh the same."""
 
     vectors: Tensor
     norms: Tensor
@@ -44,11 +44,16 @@ def make_bag(vectors: Tensor, n: int, weights: Array | None = None) -> Bag:
     if weights is None or not weights.sum():
         # A sum points where the mean does, and only directions are compared.
         grams = _sums(vectors, size)
-        return Bag(grams, grams.norm(dim=1))
+        return Bag(grams, _lengths(grams))
     scaled = vectors * torch.as_tensor(weights, dtype=vectors.dtype, device=vectors.device)[:, None]
     summed = np.lib.stride_tricks.sliding_window_view(weights, size).sum(1)
     grams = _sums(scaled, size)
-    return Bag(grams, grams.norm(dim=1), summed)
+    return Bag(grams, _lengths(grams), summed)
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    lengths: Tensor = torch.linalg.vector_norm(vectors, dim=1, dtype=torch.float64)
+    return lengths
 
 
 def _sums(vectors: Tensor, size: int) -> Tensor:
@@ -62,30 +67,24 @@ def _sums(vectors: Tensor, size: int) -> Tensor:
 def distances(pairs: Sequence[tuple[Bag, Bag]], kind: Distance) -> list[Array]:
     """Return each pair's float64 (k, l) distances between vectors of length one.
 
-    Products are computed on the vectors' device and fetched at once. A GPU multiplies in double
-    precision; the CPU in single, and distances near zero are computed again from differences.
+    Products are computed on the vectors' device and fetched at once. They are in double
+    precision: of 2 − 2cos, single precision would leave digits that hang on the processor.
+    Distances near zero are computed again from differences.
     """
     if not pairs:
         return []
-    products = _fetch([_product(left, right) for left, right in pairs])
+    products = _fetch([left.vectors.double() @ right.vectors.double().T for left, right in pairs])
     norms = {id(bag): bag.norms for pair in pairs for bag in pair}
     lengths = dict(zip(norms, _fetch(list(norms.values())), strict=True))
     found = []
     for (left, right), product in zip(pairs, products, strict=True):
         squared = _squared(product, lengths[id(left)], lengths[id(right)])
-        if not left.vectors.is_cuda:
-            _repair(squared, left, right)
+        _repair(squared, left, right)
         found.append(np.sqrt(squared, out=squared) if kind == "euclidean" else squared)
     return found
 
 
-def _product(left: Bag, right: Bag) -> Tensor:
-    if left.vectors.is_cuda:
-        return left.vectors.double() @ right.vectors.double().T
-    return left.vectors @ right.vectors.T
-
-
-def _fetch(tensors: Sequence[Tensor]) -> list[NDArray[np.float64]]:
+def _fetch(tensors: Sequence[Tensor]) -> list[Array]:
     """Copy tensors to the host in one transfer where they are on a GPU."""
     if not tensors[0].is_cuda:
         return [each.numpy() for each in tensors]
@@ -105,7 +104,6 @@ def _squared(product: Array, left: Array, right: Array) -> Array:
 
 
 def _inverse(lengths: Array) -> Array:
-    lengths = lengths.astype(np.float64)
     return np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 
@@ -113,14 +111,13 @@ def _repair(squared: Array, left: Bag, right: Bag) -> None:
     rows, columns = np.nonzero(squared < NEAR)
     if len(rows):
         differences = _unit(left, rows) - _unit(right, columns)
-        squared[rows, columns] = np.einsum("ij,ij->i", differences, differences)
+        squared[rows, columns] = differences.square().sum(dim=1).cpu().numpy()
 
 
-def _unit(bag: Bag, rows: NDArray[np.int64]) -> Array:
-    vectors = bag.vectors[torch.from_numpy(rows)].double().numpy()
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Array = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return unit
+def _unit(bag: Bag, rows: NDArray[np.int64]) -> Tensor:
+    # No vector of length zero is near another: it is at right angles to all.
+    places = torch.from_numpy(rows).to(bag.vectors.device)
+    return bag.vectors[places].double() / bag.norms[places, None]
 
 
 def transport(cost: Array, left: Bag, right: Bag, dropout: float = 0.0) -> float:

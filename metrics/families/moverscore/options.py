@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from metrics.base import MetricInfo
+from metrics.families import references
 from metrics.families.mover.definition import Definition
-from metrics.options import Family, Option, Options, count_layers
+from metrics.options import PRECISION, Family, Option, Options, count_layers
 
 _ZHAO = (
     "Zhao et al. 2019, MoverScore: text generation evaluating with contextualized embeddings and "
@@ -40,8 +41,7 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=False,
         needs_reference=True,
         queue="gpu",
-        description=f"Word mover's score of output and reference under {options['checkpoint']}; "
-        "the best over references.",
+        description=f"Word mover's score of output and reference under {options['checkpoint']}.",
         citation=_ZHAO,
         shown=(f"{name}-{shown}",),
         checkpoint=str(options["checkpoint"]),
@@ -79,6 +79,7 @@ FAMILY = Family(
             help="v1 joins the last five layers; v2 reads the last one.",
         ),
         Option("n", "N-grams shown", "choice", "1", choices=("1", "2"), help="v2 has 1 only."),
+        references.option("best"),
         Option(
             "idf-hypothesis",
             "Corpus for idf of outputs",
@@ -87,6 +88,7 @@ FAMILY = Family(
             help="One sentence a line; empty for equal weights.",
         ),
         Option("idf-reference", "Corpus for idf of references", "file", "", help="As for outputs."),
+        PRECISION,
     ),
     describe=describe,
 )

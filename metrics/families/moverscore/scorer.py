@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 
-from metrics import encoders
+from metrics import encoders, precision
 from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
 from metrics.embeddings import Embedded
+from metrics.families import references
 from metrics.families.mover import texts
 from metrics.families.mover.texts import Side, Task
 from metrics.families.moverscore.options import VARIANTS
 from metrics.families.on_encoder import OnEncoder, encoder_fields
+from metrics.options import precision_of
 
 # To be raised whenever a change here alters a value.
-REVISION = 1
+REVISION = 2
 
 
 class MoverScore(OnEncoder):
@@ -22,7 +23,7 @@ class MoverScore(OnEncoder):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.options = info, dict(info.options)
-        self.encoder = encoders.get(info.checkpoint)
+        self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
         variant = VARIANTS[str(self.options["version"])]
         last = self.encoder.n_layers
         self.task = Task(
@@ -43,21 +44,20 @@ class MoverScore(OnEncoder):
         """Everything that changes a value."""
         fields: dict[str, str | int] = {
             **encoder_fields(self.encoder),
-            "precision": self.precision,
+            **precision.signature_fields(self.precision),
             "version": str(self.options["version"]),
             "idf": self.task.idf_digests,
+            **references.field(self.info),
             "revision": REVISION,
         }
         return format_signature(self.info.name, fields)
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, sizes): for each n-gram size the best score over references."""
+        """Return (n, sizes): a score for each n-gram size."""
         check_inputs(self.info, inputs)
-        pairs = [(reference, each.hypothesis) for each in inputs for reference in each.references]
-        rows = [row for row, each in enumerate(inputs) for _ in each.references]
-        best = np.full((len(inputs), self.info.width), -np.inf)
-        np.maximum.at(best, rows, texts.score(self.task, pairs))
-        return best
+        singles, rows = references.apart(self.info, inputs)
+        pairs = [(each.references[0], each.hypothesis) for each in singles]
+        return references.pool(self.info, len(inputs), rows, texts.score(self.task, pairs))
 
 
 def power_means(layers: torch.Tensor) -> torch.Tensor:

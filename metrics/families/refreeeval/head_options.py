@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.base import MetricInfo, one_measure
-from metrics.options import Family, Option, Options, check_layer
+from metrics.options import PRECISION, Family, Option, Options, check_layer
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ FAMILY = Family(
     options=(
         Option("checkpoint", "Encoder", "checkpoint", help="That which the head was fitted on."),
         Option("head", "Head", "file", help="The head.json that a job of training wrote."),
+        PRECISION,
     ),
     describe=describe,
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrics import encoders, hashes
+from metrics import encoders, hashes, precision
 from metrics.base import (
     MetricError,
     MetricInfo,
@@ -17,6 +17,7 @@ from metrics.families.on_encoder import OnEncoder, encoder_fields
 from metrics.families.refreeeval import features
 from metrics.families.refreeeval.head_options import load
 from metrics.families.slices import score_in_slices
+from metrics.options import precision_of
 
 # To be raised whenever a change here or in features.py alters a value.
 REVISION = 1
@@ -34,7 +35,7 @@ class HeadScorer(OnEncoder):
         except ValueError as error:
             raise MetricError(str(error), permanent=True) from error
         self.digest = hashes.of_text(text)[:12]
-        self.encoder = encoders.get(info.checkpoint)
+        self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
         if self.encoder.spec.weights != self.head.encoder:
             message = (
                 f"{info.label}: {path} was fitted on other weights than {info.checkpoint} has."
@@ -45,7 +46,7 @@ class HeadScorer(OnEncoder):
         """Everything that changes a value."""
         fields: dict[str, str | int] = {
             "head": self.digest,
-            "precision": self.precision,
+            **precision.signature_fields(self.precision),
             "revision": REVISION,
         }
         return format_signature(self.info.name, encoder_fields(self.encoder) | fields)

@@ -6,7 +6,7 @@ from pathlib import Path
 from metrics import checkpoints
 from metrics.base import MetricInfo
 from metrics.families.xbertscore.options import make_info
-from metrics.options import Family, Option, Options, check_layer
+from metrics.options import PRECISION, Family, Option, Options, check_layer
 
 RELEASED_LAYER = 9
 _PAPER = "Wu et al. 2023, A holistic approach to reference-free evaluation of machine translation"
@@ -57,6 +57,7 @@ FAMILY = Family(
             "checkpoint",
             help="A directory that training wrote, or a released model.",
         ),
+        PRECISION,
     ),
     describe=describe,
 )

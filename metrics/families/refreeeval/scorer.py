@@ -16,6 +16,7 @@ from metrics import checkpoints, encoders
 from metrics.base import MetricError
 from metrics.encoders import Encoder
 from metrics.families.xbertscore.scorer import XBertScore
+from metrics.options import precision_of
 
 
 class ReFreeEval(XBertScore):
@@ -23,7 +24,7 @@ class ReFreeEval(XBertScore):
 
     def _load_encoder(self) -> Encoder:
         checkpoint = self.info.checkpoint
-        encoder = encoders.get(checkpoint, layers=self.layer)
+        encoder = encoders.get(checkpoint, precision=precision_of(self.info), layers=self.layer)
         stored = stored_layers(Path(checkpoints.find(checkpoint)), encoder.model.base_model_prefix)
         missing = sorted(set(range(self.layer)) - stored)
         if missing:

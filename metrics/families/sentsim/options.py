@@ -2,7 +2,7 @@
 
 from metrics.base import MetricInfo
 from metrics.families.sentsim.combine import PARTS, Ranges
-from metrics.options import Family, Option, Options, check_layer
+from metrics.options import PRECISION, Family, Option, Options, check_layer
 
 SCORER = "metrics.families.sentsim.scorer:SentSim"
 # Stored so that more is better in every column: distances are negated.
@@ -78,6 +78,7 @@ FAMILY = Family(
         Option("encoder", "Token encoder", "checkpoint", "xlm-roberta-base"),
         Option("layer", "Layer of the token encoder", "integer", 9, minimum=0),
         *_range_options(),
+        PRECISION,
     ),
     describe=describe,
 )

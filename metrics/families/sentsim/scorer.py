@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from metrics import encoders
+from metrics import encoders, precision
 from metrics.base import (
     MetricInfo,
     Scores,
@@ -28,6 +28,7 @@ from metrics.families.slices import score_in_slices
 from metrics.families.token_vectors import of_pieces
 from metrics.families.xbertscore.idf import UNIFORM
 from metrics.families.xbertscore.scorer import match_pairs
+from metrics.options import precision_of
 
 # To be raised whenever a change here alters a value.
 REVISION = 1
@@ -38,9 +39,10 @@ class SentSim(OnEncoder):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
-        self.sentences = SentenceEncoder(info.checkpoint)
+        chosen = precision_of(info)
+        self.sentences = SentenceEncoder(info.checkpoint, chosen)
         self.layer = int(info.option("layer"))
-        self.encoder = encoders.get(str(info.option("encoder")))
+        self.encoder = encoders.get(str(info.option("encoder")), precision=chosen)
         check_layer(info, self.encoder, self.layer)
         self.ranges = find_ranges(dict(info.options))
 
@@ -53,7 +55,7 @@ class SentSim(OnEncoder):
             | encoder_fields(self.encoder, "token")
             | {
                 "layer": self.layer,
-                "precision": self.precision,
+                **precision.signature_fields(self.precision),
                 "ranges": ",".join(f"{low:.6g}..{high:.6g}" for low, high in ends) or "no",
                 "revision": REVISION,
             },

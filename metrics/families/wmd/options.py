@@ -2,7 +2,7 @@
 
 from metrics.base import MetricInfo, one_measure
 from metrics.families.lexical.options import TOKENIZER
-from metrics.families.xbertscore.options import COMPARE
+from metrics.families.xbertscore.options import COMPARE, REFERENCES
 from metrics.families.yisi.options import VECTORS, check_vectors
 from metrics.options import Family, Option, Options
 
@@ -34,6 +34,7 @@ FAMILY = Family(
     options=(
         *VECTORS,
         COMPARE,
+        REFERENCES,
         TOKENIZER,
         Option("order", "n-gram size", "integer", 1, minimum=1, maximum=4),
         Option(

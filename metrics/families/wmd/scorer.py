@@ -20,6 +20,7 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
+from metrics.families import references
 from metrics.families.token_vectors import Words, of_words
 from metrics.families.transport import transport_cost
 from metrics.families.yisi.static import load_sides, side_fields
@@ -46,18 +47,21 @@ class WordMover(MeanOfSegments):
             "n": self.order,
             "cost": self.cost,
             "against": str(self.info.option("compare")),
+            **references.field(self.info),
             "revision": REVISION,
         }
         return format_signature(self.info.name, side_fields(self.sides) | shared)
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 1): 1 - cost, the largest over the references."""
+        """Return (n, 1): 1 - cost."""
         check_inputs(self.info, inputs)
-        others = [self._others(segment) for segment in inputs]
+        others = [references.others(self.info, segment) for segment in inputs]
         left = of_words((text for texts in others for text in texts), *self.sides[0])
         right = of_words((segment.hypothesis for segment in inputs), *self.sides[1])
         values = [
-            max(self._value(left[text], right[segment.hypothesis]) for text in texts)
+            references.one_of(
+                self.info, [self._value(left[text], right[segment.hypothesis]) for text in texts]
+            )
             for segment, texts in zip(inputs, others, strict=True)
         ]
         return np.array(values, dtype=np.float64).reshape(-1, 1)
@@ -67,9 +71,6 @@ class WordMover(MeanOfSegments):
             return 1 - _LARGEST[self.cost]
         grams = [ngram_vectors(words.vectors[words.known], self.order) for words in (left, right)]
         return 1 - transport_cost(cdist(*grams, metric=_NAMES[self.cost]))
-
-    def _others(self, segment: SegmentInput) -> tuple[str, ...]:
-        return segment.references if self.info.needs_reference else (segment.source,)
 
 
 def ngram_vectors(vectors: Array, order: int) -> Array:

@@ -1,7 +1,8 @@
 """XBERTScore on any encoder. Neither Django nor torch: web and workers read it."""
 
 from metrics.base import MetricInfo
-from metrics.options import Family, Option, Options, check_layer
+from metrics.families import references
+from metrics.options import PRECISION, Family, Option, Options, check_layer
 
 SCORER = "metrics.families.xbertscore.scorer:XBertScore"
 _SIDES = (("p", "P"), ("r", "R"), ("f", "F1"))
@@ -12,8 +13,8 @@ COMPARE = Option(
     "choice",
     "source",
     choices=("source", "reference"),
-    help="With several references each value is the largest.",
 )
+REFERENCES = references.option("best", more="It matters only where references are compared.")
 IDF = Option(
     "idf",
     "Sentences for idf weights",
@@ -75,8 +76,10 @@ FAMILY = Family(
         ),
         Option("layer", "Layer", "integer", 9, minimum=0, help="0 is the embedding."),
         COMPARE,
+        REFERENCES,
         _SHOWN,
         IDF,
+        PRECISION,
     ),
     describe=describe,
 )

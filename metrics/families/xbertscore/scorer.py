@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from metrics import encoders
+from metrics import encoders, precision
 from metrics.base import (
     MetricInfo,
     Scores,
@@ -22,10 +22,12 @@ from metrics.base import (
 )
 from metrics.embeddings import Embedded, embed
 from metrics.encoders import Encoder
+from metrics.families import references
 from metrics.families.bertscore.matching import greedy_match
 from metrics.families.on_encoder import OnEncoder, check_layer, encoder_fields
 from metrics.families.slices import score_in_slices
 from metrics.families.xbertscore.idf import Weights, load_weights
+from metrics.options import precision_of
 
 # To be raised whenever a change here alters a value.
 REVISION = 1
@@ -43,7 +45,7 @@ class XBertScore(OnEncoder):
         self.weights = load_weights(str(info.option("idf")), self.encoder.tokenizer)
 
     def _load_encoder(self) -> Encoder:
-        return encoders.get(self.info.checkpoint)
+        return encoders.get(self.info.checkpoint, precision=precision_of(self.info))
 
     def signature(self) -> str:
         """Everything that changes a value."""
@@ -52,20 +54,21 @@ class XBertScore(OnEncoder):
             encoder_fields(self.encoder)
             | {
                 "layer": self.layer,
-                "precision": self.precision,
+                **precision.signature_fields(self.precision),
                 "against": str(self.info.option("compare")),
                 "idf": self.weights.digest or "no",
-                "revision": REVISION,
-            },
+            }
+            | references.field(self.info)
+            | {"revision": REVISION},
         )
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 3): precision, recall and F1, each the largest over the references."""
+        """Return (n, 3): precision, recall and F1."""
         check_inputs(self.info, inputs)
         return score_in_slices(self._score, inputs)
 
     def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        others = [self._others(segment) for segment in inputs]
+        others = [references.others(self.info, segment) for segment in inputs]
         rows = [row for row, texts in enumerate(others) for _ in texts]
         pairs = [
             (segment.hypothesis, text)
@@ -73,16 +76,11 @@ class XBertScore(OnEncoder):
             for text in texts
         ]
         found = embed(self.encoder, [text for pair in pairs for text in pair], [self.layer])
-        scores = np.full((len(inputs), 3), -np.inf)
-        np.maximum.at(scores, rows, self.match(found, pairs))
-        return scores
+        return references.pool(self.info, len(inputs), rows, self.match(found, pairs))
 
     def match(self, found: Mapping[str, Embedded], pairs: Sequence[Pair]) -> Scores:
         """Return (pairs, 3) of embedded texts."""
         return match_pairs(found, pairs, self.layer, self.weights, self.encoder.budget)
-
-    def _others(self, segment: SegmentInput) -> tuple[str, ...]:
-        return segment.references if self.info.needs_reference else (segment.source,)
 
 
 def match_pairs(

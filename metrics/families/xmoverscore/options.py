@@ -7,7 +7,7 @@ from typing import Literal, cast
 from metrics.base import MetricError, MetricInfo
 from metrics.families.mover.definition import Definition, Distance
 from metrics.families.xmoverscore import mapping
-from metrics.options import Family, Option, Options, count_layers
+from metrics.options import PRECISION, Family, Option, Options, count_layers
 
 SIZES = (1, 2)
 LANGUAGE_MODEL = Option(
@@ -166,6 +166,7 @@ FAMILY = Family(
         LANGUAGE_MODEL,
         Option("weight", "Weight of the similarity", "number", 1.0, minimum=0),
         LM_WEIGHT,
+        PRECISION,
     ),
     describe=describe,
 )

@@ -5,7 +5,7 @@ from typing import cast
 
 import numpy as np
 
-from metrics import encoders
+from metrics import encoders, precision
 from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
 from metrics.embeddings import Embedded
 from metrics.families import lm
@@ -15,9 +15,10 @@ from metrics.families.mover.texts import Side, Task
 from metrics.families.on_encoder import OnEncoder, encoder_fields
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.options import SIZES, VARIANTS, definition
+from metrics.options import precision_of
 
 # To be raised whenever a change here alters a value.
-REVISION = 1
+REVISION = 2
 
 
 class XMoverScore(OnEncoder):
@@ -25,7 +26,7 @@ class XMoverScore(OnEncoder):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.options = info, dict(info.options)
-        self.encoder = encoders.get(info.checkpoint)
+        self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
         self.layer = int(self.options["layer"])
         self.mapping = mapping.load_for(
             str(self.options["mapping"]),
@@ -51,13 +52,14 @@ class XMoverScore(OnEncoder):
         if self.mapping is None:
             return states
         apply = self.mapping.apply if side == "left" else self.mapping.apply_to_target
-        return cast(Tensor, apply(states))
+        # What a mapping takes away may be most of a vector: in single precision, few digits stay.
+        return cast(Tensor, apply(states.double()))
 
     def signature(self) -> str:
         """Everything that changes a value."""
         fields: dict[str, str | int] = {
             **encoder_fields(self.encoder),
-            "precision": self.precision,
+            **precision.signature_fields(self.precision),
             "definition": str(self.options["definition"]),
             "layer": self.layer,
             "distance": self.task.definition.distance,

@@ -18,7 +18,7 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
-from metrics.families import files
+from metrics.families import files, references
 from metrics.families.slices import score_in_slices
 from metrics.families.yisi.core import LexicalWeights, combine, precision_recall
 
@@ -79,17 +79,18 @@ class Yisi(MeanOfSegments, ABC):
             "alpha": f"{self.alpha:g}",
             "against": "reference" if self.info.needs_reference else "source",
             "weights": self.tables.digest,
+            **references.field(self.info),
             "revision": REVISION,
         }
         return format_signature(self.info.name, self.fields() | shared)
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 1); precision and recall are each the largest over the references."""
+        """Return (n, 1); see :meth:`_value` for several references."""
         check_inputs(self.info, inputs)
         return score_in_slices(self._score, inputs)
 
     def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        others = [self._others(segment) for segment in inputs]
+        others = [references.others(self.info, segment) for segment in inputs]
         outputs = [segment.hypothesis for segment in inputs]
         compare = self.prepare(outputs, [text for texts in others for text in texts])
         values = [
@@ -104,8 +105,8 @@ class Yisi(MeanOfSegments, ABC):
         return precision_recall(similarity, *weights, self.order)
 
     def _value(self, matched: Sequence[tuple[float, float]]) -> float:
+        """Combine the largest precision and recall over the references, or return the mean."""
+        if self.info.references == "mean":
+            return float(np.mean([combine(p, r, self.alpha) for p, r in matched]))
         precision, recall = (max(column) for column in zip(*matched, strict=True))
         return combine(precision, recall, self.alpha)
-
-    def _others(self, segment: SegmentInput) -> tuple[str, ...]:
-        return segment.references if self.info.needs_reference else (segment.source,)

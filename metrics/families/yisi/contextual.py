@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from metrics import encoders
+from metrics import encoders, precision
 from metrics.base import MetricInfo
 from metrics.embeddings import embed, tokenize
 from metrics.families.on_encoder import OnEncoder, check_layer, encoder_fields
 from metrics.families.token_vectors import of_pieces
 from metrics.families.yisi.base import Compare, Yisi, load_tables
 from metrics.families.yisi.similarity import by_vectors
+from metrics.options import precision_of
 
 
 class YisiContextual(OnEncoder, Yisi):
@@ -17,12 +18,16 @@ class YisiContextual(OnEncoder, Yisi):
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         super().__init__(info)
         self.layer = int(info.option("layer"))
-        self.encoder = encoders.get(info.checkpoint)
+        self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
         check_layer(info, self.encoder, self.layer)
         self.tables = load_tables(info, self._cut, self._cut)
 
     def fields(self) -> dict[str, str | int]:
-        return encoder_fields(self.encoder) | {"layer": self.layer, "precision": self.precision}
+        return (
+            encoder_fields(self.encoder)
+            | {"layer": self.layer}
+            | precision.signature_fields(self.precision)
+        )
 
     def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
         found = embed(self.encoder, [*outputs, *others], [self.layer])

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from metrics.base import MetricInfo, one_measure
+from metrics.families import references
 from metrics.families.lexical.options import TOKENIZER
 from metrics.families.xbertscore.options import COMPARE
-from metrics.options import Family, Option, Options, check_layer
+from metrics.options import PRECISION, Family, Option, Options, check_layer
 
 LETTERS = "metrics.families.yisi.surface:Yisi0"
 CONTEXTUAL = "metrics.families.yisi.contextual:YisiContextual"
@@ -28,6 +29,11 @@ VECTORS = (
     ),
 )
 _MATCHING = (
+    references.option(
+        "best",
+        more="The best is the largest precision with the largest recall. It matters only where "
+        "references are compared.",
+    ),
     Option("order", "n-gram size", "integer", 3, minimum=1, maximum=10),
     Option(
         "alpha",
@@ -134,6 +140,7 @@ FAMILY = Family(
         Option("layer", "Layer", "integer", 9, minimum=0, help="0 is the embedding."),
         COMPARE,
         *_MATCHING,
+        PRECISION,
     ),
     describe=describe,
 )

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation.models import System, TestSet
 from metrics import catalogue, runs, scoring
+from metrics.contents import warnings_of
 from metrics.models import MetricRun
 from metrics.templatetags.fleet_numbers import in_bytes
 from metrics.templatetags.run_numbers import duration, rate
@@ -88,6 +89,9 @@ class Command(BaseCommand):
 
     def _report(self, followed: Sequence[MetricRun]) -> None:
         """Say how each run ended; fail where one did not end well."""
+        told = (warning for run in followed for warning in warnings_of(run))
+        for message in dict.fromkeys(warning.message for warning in told):
+            self.stderr.write(message)
         bad = [run for run in followed if run.status != MetricRun.Status.DONE]
         for run in bad:
             self.stderr.write(f"{run.label}: {run.get_status_display()}. {run.message}".strip())

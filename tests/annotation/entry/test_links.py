@@ -64,7 +64,7 @@ def test_a_platform_sends_somebody(
     link, address = make_link(world, campaign, provider=provider)
     response = client.get(address, query)
     assert response["Location"] == reverse("annotate", args=[campaign.slug])
-    assert response["Referrer-Policy"] == "no-referrer"
+    assert response["Referrer-Policy"] == "strict-origin"
     annotator = Annotator.objects.get(external_id=person)
     assert client.session["_auth_user_id"] == str(annotator.user_id)
     assert list(annotator.user.groups.values_list("name", flat=True)) == [ANNOTATOR]
@@ -163,7 +163,7 @@ def test_the_quota(world: World, campaign: Campaign, client: Client) -> None:
         ("prolific", {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, "is no identifier"),
         ("prolific", PROLIFIC | {"SESSION_ID": "x" * 101}, "SESSION_ID in the address is too long"),
         ("mturk", {"assignmentId": "3X"}, "lacks the parameter workerId"),
-        ("mturk", {"workerId": "a\x00b"}, "is no identifier"),
+        ("mturk", {"workerId": "a\x01b"}, "is no identifier"),
     ],
 )
 def test_bad_parameters(

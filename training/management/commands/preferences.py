@@ -110,11 +110,7 @@ def _read(path: Path | None) -> GivenFile | None:
 
 
 def _compare(altered: Altered, metrics: Sequence[str], test_set: TestSet) -> list[Row]:
-    languages = {
-        "source_language": test_set.source_language,
-        "target_language": test_set.target_language,
-    }
-    return [row for name in metrics for row in Judge(name, **languages).compare(altered)]
+    return [row for name in metrics for row in Judge(name, test_set).compare(altered)]
 
 
 def _write(

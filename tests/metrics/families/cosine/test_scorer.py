@@ -23,7 +23,7 @@ def test_the_metric_is_the_cosine_and_a_blank_text_scores_zero(xlmr: str) -> Non
     metric = make("cosine", checkpoint=xlmr)
     vectors = SentenceEncoder(xlmr).encode(TEXTS)
     expected = [cosine(vectors[each.hypothesis], vectors[each.source]) for each in INPUTS]
-    np.testing.assert_allclose(metric.score(INPUTS)[:, 0], expected)
+    np.testing.assert_allclose(metric.score(INPUTS)[:, 0], expected, rtol=0, atol=1e-5)
     blank = [SegmentInput("", OUTPUTS[0], ()), SegmentInput(" ", "", ())]
     assert (metric.score(blank) == 0).all()
     odd = [SegmentInput(text, OUTPUTS[0], ()) for text in ("?!", "a", LONG, "👩‍👩‍👧")]
@@ -51,7 +51,7 @@ def test_sources_are_mapped_and_outputs_are_not(xlmr: str, tmp_path: Path) -> No
     metric = make("cosine", checkpoint=xlmr, mapping=folder)
     vectors = SentenceEncoder(xlmr).encode(TEXTS)
     expected = [cosine(vectors[each.source] @ matrix, vectors[each.hypothesis]) for each in INPUTS]
-    np.testing.assert_allclose(metric.score(INPUTS)[:, 0], expected)
+    np.testing.assert_allclose(metric.score(INPUTS)[:, 0], expected, rtol=0, atol=1e-5)
     assert (metric.score([SegmentInput("", OUTPUTS[0], ())]) == 0).all()
 
 
@@ -94,7 +94,10 @@ def test_a_language_model_is_added_with_its_weight(xlmr: str, tmp_path: Path) ->
     rows = metric.score([SegmentInput(SOURCES[0], text, ()) for text in OUTPUTS])
     alone = make("cosine", checkpoint=xlmr)
     np.testing.assert_allclose(
-        rows[:, :1], alone.score([SegmentInput(SOURCES[0], text, ()) for text in OUTPUTS])
+        rows[:, :1],
+        alone.score([SegmentInput(SOURCES[0], text, ()) for text in OUTPUTS]),
+        rtol=0,
+        atol=1e-5,
     )
     for text, (value, coupled, term) in zip(OUTPUTS, rows, strict=True):
         ids = torch.tensor([tokenizer(text)["input_ids"]])

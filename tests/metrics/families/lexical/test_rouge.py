@@ -1,15 +1,17 @@
 """ROUGE against google's rouge-score, digit for digit, and the examples of Lin (2004)."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
+from rouge_score.tokenize import tokenize
 
 from metrics.base import SegmentInput
 from metrics.families.lexical.tokens import character_tokens, unicode_tokens
-from metrics.registry import load
+from metrics.registry import get_info, load
 from tests.metrics.families.lexical import examples
 from tests.metrics.families.lexical.conftest import Newstest
 
@@ -105,3 +107,44 @@ def test_signatures_tell_tokens_apart():
     assert metric("en").signature() == "rouge|nrefs:var|case:lc|tok:ascii|stem:no|version:1"
     assert "|tok:unicode-regex-" in metric("zh").signature()
     assert "|tok:characters|" in metric("zh", "rouge-characters").signature()
+
+
+DOCS = Path(__file__).parents[4] / "docs" / "metrics.md"
+EXAMPLE = "Über 3,5 GB – 我买了iPhone 15。"
+
+
+def documented() -> list[list[str]]:
+    """The rows of the table: a text, rouge-score's tokens, those for English, those for others."""
+    text = DOCS.read_text(encoding="utf-8").split("| rouge-score 0.1.2 |")[1].split("\n\n")[0]
+    rows = [line.split("|")[1:5] for line in text.splitlines()[2:]]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def told(tokens: list[str]) -> str:
+    return f"`{' '.join(tokens)}`" if tokens else "nothing"
+
+
+@pytest.mark.parametrize("row", documented(), ids=lambda row: row[0])
+def test_the_documented_differences_from_rouge_score(row: list[str]) -> None:
+    text = row[0].strip("`")
+    assert row[1].split(":")[0] == told(tokenize(text, stemmer=None))
+    assert row[2] == told(metric("en").tokenizer.tokenize(text))
+    assert row[3] == told(metric("de").tokenizer.tokenize(text))
+
+
+def test_the_page_shows_where_rouge_score_differs() -> None:
+    remarks = get_info("rouge").remarks
+    assert EXAMPLE in remarks
+    assert f"keeps: {' '.join(tokenize(EXAMPLE, stemmer=None))};" in remarks
+    assert f"here: {' '.join(metric('de').tokenizer.tokenize(EXAMPLE))}." in remarks
+    assert tokenize("Café", stemmer=None) == ["caf"]
+    theirs = RougeScorer(["rouge1"], use_stemmer=False).score(EXAMPLE, EXAMPLE[::-1])
+    ours = metric("de").score([SegmentInput("", EXAMPLE[::-1], (EXAMPLE,))])[0]
+    assert ours[2] != theirs["rouge1"].fmeasure
+
+
+def test_nothing_is_stemmed() -> None:
+    segment = SegmentInput("", "winning harbours", ("wins harbour",))
+    assert not metric().score([segment]).any()
+    stemmed = RougeScorer(["rouge1"], use_stemmer=True).score("wins harbour", "winning harbours")
+    assert stemmed["rouge1"].fmeasure == 1.0

@@ -164,7 +164,7 @@ def test_a_comet_checkpoint_that_is_elsewhere_can_be_configured() -> None:
         ({"layer": -1}, "at least 0"),
         ({}, "a value is needed"),
         ({"layer": 1, "measure": "q"}, "choose one of p, r, f"),
-        ({"layer": 1, "idf": "yes"}, "no option idf"),
+        ({"layer": 1, "idff": "yes"}, "no option idff"),
     ],
 )
 def test_settings_that_do_not_fit(tmp_path: Path, options: dict[str, object], message: str) -> None:

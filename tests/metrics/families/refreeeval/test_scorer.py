@@ -45,7 +45,7 @@ def test_f1_at_the_layer_that_was_trained(trained: Path, xlmr: str) -> None:
     metric = make("refreeeval", checkpoint=str(trained))
     assert metric.info.table_measures == ("small-f",)
     expected = make("xbertscore", checkpoint=xlmr, layer=2).score(INPUTS)
-    np.testing.assert_allclose(metric.score(INPUTS), expected, atol=1e-6)
+    np.testing.assert_allclose(metric.score(INPUTS), expected, atol=1e-5)
     assert "layer:2" in metric.signature()
 
 
@@ -57,7 +57,7 @@ def test_layers_above_may_be_missing(trained: Path, xlmr: str, pickled: bool, pr
     assert metric.encoder.n_layers == 2 + 1  # type: ignore[attr-defined]
     values = metric.score(INPUTS)
     expected = make("xbertscore", checkpoint=xlmr, layer=2).score(INPUTS)
-    np.testing.assert_allclose(values, expected, atol=1e-6)
+    np.testing.assert_allclose(values, expected, atol=1e-5)
 
 
 @pytest.mark.usefixtures("fresh")

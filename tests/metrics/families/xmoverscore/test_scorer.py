@@ -120,6 +120,19 @@ def test_a_mapping_changes_the_source_side(encoder: str, tmp_path: Path, kind: s
     assert np.abs(found - make(encoder).score(PAIRS)).max() > 1e-3
 
 
+@pytest.mark.parametrize("kind", ["umd", "umd-paper", "clp-unconstrained"])
+def test_what_a_mapping_leaves_keeps_its_digits(encoder: str, tmp_path: Path, kind: str) -> None:
+    """Most of a vector lies along what is taken away: the rest must not be rounding."""
+    metric = make(encoder, mapping=fit(encoder, tmp_path / "mapping", kind))
+    assert metric.mapping is not None
+    array, rng = metric.mapping.array, np.random.default_rng(6)
+    common = array if array.ndim == 1 else np.linalg.svd(array)[0][:, -1]
+    states = torch.tensor(100 * common + rng.standard_normal((7, 32)), dtype=torch.float32)
+    text = embeddings.Embedded((), (), (), {2: states})
+    expected = metric.mapping.apply(states.numpy().astype(np.float64))
+    np.testing.assert_allclose(metric.task.vectors(text, "left"), expected, rtol=0, atol=1e-11)
+
+
 def test_each_distinct_text_is_encoded_once_for_six_variants(
     encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

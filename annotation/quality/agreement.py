@@ -1,0 +1,117 @@
+"""Agreement of judgments: one number and one interval, wherever it is shown."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.core.cache import cache
+
+import metaeval
+from annotation.quality.columns import Floats, Integers, JudgmentColumns, Mask
+
+N_RESAMPLES = 1000
+KEPT_SECONDS = 24 * 3600
+# Belongs to the key of what is kept: raise it where the statistics change.
+VERSION = 1
+NO_INTERVAL = "no interval"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A statistic with its interval and how that was computed; nan, None and "" without."""
+
+    statistic: float
+    interval: metaeval.Interval | None
+    method: str
+    warnings: tuple[metaeval.StatisticsWarning, ...]
+
+    @property
+    def basis(self) -> str:
+        """How the interval was computed, or why there is none, without a full stop."""
+        told = self.method or next((each.message for each in self.warnings), NO_INTERVAL)
+        return told.rstrip(".")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, None for nan."""
+        return {
+            "statistic": None if np.isnan(self.statistic) else self.statistic,
+            "interval": list(self.interval) if self.interval else None,
+            "method": self.method,
+            "warnings": [{"code": one.code, "message": one.message} for one in self.warnings],
+        }
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One-vs-rest r and α on z-scores of these judgments, α on their raw scores.
+
+    ``n`` counts the judgments of units that two or more rated, ``n_units`` those units.
+    """
+
+    n: int
+    n_units: int
+    one_vs_rest: Figure
+    alpha_z: Figure
+    alpha_raw: Figure
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The three under the names of the fields."""
+        names = ("one_vs_rest", "alpha_z", "alpha_raw")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def warnings(self) -> tuple[metaeval.StatisticsWarning, ...]:
+        """Every warning once."""
+        found = (each for figure in self.figures.values() for each in figure.warnings)
+        return tuple({each.message: each for each in found}.values())
+
+    @property
+    def doubts(self) -> list[str]:
+        """What must be known of the intervals that are shown."""
+        of_shown = metaeval.ApproximationWarning
+        return [each.message for each in self.warnings if isinstance(each, of_shown)]
+
+
+def agreement_of(columns: JudgmentColumns, chosen: Mask, *, seed: int) -> Agreement | None:
+    """Agreement of the chosen judgments with 95 % intervals; None where none is chosen.
+
+    A unit is an output, in however many items it is shown; a trap has no output of its own. The
+    same judgments and seed have the same digits on every page, and are computed once.
+    """
+    output, item = columns.output[chosen], columns.item[chosen]
+    units = np.where(output >= 0, output, -1 - item)  # two ranges that cannot meet
+    return agreement(columns.score[chosen], columns.annotator[chosen], units, seed=seed)
+
+
+def agreement(
+    scores: Floats, annotators: Integers, units: Integers, *, seed: int
+) -> Agreement | None:
+    """The same of columns, whatever their order."""
+    if not len(scores):
+        return None
+    order = np.lexsort((scores, units, annotators))
+    scores, annotators, units = scores[order], annotators[order], units[order]
+    key = _key(scores, annotators, units, seed)
+    found: Agreement | None = cache.get(key)
+    if found is None:
+        found = _compute(scores, annotators, units, seed)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def _key(scores: Floats, annotators: Integers, units: Integers, seed: int) -> str:
+    digest = hashlib.sha256(f"{VERSION} {N_RESAMPLES} {seed}".encode())
+    for column in (scores, annotators, units):
+        digest.update(np.ascontiguousarray(column).tobytes())
+    return f"agreement:{digest.hexdigest()}"
+
+
+def _compute(scores: Floats, annotators: Integers, units: Integers, seed: int) -> Agreement:
+    found = metaeval.judgment_agreement(
+        scores, annotators, units, n_resamples=N_RESAMPLES, rng=seed
+    )
+    parts = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
+    figures = [Figure(each.statistic, each.interval, each.method, each.warnings) for each in parts]
+    return Agreement(found.n, found.n_units, *figures)

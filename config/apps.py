@@ -1,0 +1,13 @@
+"""The site as an app: it has nothing but checks of its own."""
+
+from importlib import import_module
+
+from django.apps import AppConfig
+
+
+class SiteConfig(AppConfig):
+    name = "config"
+
+    def ready(self) -> None:
+        """Register the checks."""
+        import_module("config.checks")

@@ -1,0 +1,139 @@
+"""Links that are passwords stay out of logs, error pages and error reports.
+
+Whoever has a personal or an access link can rate in somebody's name. Which parts of an address
+are such credentials is read from the URL configuration: every parameter with a name like `token`.
+`docs/deployment.md` says what a proxy in front has to do besides.
+"""
+
+import logging
+import logging.config
+import re
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from django.apps import apps
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils.safestring import SafeString
+from django.views.debug import ExceptionReporter
+
+HIDDEN = "***"
+CREDENTIAL = re.compile(r"token|secret|key|code|uidb64", re.I)
+# `<str:token>` of a route, `(?P<token>[^/]+)` of a regular expression.
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)")
+SLASH = r"(?:/|%2[Ff])"
+# A part of an address, wherever it stands: up to the next slash or whatever ends an address.
+PART = r"""(?:(?!%2[Ff])[^/\s?#&"'<>,;)\]}\\])+"""
+# The tokens themselves, whatever stands around them: 256 bits in URL-safe letters.
+BARE = re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])")
+# Without the path even on our own addresses, whose requests servers log; a browser that sends no
+# referrer at all would send no origin with forms, either, and they would be refused as forged.
+REFERRER_POLICY = "strict-origin"
+
+
+def redact(text: str) -> str:
+    """Return the text with `***` in place of every credential in it."""
+    for pattern in _patterns():
+        text = pattern.sub(rf"\g<1>{HIDDEN}", text)
+    return BARE.sub(HIDDEN, text)
+
+
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    # While apps are loading there are no requests, and no address can be read yet.
+    return _of_routes() if apps.ready else ()
+
+
+@cache
+def _of_routes() -> tuple[re.Pattern[str], ...]:
+    prefixes = set(_prefixes(get_resolver().url_patterns, "/"))
+    return tuple(re.compile(f"({_any_slash(before)}){PART}") for before in sorted(prefixes))
+
+
+def _prefixes(entries: Iterable[URLPattern | URLResolver], before: str) -> Iterator[str]:
+    """Yield what stands before each credential in a route, other parameters as `<>`."""
+    for entry in entries:
+        route = before + str(entry.pattern).strip("^$").replace("\\", "")
+        if isinstance(entry, URLResolver):
+            yield from _prefixes(entry.url_patterns, route)
+            continue
+        for found in PARAMETER.finditer(route):
+            if CREDENTIAL.search(found[1] or found[2]):
+                yield PARAMETER.sub("<>", route[: found.start()])
+
+
+def _any_slash(prefix: str) -> str:
+    """The prefix as a pattern; within a query its slashes are encoded."""
+    return re.escape(prefix).replace("<>", PART).replace("/", SLASH)
+
+
+def configure(config: dict[str, Any]) -> None:
+    """Set logging up, and redact every record where it is made: no handler sees a credential.
+
+    `settings.LOGGING_CONFIG` names this function.
+    """
+    logging.config.dictConfig(config)
+    make = logging.getLogRecordFactory()
+    if not hasattr(make, "is_redacting"):
+        logging.setLogRecordFactory(_redacting(make))
+
+
+def _redacting(make: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
+    def make_redacted(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make(*args, **kwargs)
+        _redact_record(record)
+        return record
+
+    make_redacted.is_redacting = True  # type: ignore[attr-defined]
+    return make_redacted
+
+
+def _redact_record(record: logging.LogRecord) -> None:
+    try:
+        message = record.getMessage()
+    except (TypeError, ValueError, KeyError):
+        # Logging reports the mistake, with what was to be filled in.
+        message = f"{record.msg} {record.args}"
+        record.msg, record.args = redact(message), ()
+    if (redacted := redact(message)) != message:
+        record.msg, record.args = redacted, ()
+    if record.exc_info and record.exc_info[0]:
+        report = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+        if (redacted := redact(report)) != report:
+            record.exc_text = redacted
+
+
+class Reporter(ExceptionReporter):
+    """Django's report of an error, as a page while debugging and as an e-mail, redacted."""
+
+    def get_traceback_html(self) -> SafeString:
+        """Return the report as HTML."""
+        return SafeString(redact(super().get_traceback_html()))
+
+    def get_traceback_text(self) -> SafeString:
+        """Return the report as plain text."""
+        return SafeString(redact(super().get_traceback_text()))
+
+
+class RedactionMiddleware:
+    """No referrer tells an address with a credential, and no error page repeats it.
+
+    `request.has_credential` is True where the address has one.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer a request; the outermost middleware, so that all refusals pass it."""
+        address = request.get_full_path()
+        request.has_credential = redact(address) != address  # type: ignore[attr-defined]
+        response = self.get_response(request)
+        if request.has_credential:  # type: ignore[attr-defined]
+            response["Referrer-Policy"] = REFERRER_POLICY
+            if response.status_code >= 400 and isinstance(response, HttpResponse):
+                response.content = redact(response.text).encode(response.charset)
+                response["Content-Length"] = str(len(response.content))
+        return response

@@ -1,0 +1,67 @@
+"""The seconds in which texts could be read at all."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from annotation.models import Campaign, Output
+from annotation.protocols import Layout
+from annotation.quality import JudgmentColumns
+from annotation.quality.columns import Floats
+from dashboards.lengths import CHARACTERS, WORDS, counter, unit_of
+
+# Silent reading of English non-fiction, words a minute (Brysbaert 2019, a meta-analysis of 190
+# studies); Japanese, the faster of the two languages without blanks, characters a minute
+# (Trauzettel-Klosinski and Dietz 2012).
+PER_MINUTE = {WORDS: 238, CHARACTERS: 357}
+# Nobody is called too fast who could have skimmed.
+GENEROUS = 4
+
+
+def seconds_of(units: float, unit: str) -> float:
+    """Return the seconds in which so many words or characters can be skimmed at best."""
+    return 60 * units / (GENEROUS * PER_MINUTE[unit])
+
+
+def least_seconds(campaign: Campaign, columns: JudgmentColumns) -> Floats:
+    """Return, per judgment, the least seconds for its output and the text shown beside it.
+
+    nan where a judgment is not of an output. Where systems stand side by side the shown text is
+    read once for all, and not counted.
+    """
+    known = _by_output(campaign)
+    found = [known.get(pk, np.nan) for pk in columns.output.tolist()]
+    return np.array(found, dtype=np.float64)
+
+
+def _by_output(campaign: Campaign) -> dict[int, float]:
+    test_set = campaign.test_set
+    own = _seconds(test_set.target_language)
+    shown = {} if campaign.judging.layout == Layout.TOGETHER else _shown(campaign)
+    rows = Output.objects.filter(system__campaigns=campaign).order_by()
+    return {
+        pk: own(text) + shown.get(segment, 0.0)
+        for pk, segment, text in rows.values_list("pk", "segment_id", "text")
+    }
+
+
+def _shown(campaign: Campaign) -> dict[int, float]:
+    """Seconds for the shown text of every segment; of several references the shortest."""
+    segments, test_set = campaign.test_set.segments.order_by(), campaign.test_set
+    if campaign.shown_text == campaign.ShownText.SOURCE:
+        seconds = _seconds(test_set.source_language)
+        return {pk: seconds(text) for pk, text in segments.values_list("pk", "source")}
+    seconds, texts = _seconds(test_set.target_language), dict[int, list[str]]()
+    for pk, text in segments.values_list("pk", "references__text"):
+        texts.setdefault(pk, []).append(text or "")
+    return {pk: _least(seconds, each) for pk, each in texts.items()}
+
+
+def _least(seconds: Callable[[str], float], texts: Sequence[str]) -> float:
+    return min(seconds(text) for text in texts)
+
+
+def _seconds(language: str) -> Callable[[str], float]:
+    unit = unit_of(language)
+    count = counter(unit)
+    return lambda text: seconds_of(count(text), unit)

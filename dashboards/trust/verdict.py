@@ -1,0 +1,99 @@
+"""The verdict on a campaign under a reader's filters, as a document."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+
+from annotation.models import Campaign
+from annotation.quality import JudgmentColumns, quality_report
+from annotation.quality.columns import Floats
+from dashboards.analyses.overview import agreement
+from dashboards.filters import IN, RAW, Filters
+from dashboards.judgments import read_judgments
+from dashboards.plain import plain
+from dashboards.selectors import human_scores
+from dashboards.trust import amount, judging
+from dashboards.trust.reading import least_seconds
+from dashboards.trust.reasons import Document, Reason, Severity, document_of
+
+# Shorter times were not measured: no hand is so fast.
+GAP_SECONDS = 0.05
+
+
+def trust_of(campaign: Campaign, filters: Filters) -> Document:
+    """Return verdict and reasons, with what there is of systems and segments.
+
+    Control items count also where the filters leave them out: they tell who read.
+    """
+    human = human_scores(campaign, general(filters))
+    counted = amount.amount_of(human)
+    reasons = _published() if campaign.published_scores.exists() else []
+    reasons += judging.reasons_of(evidence) if (evidence := evidence_of(campaign, filters)) else []
+    reasons += amount.reasons_of(counted)
+    about = {"campaign": campaign.slug, "name": campaign.name}
+    is_judged = counted.n_systems > 0
+    found = document_of(reasons if is_judged else [], is_judged=is_judged)
+    return about | found | vars(counted)
+
+
+def general(filters: Filters) -> Filters:
+    """Return the filters of all pages, without the choices of one."""
+    return Filters(**{each.name: getattr(filters, each.name) for each in fields(Filters)})
+
+
+def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
+    """Read what is known of the judgments; None without any."""
+    chosen = replace(general(filters), traps=IN)
+    everybody, _ = read_judgments(campaign, chosen, with_excluded=True)
+    report = quality_report(campaign, everybody)
+    excluded = [one.pk for one in report.annotators if one.excluded_at is not None]
+    columns = everybody.select(~np.isin(everybody.annotator, excluded))
+    if not len(columns):
+        return None
+    rated = columns.select(columns.is_target)
+    if campaign.origin == Campaign.Origin.IMPORTED:
+        rated = replace(rated, seconds=without_gaps(rated.seconds))
+    labels = {one.pk: one.label for one in report.annotators}
+    rows = plain(agreement(campaign, rated))
+    least = least_seconds(campaign, rated)
+    return judging.Evidence(
+        report,
+        rows[0] if rows else None,
+        speeds_of(rated, least, labels),
+        filters.of(campaign).scores == RAW,
+    )
+
+
+def without_gaps(seconds: Floats) -> Floats:
+    """Return times of a foreign log without those that no answer can take: nan there.
+
+    Appraise writes one moment as start and end of an answer that came with its whole document.
+    """
+    return np.where(seconds < GAP_SECONDS, np.nan, seconds)
+
+
+def speeds_of(rated: JudgmentColumns, least: Floats, labels: dict[int, str]) -> list[judging.Speed]:
+    """Return the time of everybody with enough timed judgments of outputs."""
+    timed = ~np.isnan(rated.seconds) & ~np.isnan(least)
+    found = []
+    for pk in np.unique(rated.annotator[timed]).tolist():
+        own = timed & (rated.annotator == pk)
+        if own.sum() >= judging.TIMED:
+            seconds, needed = rated.seconds[own], least[own]
+            is_impossible = bool(np.median(seconds - needed) < 0)
+            middle = float(np.median(seconds)), float(np.median(needed))
+            found.append(judging.Speed(labels[pk], int(own.sum()), *middle, is_impossible))
+    return found
+
+
+def _published() -> list[Reason]:
+    return [
+        Reason(
+            "judgments_missing",
+            Severity.LIMITS,
+            "The human scores were published without their judgments: agreement, control items "
+            "and times cannot be checked here.",
+            "Rely on what the publisher says of them.",
+            "quality",
+        )
+    ]

@@ -1,0 +1,131 @@
+"""Ratings of units that at least two annotators rated: their sums, and one-vs-rest Pearson."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import FloatArray, IntArray
+from metaeval.results import Notes
+
+TINY = 1e-12
+EQUAL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class PairedRatings:
+    """Ratings of units that have at least two, sorted by annotator, centred on their mean.
+
+    ``unit`` numbers the unit of each rating, ``rest`` is the mean of the others on it, and
+    ``slices`` bounds each annotator's ratings.
+    """
+
+    values: FloatArray
+    rest: FloatArray
+    unit: IntArray
+    slices: IntArray
+    n_units: int
+
+    def per_unit(self, weights: FloatArray | None = None) -> FloatArray:
+        """Sum one number per rating over each unit; without numbers, count the ratings."""
+        found = np.bincount(self.unit, weights=weights, minlength=self.n_units)
+        return found.astype(np.float64)
+
+    def alpha_sums(self) -> FloatArray:
+        """Return what alpha needs of each unit (units x 4): m, w = 2 m SS/(m - 1), sum of x, x².
+
+        The ratings are scaled to a mean square of 1: alpha does not change, products keep digits.
+        """
+        raters = self.per_unit()
+        scale = float(np.sqrt(np.mean(self.values**2))) if self.n_units else 0.0
+        values = np.asarray(self.values / (scale or 1.0), dtype=np.float64)
+        sums = self.per_unit(values)
+        centred: FloatArray = values - (sums / raters)[self.unit]
+        within: FloatArray = 2.0 * raters * self.per_unit(centred**2) / (raters - 1.0)
+        return np.stack([raters, within, sums, self.per_unit(values**2)], axis=1)
+
+    @property
+    def has_equal_means(self) -> bool:
+        """Whether all annotators have the same mean, as after standardising each of them."""
+        if len(self.slices) < 3:
+            return False
+        means = np.add.reduceat(self.values, self.slices[:-1]) / np.diff(self.slices)
+        return bool(np.ptp(means) <= EQUAL * np.max(np.abs(self.values)))
+
+    def share_at_the_end(self) -> float:
+        """Share of each annotator's ratings, less one, at their own lowest or highest."""
+        if not self.n_units:
+            return 0.0
+        starts, counts = self.slices[:-1], np.diff(self.slices)
+        at = [
+            np.abs(self.values - np.repeat(end.reduceat(self.values, starts), counts)) <= EQUAL
+            for end in (np.minimum, np.maximum)
+        ]
+        most = np.max([np.add.reduceat(each.astype(np.int64), starts) for each in at], axis=0)
+        others = int((counts - 1).sum())
+        return float((most - 1).sum()) / others if others else 0.0
+
+    def skewness(self) -> float:
+        """Third standardised moment of all ratings; 0 where they do not vary."""
+        variance = float(np.mean(self.values**2)) if len(self.values) else 0.0
+        return float(np.mean(self.values**3)) / variance**1.5 if variance > 0.0 else 0.0
+
+    def one_vs_rest(self) -> tuple[float, FloatArray]:
+        """Return the mean r over annotators for whom it is defined, and the same without each unit.
+
+        Leaving out a unit changes the r of those alone who rated it: their sums less one rating
+        give it, so all of it takes as long as r itself.
+        """
+        total, n, change, gone = 0.0, 0, np.zeros(self.n_units), np.zeros(self.n_units)
+        for start, end in zip(self.slices[:-1], self.slices[1:], strict=True):
+            r, without = _leave_one_out(self.values[start:end], self.rest[start:end])
+            if np.isnan(r):
+                continue
+            total, n, unit = total + r, n + 1, self.unit[start:end]
+            defined = ~np.isnan(without)
+            change[unit] += np.where(defined, without, 0.0) - r
+            gone[unit] += ~defined
+        left = np.full(self.n_units, np.nan)
+        np.divide(total + change, n - gone, out=left, where=n > gone)
+        return (total / n if n else np.nan), left
+
+
+def _leave_one_out(x: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
+    """Pearson's r, and r without each pair; nan where either side does not vary."""
+    if len(x) < 2 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
+        return np.nan, np.empty(0)
+    # Centred and scaled first: only then do differences of sums of squares keep their digits.
+    x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
+    n = len(x)
+    sx, sy, sxx, syy, sxy = -x, -y, n - x * x, n - y * y, float(x @ y) - x * y
+    vx, vy = (n - 1) * sxx - sx**2, (n - 1) * syy - sy**2
+    without = np.full(n, np.nan)
+    known = (vx > TINY * n**2) & (vy > TINY * n**2)
+    without[known] = ((n - 1) * sxy - sx * sy)[known] / np.sqrt(vx[known] * vy[known])
+    return float(np.clip(x @ y / n, -1.0, 1.0)), np.clip(without, -1.0, 1.0)
+
+
+def pair(values: FloatArray, who: IntArray, what: IntArray, notes: Notes) -> PairedRatings:
+    """Keep the units with two ratings or more; who rated a unit twice counts with the mean."""
+    present = ~np.isnan(values)
+    notes.exclude("missing rating", int((~present).sum()))
+    values, who, what = values[present], who[present], what[present]
+    width = int(what.max()) + 1 if len(what) else 1
+    cells, inverse = np.unique(who * width + what, return_inverse=True)
+    values = np.bincount(inverse, weights=values, minlength=len(cells)) / np.bincount(
+        inverse, minlength=len(cells)
+    )
+    who, what = cells // width, cells % width
+    raters = np.bincount(what, minlength=width)
+    notes.exclude("item with fewer than two ratings", int((raters == 1).sum()))
+    paired = raters[what] > 1
+    values, who, what = values[paired], who[paired], what[paired]
+    values = values - values.mean() if len(values) else values
+    units, unit = np.unique(what, return_inverse=True)
+    total = np.bincount(unit, weights=values, minlength=len(units))
+    rest = (total[unit] - values) / (raters[what] - 1)
+    # `cells` is sorted by annotator first, so each annotator's ratings are neighbours.
+    starts = np.flatnonzero(np.diff(who, prepend=-1))
+    slices = np.append(starts, len(who)).astype(np.int64)
+    return PairedRatings(values, rest, unit.astype(np.int64), slices, len(units))

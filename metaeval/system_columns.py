@@ -1,0 +1,208 @@
+"""A metric's scores of MT systems: each system on its own segments, two on those they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray, row_means
+from metaeval.corpus import CorpusStatistics
+from metaeval.correlations import kendall
+from metaeval.pairwise import pairwise_accuracy
+from metaeval.ranking import LEAST_SHARED
+from metaeval.results import Notes, Result
+from metaeval.scores import ScoreMatrix
+from metaeval.system_tests import paired_bootstrap
+
+Scored = ScoreMatrix | CorpusStatistics
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MetricColumn(Result):
+    """A metric's scores of the systems, best first, each tested by the paired bootstrap.
+
+    ``scores`` rest on ``counts`` segments each. ``pvalues`` are two-sided, against the system below
+    (``next``; the last has nan) or against the first (``best``; the first has nan), over the
+    ``shared`` segments that both have; with fewer than `LEAST_SHARED` nan. ``differences`` are
+    system - other over those segments. ``marks`` are † for p < .05 and ‡ for p < .01, where that
+    difference agrees with the order.
+
+    ``tau`` and ``accuracy`` compare ``human`` with ``compared``: both sides' scores over the same
+    segments, ``judged`` of each system, nan where there is none; ``n_shared`` counts systems.
+    ``n`` is the fewest segments behind a score.
+    """
+
+    metric: str
+    is_lower_better: bool
+    systems: tuple[str, ...]
+    scores: FloatArray
+    counts: IntArray
+    pvalues: FloatArray
+    differences: FloatArray
+    shared: IntArray
+    marks: tuple[str, ...]
+    human: FloatArray
+    compared: FloatArray
+    judged: IntArray
+    tau: float
+    accuracy: float
+    n_shared: int
+
+
+def metric_column(
+    name: str,
+    scores: Scored,
+    is_lower_better: bool,
+    human: tuple[ScoreMatrix, Mapping[str, float] | None],
+    versus: str,
+    n_resamples: int,
+    seed: int,
+) -> MetricColumn:
+    """Return a metric's column; ``human`` is segment scores, and system scores as published."""
+    notes = Notes()
+    counts, present = _present(scores, notes)
+    values = counts.system_scores()
+    sign = -1.0 if is_lower_better else 1.0
+    order = np.lexsort((np.array(counts.systems), -sign * values))
+    ranked = [counts.systems[i] for i in order]
+    pairs = _pairs(len(ranked), versus)
+    tests = [_compare(counts, present, order[[i, j]], n_resamples, seed) for i, j in pairs]
+    pvalues, differences, shared = _placed(len(ranked), pairs, tests)
+    told, compared, judged = _same_segments(counts, present, *human)
+    tau, accuracy, n_shared = _agreement(told, sign * compared)
+    turned = sign * differences * (1.0 if versus == "next" else -1.0)
+    return MetricColumn(
+        n=int(present.sum(axis=1).min(initial=len(counts.segments))),
+        reasons=notes.reasons,
+        metric=name,
+        is_lower_better=is_lower_better,
+        systems=tuple(ranked),
+        scores=values[order],
+        counts=present.sum(axis=1)[order],
+        pvalues=pvalues,
+        differences=differences,
+        shared=shared,
+        marks=tuple(
+            _mark(p) if ahead > 0 else ""
+            for p, ahead in zip(pvalues.tolist(), turned.tolist(), strict=True)
+        ),
+        human=told[order],
+        compared=compared[order],
+        judged=judged[order],
+        tau=tau,
+        accuracy=accuracy,
+        n_shared=n_shared,
+    )
+
+
+def _mark(p: float) -> str:
+    return "‡" if p < 0.01 else "†" if p < 0.05 else ""
+
+
+def _present(scores: Scored, notes: Notes) -> tuple[CorpusStatistics, BoolArray]:
+    """The systems and segments that have scores, as counts, and which cells are there."""
+    counts = scores if isinstance(scores, CorpusStatistics) else _as_counts(scores)
+    present = ~np.isnan(counts.values).any(axis=2)
+    rows, columns = present.any(axis=1), present.any(axis=0)
+    cells = present[np.ix_(rows, columns)]
+    notes.exclude("system without scores", int((~rows).sum()))
+    notes.exclude("output without a score", int((~cells).sum()))
+    kept = CorpusStatistics(
+        np.where(cells[:, :, None], counts.values[np.ix_(rows, columns)], np.nan),
+        [system for system, is_kept in zip(counts.systems, rows, strict=True) if is_kept],
+        [segment for segment, is_kept in zip(counts.segments, columns, strict=True) if is_kept],
+        counts.score,
+    )
+    return kept, cells
+
+
+def _as_counts(scores: ScoreMatrix) -> CorpusStatistics:
+    """Segment scores as counts: a sum and a one, so that the score is the mean."""
+    ones = np.where(scores.mask, 1.0, np.nan)
+    values = np.stack([scores.values, ones], axis=2)
+    return CorpusStatistics(values, scores.systems, scores.segments, _mean)
+
+
+def _mean(sums: FloatArray) -> FloatArray:
+    result = np.full(len(sums), np.nan)
+    return np.divide(sums[:, 0], sums[:, 1], out=result, where=sums[:, 1] > 0)
+
+
+def _pairs(size: int, versus: str) -> list[tuple[int, int]]:
+    """Places of the systems that are compared, each with its other."""
+    if versus == "best":
+        return [(place, 0) for place in range(1, size)]
+    return [(place, place + 1) for place in range(size - 1)]
+
+
+def _compare(
+    counts: CorpusStatistics, present: BoolArray, rows: IntArray, n_resamples: int, seed: int
+) -> tuple[float, float, int]:
+    """Return p, difference and number of segments of two systems over those that both have."""
+    shared = present[rows].all(axis=0)
+    n = int(shared.sum())
+    if not n:
+        return np.nan, np.nan, 0
+    names = [counts.systems[row] for row in rows]
+    segments = [counts.segments[column] for column in np.flatnonzero(shared)]
+    two = CorpusStatistics(counts.values[rows][:, shared], names, segments, counts.score)
+    if n < LEAST_SHARED:
+        first, second = two.system_scores().tolist()
+        return np.nan, first - second, n
+    test = paired_bootstrap(two, names[1], n_resamples=n_resamples, rng=seed)
+    return float(test.pvalues[0]), float(test.differences[0]), n
+
+
+def _placed(
+    size: int, pairs: Sequence[tuple[int, int]], tests: Sequence[tuple[float, float, int]]
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The comparisons at the places of their first systems; nan and 0 where there is none."""
+    pvalues, differences = np.full(size, np.nan), np.full(size, np.nan)
+    shared = np.zeros(size, dtype=np.int64)
+    for (place, _), (p, difference, n) in zip(pairs, tests, strict=True):
+        pvalues[place], differences[place], shared[place] = p, difference, n
+    return pvalues, differences, shared
+
+
+def _same_segments(
+    counts: CorpusStatistics,
+    present: BoolArray,
+    human: ScoreMatrix,
+    published: Mapping[str, float] | None,
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return the human and the metric's score of every system over one set of segments, and n.
+
+    Published scores of whole systems are compared with whatever the metric has.
+    """
+    if published is not None:
+        known = np.array([published.get(name, np.nan) for name in counts.systems])
+        return known, counts.system_scores(), present.sum(axis=1)
+    values = _aligned(human, counts)
+    both = present & ~np.isnan(values)
+    sums = np.where(both[:, :, None], counts.values, 0.0).sum(axis=1)
+    has_any = both.any(axis=1)
+    compared = np.where(has_any, counts.score(sums), np.nan)
+    return row_means(np.where(both, values, np.nan)), compared, both.sum(axis=1)
+
+
+def _aligned(human: ScoreMatrix, counts: CorpusStatistics) -> FloatArray:
+    """Human scores in the order of the counts, nan where there is none."""
+    row = {name: place for place, name in enumerate(human.systems)}
+    column = {name: place for place, name in enumerate(human.segments)}
+    rows = np.array([row.get(name, -1) for name in counts.systems], dtype=np.int64)
+    columns = np.array([column.get(name, -1) for name in counts.segments], dtype=np.int64)
+    padded = np.pad(human.values, ((0, 1), (0, 1)), constant_values=np.nan)
+    values: FloatArray = padded[np.ix_(rows, columns)]
+    return values
+
+
+def _agreement(human: FloatArray, metric: FloatArray) -> tuple[float, float, int]:
+    """Kendall's τ-b and pairwise accuracy over the systems that both sides score."""
+    known = ~np.isnan(human + metric)
+    n = int(known.sum())
+    if n < 2:
+        return float("nan"), float("nan"), n
+    ours, theirs = human[known], metric[known]
+    return kendall(ours, theirs).statistic, pairwise_accuracy(ours, theirs).statistic, n

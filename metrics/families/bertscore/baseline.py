@@ -1,0 +1,86 @@
+"""Baselines of BERTScore in bert-score's format, and rescaling by them. Neither Django nor torch.
+
+A baseline b is what unrelated sentences of a language score; rescaled, a value x becomes
+(x - b) / (1 - b), which moves no rank within a column (Zhang et al. 2020, section "Rescaling" of
+their package). A file has the columns LAYER, P, R, F.
+"""
+
+import csv
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from metrics import checkpoints
+from metrics.base import MetricError, Scores
+
+_COLUMNS = ("LAYER", "P", "R", "F")
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """``values`` is (layers, 3), for P, R and F; ``digest`` is of the file, for signatures."""
+
+    values: Scores
+    digest: str
+
+    def rescale(self, scores: Scores) -> Scores:
+        """Return (n, 3 × layers) scores rescaled."""
+        below = self.values.reshape(-1)
+        return np.asarray((scores - below) / (1 - below))
+
+
+def locate(checkpoint: str, name: str) -> Path:
+    """Return the path of an absolute name, or of one in the folder of a checkpoint.
+
+    Raises :class:`MetricError` where that checkpoint is not on this machine.
+    """
+    return Path(name) if Path(name).is_absolute() else Path(checkpoints.find(checkpoint)) / name
+
+
+def read(path: Path, layers: int) -> Baseline:
+    """Read the baselines of layers 0 to ``layers`` - 1.
+
+    Raises a permanent :class:`MetricError` that names file, line and field, or the layer that has
+    none.
+    """
+    try:
+        raw = path.read_bytes()
+        lines = raw.decode("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise _error(f"{path} cannot be read: {error}.") from error
+    separator = "\t" if lines and "\t" in lines[0] else ","
+    head, *rows = csv.reader(lines, delimiter=separator) if lines else [[]]
+    if [name.strip().upper() for name in head] != list(_COLUMNS):
+        raise _error(f"{path}, line 1: not the columns {','.join(_COLUMNS)}.")
+    found = dict(_row(path, number, row) for number, row in enumerate(rows, start=2) if row)
+    for layer in range(layers):
+        if layer not in found:
+            raise _error(f"{path} has no baseline for layer {layer} of 0 to {layers - 1}.")
+    values = np.array([found[layer] for layer in range(layers)])
+    return Baseline(values, hashlib.sha256(raw).hexdigest()[:12])
+
+
+def _row(path: Path, number: int, row: list[str]) -> tuple[int, list[float]]:
+    if len(row) != len(_COLUMNS):
+        raise _error(f"{path}, line {number}: {len(row)} fields, not {len(_COLUMNS)}.")
+    values = [_number(path, number, *cell) for cell in zip(_COLUMNS, row, strict=True)]
+    return int(values[0]), values[1:]
+
+
+def _number(path: Path, number: int, column: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    is_right = value.is_integer() if column == "LAYER" and value == value else value < 1
+    if not is_right:
+        wanted = "a layer" if column == "LAYER" else "a number below 1"
+        raise _error(f"{path}, line {number}, {column}: {text!r} is not {wanted}.")
+    return value
+
+
+def _error(message: str) -> MetricError:
+    return MetricError(message, permanent=True)

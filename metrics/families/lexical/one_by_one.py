@@ -1,0 +1,42 @@
+"""A lexical metric that reads several references one by one, not by its own rule."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from metrics.base import MeanOfSegments, Metric, MetricInfo, Scores, SegmentInput, check_inputs
+from metrics.families import references
+from metrics.families.lexical import infos
+
+
+class OneByOne(MeanOfSegments):
+    """The first reference alone keeps the metric's statistics; otherwise segments are averaged."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info, self.base = info, str(info.option("metric"))
+        described, path = infos.METRICS[self.base]
+        own = replace(described, name=info.name, label=info.label, statistics=info.statistics)
+        self.inner: Metric = _class(path)(
+            own, source_language=source_language, target_language=target_language
+        )
+
+    def signature(self) -> str:
+        """That of the metric itself, and which references are read."""
+        _, _, rest = self.inner.signature().partition("|nrefs:var|")
+        return f"{self.info.name}|metric:{self.base}|nrefs:{self.info.references}|{rest}"
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, measures + statistics)."""
+        check_inputs(self.info, inputs)
+        singles, rows = references.apart(self.info, inputs)
+        return references.pool(self.info, len(inputs), rows, self.inner.score(singles))
+
+    def corpus(self, summed: Scores) -> Scores:
+        """As the metric itself; :class:`metrics.base.MetricError` without statistics."""
+        return self.inner.corpus(summed) if self.info.statistics else super().corpus(summed)
+
+
+def _class(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,75 @@
+"""In which precision a model computes: float32, unless an admin chooses less.
+
+Imports torch: workers only.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+
+import torch
+
+from metrics.base import MetricError
+
+# The first GPUs that compute with TF32; others would take the setting and ignore it.
+LEAST_CAPABILITY = (8, 0)
+_PACKAGES = ("torch", "transformers")
+
+
+def check(device: str, precision: str) -> None:
+    """Raise a :class:`MetricError` where a device cannot compute in a precision.
+
+    It may pass: another worker may have the GPU that this one lacks.
+    """
+    if precision != "tf32":
+        return
+    if device.startswith("cuda") and torch.cuda.get_device_capability(device) >= LEAST_CAPABILITY:
+        return
+    message = (
+        "TF32 was chosen for this metric, and this worker has no NVIDIA GPU that computes with it "
+        "(Ampere or later). Score on one that has, or configure the metric with float32."
+    )
+    raise MetricError(message, permanent=False)
+
+
+@contextmanager
+def computing(device: str, precision: str) -> Iterator[None]:
+    """Let what is within compute in a precision, whatever the process has been set to.
+
+    In float32 every product keeps all of its digits; torch can be told, for all of a process, to
+    round them to TF32 on a GPU and to bfloat16 on some processors.
+    """
+    with _products(is_rounded=precision == "tf32"):
+        kind = torch.device(device).type
+        with torch.autocast(kind, dtype=torch.bfloat16, enabled=precision == "bfloat16"):
+            yield
+
+
+@contextmanager
+def _products(*, is_rounded: bool) -> Iterator[None]:
+    matrices, convolutions = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    _set("high" if is_rounded else "highest", is_rounded)
+    try:
+        yield
+    finally:
+        _set(matrices, convolutions)
+
+
+def _set(matrices: str, convolutions: bool) -> None:
+    torch.set_float32_matmul_precision(matrices)
+    torch.backends.cudnn.allow_tf32 = convolutions
+
+
+def signature_fields(precision: str) -> dict[str, str | int]:
+    """What of the arithmetic changes a value, for a signature.
+
+    Releases of torch and transformers count by their first two numbers: the third is for repairs.
+    """
+    return {"precision": precision, **{name: _release(name) for name in _PACKAGES}}
+
+
+def _release(package: str) -> str:
+    try:
+        return ".".join(version(package).split(".")[:2])
+    except PackageNotFoundError:  # built from its sources, and not by pip
+        return "unknown"

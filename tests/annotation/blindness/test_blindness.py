@@ -1,0 +1,103 @@
+"""Nothing but the texts tells an annotator what is on a screen: a guesser stays at chance.
+
+In every mode and protocol three people rate a campaign to its end. A guesser that knows some of
+the items tries to tell of the others, from all that came with them but the texts, whether an item
+is a control, whose output it is, and whether somebody else, or everybody else, had rated it.
+"""
+
+import os
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation import progress
+from annotation.models import Campaign, Item
+from annotation.pool import mixing
+from annotation.progress import Progress
+from annotation.protocols import PROTOCOLS
+from tests.annotation.blindness.guessing import Guesses, Look, guess
+from tests.annotation.blindness.reading import EARLY, LATE
+from tests.annotation.blindness.worlds import (
+    PER_ITEM,
+    Clock,
+    Shown,
+    make_blind_campaign,
+    rate_everything,
+)
+
+Mode = Campaign.Mode
+DA = "segment-da"
+# The last with a share for everybody, which pages then name.
+WORLDS = [(mode, protocol, 0) for mode in Mode.values for protocol in PROTOCOLS]
+WORLDS += [(Mode.POOL, DA, 40)]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Time and chance by a seed, the ids in addresses included; and controls enough to guess."""
+    source = random.Random("blindness")
+    monkeypatch.setattr(os, "urandom", source.randbytes)
+    monkeypatch.setattr(random, "_urandom", source.randbytes)
+    monkeypatch.setattr(mixing, "SCREENS_PER_CONTROL", 4)
+    clock = Clock()
+    monkeypatch.setattr(timezone, "now", clock)
+    return clock
+
+
+def guesses(screens: list[Shown]) -> dict[str, Guesses]:
+    """What a guesser that learns from some items finds out of the others."""
+    real = [shown for shown in screens if shown.head.kind != Item.Kind.TUTORIAL]
+    targets = [shown for shown in real if not shown.is_control]
+    systems = sorted({shown.first_system for shown in targets})
+    # That a campaign fills up in time is no secret: most is rated by somebody in the end.
+    timeless = [replace(shown, tokens=_less_time(shown.tokens)) for shown in targets]
+    return {
+        "control": _guess(real, [shown.is_control for shown in real]),
+        "system": _guess(targets, [shown.first_system == systems[0] for shown in targets]),
+        "rated": _guess(timeless, [shown.n_others > 0 for shown in timeless]),
+        "rated by all": _guess(timeless, [shown.n_others == PER_ITEM - 1 for shown in timeless]),
+    }
+
+
+def _less_time(tokens: set[str]) -> set[str]:
+    return {token for token in tokens if not token.endswith((EARLY, LATE))}
+
+
+def _guess(screens: list[Shown], labels: list[bool]) -> Guesses:
+    return guess(
+        [
+            Look(shown.head.pk, label, shown.tokens)
+            for shown, label in zip(screens, labels, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize(("mode", "protocol", "limit"), WORLDS)
+def test_nothing_but_texts_tells(
+    db: None, clock: Clock, mode: str, protocol: str, limit: int
+) -> None:
+    campaign = make_blind_campaign(protocol, mode, limit=limit)
+    screens = rate_everything(campaign, clock, is_thorough=protocol == DA)
+    found = guesses(screens)
+    assert {what: str(each) for what, each in found.items() if not each.is_chance} == {}
+
+
+def estimated(annotator: Any, row: Any, *, place: int, is_ahead: bool) -> Progress:
+    """A total of what was given and of what a pool has besides, counted once for a while."""
+    screens = annotator.campaign.items.filter(kind=Item.Kind.TARGET).count()
+    mine = annotator.assignments.filter(item__wanted__gt=0).count()
+    return Progress(place, row["n_done"] or 0, annotator.assignments.count() + screens - mine, 0)
+
+
+def test_an_estimated_total_would_be_found(
+    db: None, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_progress", estimated)
+    campaign = make_blind_campaign(DA, Mode.POOL)
+    found = guesses(rate_everything(campaign, clock, is_thorough=False))
+    assert not found["control"].is_chance
+    assert not found["rated by all"].is_chance
+    assert found["system"].is_chance

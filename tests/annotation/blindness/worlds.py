@@ -1,0 +1,265 @@
+"""A whole campaign rated by three people at once, and all that their browsers received."""
+
+import random
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from django.core import mail
+from django.test import Client
+from django.urls import reverse
+
+from annotation.access import ANNOTATOR
+from annotation.answers import Answer
+from annotation.assignments import first_open
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.judgments import issue_start, submit
+from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output
+from annotation.protocols import Layout
+from tests.annotation.blindness.reading import Received, Seen, bits, phases, tokens_in_order
+from tests.world import make_campaign, make_test_set, make_user
+
+JSON = {"accept": "application/json"}
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+SYSTEMS = ("strong", "weak")
+N_ANNOTATORS = 3
+PER_ITEM = 3
+# Segments, segments a document, and controls of each kind that one person is to get.
+SIZES = {
+    "segment-da": (12, 1, 2), "esa": (10, 1, 2), "mqm": (10, 1, 2), "document-da": (14, 2, 2),
+    "side-by-side": (18, 1, 3),
+}  # fmt: skip
+WORDS = ("harbour", "quiet", "boats", "left", "early", "morning", "wind", "north", "sea", "stone")
+HISTORY_LINE = '<li class="card">'
+
+
+@dataclass
+class Clock:
+    """Time that passes by the answers alone."""
+
+    now: datetime = START
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(milliseconds=1)
+        return self.now
+
+
+@dataclass
+class Shown:
+    """A screen that somebody got: its kind and system, and how many others had rated it."""
+
+    head: Item
+    position: int
+    is_control: bool
+    n_others: int
+    first_system: int | None
+    seen: Seen = field(default_factory=Seen)
+    tokens: set[str] = field(default_factory=set)
+
+
+def make_blind_campaign(protocol: str, mode: str, *, limit: int = 0) -> Campaign:
+    """An open campaign with controls of every kind that its layout and protocol know."""
+    rng = random.Random(f"{protocol}:{mode}")
+    layout = Campaign(protocol=protocol).judging.layout
+    n_segments, per_document, n_controls = SIZES[protocol]
+    test_set = make_test_set("blind", segments=n_segments, systems=SYSTEMS)
+    _write(test_set.pk, per_document, rng)
+    campaign = make_campaign(
+        test_set, "blind", protocol=protocol, assignment_mode=mode, shown_text="source",
+        annotators_per_item=PER_ITEM, items_per_annotator=limit,
+        control_spacing=1 if mode == Campaign.Mode.STATIC else 0,
+        traps_per_annotator=n_controls if layout == Layout.SINGLE else 0,
+        bad_references_per_annotator=n_controls, repeats_per_annotator=n_controls,
+        references_per_annotator=n_controls, edit_minutes=None,
+    )  # fmt: skip
+    users = [make_user(f"blind-{number}", ANNOTATOR) for number in range(N_ANNOTATORS)]
+    add_annotators(campaign=campaign, users=users)
+    if layout == Layout.SINGLE and campaign.judging.has_score:
+        _add_gold(campaign)
+    return open_campaign(campaign=campaign)
+
+
+def _write(test_set: int, per_document: int, rng: random.Random) -> None:
+    """Texts of any length that has nothing to do with the system."""
+    for output in Output.objects.filter(system__test_set=test_set).order_by("pk"):
+        output.text = " ".join(rng.choices(WORDS, k=rng.randint(5, 14)))
+        output.save(update_fields=["text"])
+        segment = output.segment
+        segment.document = f"document {segment.position // per_document}"
+        segment.save(update_fields=["document"])
+
+
+def _add_gold(campaign: Campaign) -> None:
+    segment = campaign.test_set.segments.first()
+    for kind, n in ((Item.Kind.TUTORIAL, 2), (Item.Kind.GOLD, 4)):
+        for number in range(n):
+            Item.objects.create(
+                campaign=campaign, kind=kind, segment=segment, text=f"{WORDS[number]} is bread",
+                low=30, high=60, feedback="Look at the verb.",
+            )  # fmt: skip
+
+
+class Person:
+    """One annotator at a browser; `shown` are the screens in their order."""
+
+    def __init__(self, annotator: Annotator, clock: Clock, *, is_thorough: bool) -> None:
+        self.annotator, self.clock, self.is_thorough = annotator, clock, is_thorough
+        self.rng = random.Random(f"person:{annotator.label}")
+        self.slug = annotator.campaign.slug
+        self.client = Client()
+        self.client.force_login(annotator.user)
+        self.shown: list[Shown] = []
+        self.at: list[Assignment] = []
+        first_open(annotator)
+        self._arrive()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left for them."""
+        return not self.at
+
+    def _ask(self, what: str, address: str, **sent: object) -> Received:
+        method = self.client.post if sent.get("data") else self.client.get
+        response = method(address, **sent)
+        return Received(
+            what, response.status_code, dict(response.headers), list(response.cookies),
+            response.text,
+        )  # fmt: skip
+
+    def _arrive(self, reply: Received | None = None) -> None:
+        """See the next screen: in the reply to the last answer, or else as a page."""
+        came = [reply] if reply else []
+        turn = len(self.shown) % 3
+        if self.is_thorough and turn == 0:
+            came.append(self._ask("way", reverse("annotate", args=[self.slug])))
+        if self.is_thorough and turn == 1:
+            came.append(self._ask("home", reverse("home")))
+        self.at = self._open()
+        if not self.at:
+            return
+        if reply is None:
+            came.append(self._ask("page", reverse("item", args=[self.at[0].public_id])))
+        self.shown.append(self._describe())
+        for each in came:
+            self.shown[-1].seen.read(each)
+
+    def _open(self) -> list[Assignment]:
+        """What is to be answered now: the rest of the screen."""
+        rows = self.annotator.assignments.select_related("item__output").order_by("position")
+        rows = rows.filter(completed_at=None, released_at=None)
+        first = rows.first()
+        if first is None or first.item.screen is None:
+            return [first] if first else []
+        return list(rows.filter(item__screen=first.item.screen))
+
+    def _describe(self) -> Shown:
+        items = [row.item for row in self.at]
+        kinds = {item.kind for item in items} - {Item.Kind.TARGET, Item.Kind.DOCUMENT}
+        others = Judgment.objects.filter(assignment__item=items[0])
+        output = items[0].output
+        return Shown(
+            head=items[0],
+            position=self.at[0].position,
+            is_control=bool(kinds) or any(item.partner_id for item in items),
+            n_others=others.exclude(assignment__annotator=self.annotator).count(),
+            first_system=output.system_id if output else None,
+        )
+
+    def rate(self) -> None:
+        """Answer the screen, one item after the other where the protocol has it so.
+
+        Half of the screens by a script, which is replied to; the others as it is stored anyway,
+        before the page is loaded anew.
+        """
+        together = self.annotator.campaign.judging.layout == Layout.TOGETHER
+        turns = [self.at] if together else [[row] for row in self.at]
+        is_scripted = self.rng.random() < 0.5
+        if self.is_thorough and len(self.shown) % 3 == 2:
+            self.shown[-1].seen.read(self._send(self.at, together, score="", what="refused"))
+        reply = None
+        for rows in turns:
+            self.clock.now += timedelta(seconds=self.rng.randint(5, 40))
+            if not is_scripted:
+                self._store(rows)
+                continue
+            if reply:
+                self.shown[-1].seen.read(reply)
+            reply = self._send(rows, together)
+            assert reply.status == 200, reply.body
+        if not is_scripted:
+            first_open(self.annotator)
+        self._arrive(reply)
+
+    def _send(
+        self, rows: list[Assignment], together: bool, what: str = "reply", **changed: str
+    ) -> Received:
+        address = reverse("item", args=[rows[0].public_id])
+        data = {}
+        for number, answer in enumerate(self._answers(rows)):
+            fields = {
+                "score": "" if answer.score is None else str(answer.score),
+                "spans": "[]",
+                "submit_key": str(answer.submit_key),
+                "revision": "0",
+                "started": issue_start(user_id=self.annotator.user_id, public_id=answer.public_id),
+            }
+            for name, value in (fields | changed).items():
+                data[f"{number}-{name}" if together else name] = value
+        self.clock.now += timedelta(seconds=self.rng.randint(2, 60))
+        return self._ask(what, address, data=data, headers=JSON)
+
+    def _store(self, rows: list[Assignment]) -> None:
+        answers = self._answers(rows)
+        self.clock.now += timedelta(seconds=self.rng.randint(2, 60))
+        submit(user=self.annotator.user, answers=answers)
+
+    def _answers(self, rows: list[Assignment]) -> list[Answer]:
+        has_score = self.annotator.campaign.judging.has_score
+        return [
+            Answer(
+                public_id=row.public_id,
+                submit_key=uuid.UUID(int=self.rng.getrandbits(128), version=4),
+                started_at=self.clock.now,
+                seen=0,
+                score=self.rng.randint(0, 100) if has_score else None,
+            )
+            for row in rows
+        ]
+
+    def look_back(self) -> None:
+        """Read the history: a line belongs to the screen of its item."""
+        address = reverse("annotate-history", args=[self.slug])
+        by_place = {shown.position: shown for shown in self.shown}
+        place = len(Assignment.objects.filter(annotator=self.annotator))
+        for page in range(1, 1 + -(-place // 100)):
+            body = self._ask("history", f"{address}?page={page}").body
+            for line in body.split(HISTORY_LINE)[1:]:
+                place -= 1
+                if place in by_place:
+                    line = line.partition("</li>")[0]
+                    by_place[place].seen.read(Received("line", 200, {}, [], line))
+
+
+def rate_everything(campaign: Campaign, clock: Clock, *, is_thorough: bool) -> list[Shown]:
+    """Let three people rate in turns that a seed draws; return what everybody was shown."""
+    people = [
+        Person(annotator, clock, is_thorough=is_thorough)
+        for annotator in campaign.annotators.select_related("user", "campaign").order_by("pk")
+    ]
+    rng = random.Random("turns")
+    while at_work := [person for person in people if not person.is_done]:
+        rng.choice(at_work).rate()
+    for person in people:
+        person.look_back()
+        _read(person)
+    assert mail.outbox == []
+    return [shown for person in people for shown in person.shown]
+
+
+def _read(person: Person) -> None:
+    rows = person.annotator.assignments.values_list("position", "public_id")
+    ids = dict(rows)
+    for shown, tokens in zip(
+        person.shown, tokens_in_order([shown.seen for shown in person.shown]), strict=True
+    ):
+        shown.tokens = {*tokens, *phases(shown.position), *bits(ids[shown.position])}

@@ -1,0 +1,73 @@
+"""The benchmarks measure what the documentation says: like against like, over what users have."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from annotation.models import Campaign, Item, Judgment, Output
+from annotation.quality import quality_report
+from benchmarks import metaeval_significance as significance
+from benchmarks.planting import make_corpus, rate
+from dashboards.analyses import overview
+from dashboards.filters import Filters
+
+
+def test_pages_are_measured_over_judgments_of_annotators(db: None) -> None:
+    test_set = make_corpus("small", segments=12, systems=2)
+    campaign = Campaign.objects.create(slug="small", name="Small", test_set=test_set)
+    campaign.systems.set(test_set.systems.all())
+    outputs = list(Output.objects.filter(system__test_set=test_set).order_by("pk"))
+    rate(campaign, outputs, [0.1 * n for n in range(24)], annotators=4, per_item=2, traps=5)
+    rows = Judgment.objects.filter(assignment__annotator__campaign=campaign)
+    cells = rows.values_list("assignment__annotator", "assignment__item")
+    assert len(cells) == len(set(cells)) == 24 * 2 + 4 * 5
+    targets = rows.filter(assignment__item__kind=Item.Kind.TARGET)
+    assert set(Counter(targets.values_list("assignment__item", flat=True)).values()) == {2}
+    document = overview.compute(campaign, Filters())
+    assert document["n_judgments"] == 68
+    assert document["times"]["n"] == 68
+    assert document["agreement"][0]["n_units"] == 24
+    # The planted traps are passed by most, and every annotator has enough for a verdict.
+    assert quality_report(campaign).tested.tested == 4
+
+
+@pytest.mark.parametrize("n_flips", [None, 1000])
+def test_soft_pairwise_accuracy_is_measured_against_a_loop_of_equal_flips(
+    n_flips: int | None,
+) -> None:
+    data = significance.scores(4, 30, 2)
+    _, expected = significance.one_by_one(data, n_flips)
+    if n_flips is None:
+        measure = significance.Measure("soft_pairwise_accuracy")
+        _, found = significance.ours(data, measure, significance.PART - 1)
+        # Single precision, in the default.
+        assert found[0] == pytest.approx(expected, abs=1e-6)
+    else:
+        _, found = significance.with_flips(data)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_real_scores_tie() -> None:
+    """What made-up scores without a tie are to be told apart from."""
+    data = significance.real(4, 270)
+    assert data.valid.all()
+    assert data.human.shape == (4, 270)
+    assert len(data.names) == 13
+    # Half of all outputs have no error or one of a few penalties.
+    assert len(np.unique(data.human)) < 270
+    assert len(np.unique(significance.scores(4, 270, 1).human)) == 4 * 270
+
+
+def test_word_loss_is_measured_against_both_loops() -> None:
+    torch = pytest.importorskip("torch")
+    from benchmarks.training import by_index, one_by_one
+    from training.refreeeval import losses
+
+    generator = torch.Generator().manual_seed(2)
+    source, target = (torch.randn(2, n, 8, generator=generator) for n in (5, 6))
+    real = torch.ones(2, 5).bool(), torch.ones(2, 6).bool()
+    aligned, allowed = losses.guide(source, target, *real, 0.1, 1e-3)
+    ours = losses.alignment(source, target, *real, aligned, allowed)
+    for loop in (by_index, one_by_one):
+        assert loop(source, target, aligned, allowed).item() == pytest.approx(ours.item(), abs=1e-6)
