@@ -115,6 +115,11 @@ def may_change_test_set(user: Any, test_set: TestSet) -> bool:
     return test_set.created_by_id == user.pk or test_set.shares.filter(user=user).exists()
 
 
+def may_share_test_set(user: Any, test_set: TestSet) -> bool:
+    """Whether a user may say who adds to a test set: its owner and site admins."""
+    return is_site_admin(user) or (is_admin(user) and test_set.created_by_id == user.pk)
+
+
 def test_set_refusal(test_set: TestSet) -> str:
     """Say who may add to a test set, to somebody who may not."""
     owner = test_set.created_by

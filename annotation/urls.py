@@ -14,6 +14,7 @@ from annotation.views import (
     monitor,
     power,
     quality,
+    sharing,
     uploads,
     welcome,
 )
@@ -24,6 +25,13 @@ urlpatterns = [
     path("testsets/", uploads.testset_list, name="testsets"),
     path("testsets/upload/", uploads.upload, name="testset-upload"),
     path("testsets/<slug:slug>/", uploads.testset_detail, name="testset"),
+    path("testsets/<slug:slug>/owner/", sharing.owner_set, name="testset-owner"),
+    path("testsets/<slug:slug>/shares/", sharing.share_add, name="testset-share"),
+    path(
+        "testsets/<slug:slug>/shares/<int:pk>/remove/",
+        sharing.share_remove,
+        name="testset-share-remove",
+    ),
     # 2 campaigns
     path("campaigns/", campaigns.campaign_list, name="campaigns"),
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),

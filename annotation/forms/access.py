@@ -35,10 +35,15 @@ class ExpiryField(forms.DateField):
         return end
 
 
-class MemberForm(forms.Form):
-    """An account and what it may do with the campaign."""
+class AccountForm(forms.Form):
+    """An account by its name."""
 
     username = forms.CharField(max_length=150, label="User name")
+
+
+class MemberForm(AccountForm):
+    """An account and what it may do with the campaign."""
+
     role = forms.ChoiceField(choices=Membership.Role.choices)
 
 

@@ -72,8 +72,9 @@ def store(
 ) -> ImportResult:
     """Store a test set, or add its systems to the stored test set of the same slug.
 
-    Storing the same draft again changes nothing. Raises ValidationError with every violation, a
-    test set that the `user` may not change included, and OutdatedError where the changes are no longer the `expected` ones that were previewed.
+    Storing the same draft again changes nothing. Raises ValidationError with every violation, one
+    being that the `user` may not add to the test set, and OutdatedError where the changes are no
+    longer the `expected` ones that were previewed.
     """
     report = Report()
     try:

@@ -15,10 +15,14 @@ from django.urls import reverse
 from annotation import languages
 from annotation.access import (
     admin_required,
+    is_site_admin,
+    may_change_test_set,
+    may_share_test_set,
     researcher_required,
     signed_in,
     visible_campaigns,
 )
+from annotation.forms.access import AccountForm
 from annotation.forms.uploads import UploadForm
 from annotation.models import Output, Segment, System, TestSet
 from annotation.uploads import OutdatedError, check_submission, store
@@ -134,7 +138,13 @@ def testset_list(request: HttpRequest) -> HttpResponse:
 @researcher_required
 def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """One test set: its systems by length, and its segments with all outputs side by side."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    return show_test_set(request, get_object_or_404(TestSet, slug=slug))
+
+
+def show_test_set(
+    request: HttpRequest, test_set: TestSet, *, status: int = 200, **changed: object
+) -> HttpResponse:
+    """Show a test set, with the forms that `changed` brings from a refused step."""
     outputs = Output.objects.select_related("system").order_by(
         "-system__length_ratio", "system__name"
     )
@@ -153,5 +163,11 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "target": _attributes(test_set.target_language),
         "full": Decimal(1),
         "section": "testsets",
+        "shares": test_set.shares.select_related("user").order_by("user__username"),
+        "may_change": may_change_test_set(request.user, test_set),
+        "may_share": may_share_test_set(request.user, test_set),
+        "is_site_admin": is_site_admin(request.user),
+        "share_form": AccountForm(auto_id="share_form_%s"),
+        "owner_form": AccountForm(auto_id="owner_form_%s"),
     }
-    return render(request, "annotation/testset.html", context)
+    return render(request, "annotation/testset.html", context | changed, status=status)

@@ -38,6 +38,8 @@ READ = each(anonymous=302, annotator=403)
 API = each(anonymous=403, annotator=403)
 CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
 SITE = each(anonymous=302, readers=403, annotator=403, site=200)
+# The test set of the table belongs to nobody.
+SHARE = each(anonymous=302, annotator=403, readers=403, site=422)
 RATE = each(anonymous=302, annotator=200, readers=404)
 ALL = each(anonymous=200, annotator=200)
 
@@ -67,6 +69,9 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "schema": ("GET", ALL, ALL),
     "testsets": ("GET", READ, READ),
     "testset": ("GET", READ, READ),
+    "testset-share": ("POST", SHARE, SHARE),
+    "testset-share-remove": ("POST", *[SHARE | {"site": 404}] * 2),
+    "testset-owner": ("POST", *[SITE | {"site": 422}] * 2),
     "preferences": ("GET", READ, READ),
     "preferences-data": ("GET", READ, READ),
     "preferences-figure": ("GET", *FIGURE),
@@ -212,7 +217,10 @@ STUDIES = {
     "study-systems", "study-systems-data", "study-report",
 }  # fmt: skip
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
-TEST_SETS = {"testset", "run-start", "api-testset-detail", "api-testset-segments"} | PREFERENCES
+SHARES = {"testset-share", "testset-share-remove", "testset-owner"}
+TEST_SETS = SHARES | {
+    "testset", "run-start", "api-testset-detail", "api-testset-segments",
+} | PREFERENCES  # fmt: skip
 
 
 def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
