@@ -1,5 +1,6 @@
 """Readers of environment variables that refuse bad values by name."""
 
+import ipaddress
 import os
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,19 @@ def env_int(name: str, default: int) -> int:
 def env_list(name: str, default: str) -> list[str]:
     """Read a comma-separated list; blanks are dropped."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def env_networks(name: str) -> list[str]:
+    """Read IP addresses and networks, or the word `unix`; refuses anything else."""
+    values = env_list(name, "")
+    for value in values:
+        try:
+            value == "unix" or ipaddress.ip_network(value)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} must list addresses or networks such as 10.0.0.0/24, not {value!r}."
+            ) from None
+    return values
 
 
 def email_settings(url: str) -> dict[str, Any]:

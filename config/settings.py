@@ -16,6 +16,7 @@ from config.environment import (
     env_bool,
     env_int,
     env_list,
+    env_networks,
     secret_key,
     site_url,
     transport_options,
@@ -34,6 +35,8 @@ ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", "")
 # Set where a proxy terminates TLS: cookies then travel over HTTPS only.
 HTTPS = env_bool("HTTPS", False)
+# The only peers whose X-Forwarded-For is believed; "unix" for a proxy on a Unix socket.
+TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
     "django.contrib.admin",

@@ -16,7 +16,7 @@ from annotation.entry import codes, throttle, welcome
 from annotation.judgments import NotOpenError, refuse_unless_open
 from annotation.models import Annotator, Campaign
 from annotation.progress import progress
-from annotation.views.errors import refuse
+from annotation.views.errors import refuse, refuse_guessing
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 DEAD_LINK_TITLE = _("This link does not work")
@@ -47,9 +47,8 @@ def personal_link(request: HttpRequest, token: str) -> HttpResponse:
 def _dead_link(request: HttpRequest, token: str) -> HttpResponse:
     if assignments.is_expired(token):
         return refuse(request, 410, EXPIRED_LINK_TITLE, EXPIRED_LINK)
-    if throttle.is_blocked(request, "link"):
-        return refuse(request, 429, throttle.TITLE, throttle.SENTENCE)
-    throttle.count_failure(request, "link")
+    if until := throttle.attempt_link(request).blocked_until:
+        return refuse_guessing(request, until)
     return refuse(request, 404, DEAD_LINK_TITLE, DEAD_LINK)
 
 

@@ -1,5 +1,7 @@
 """Refusals in sentences: pages for browsers, JSON for scripts, the right status for both."""
 
+from datetime import datetime
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -7,6 +9,7 @@ from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from annotation.entry import throttle
 from annotation.views.unsent import unsent_page
 
 OUT_OF_DATE_TITLE = _("This form is out of date")
@@ -57,6 +60,13 @@ def refuse(
             context["return_to"] = reverse("home")
         response = render(request, "error.html", context, status=status)
     response["Content-Language"] = language or "en"
+    return response
+
+
+def refuse_guessing(request: HttpRequest, until: datetime) -> HttpResponse:
+    """429 until a moment, after too many wrong passwords or dead links."""
+    response = refuse(request, 429, throttle.TITLE, throttle.sentence(until))
+    response["Retry-After"] = str(throttle.seconds_until(until))
     return response
 
 

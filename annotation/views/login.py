@@ -9,26 +9,35 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotation.entry.throttle import SECONDS, SENTENCE, TITLE, count_failure, is_blocked
-from annotation.views.errors import refuse
+from annotation.entry.devices import remember_device
+from annotation.entry.throttle import Attempt, attempt_sign_in, take_back
+from annotation.views.errors import refuse_guessing
 
 
 class SignIn(LoginView):
-    """The sign-in page; after too many failures an address has to wait."""
+    """The sign-in page; who guesses has to wait longer and longer."""
 
     redirect_authenticated_user = True
+    attempt = Attempt()
 
     def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        """Check the password, unless too many were wrong."""
-        if is_blocked(request, "login"):
-            response = refuse(request, 429, TITLE, SENTENCE)
-            response["Retry-After"] = str(SECONDS)
-            return response
+        """Check the password, unless too many were wrong. A form with a gap is no attempt."""
+        username = request.POST.get("username", "")
+        if username.strip() and request.POST.get("password"):
+            self.attempt = attempt_sign_in(request, username)
+            if self.attempt.blocked_until:
+                return refuse_guessing(request, self.attempt.blocked_until)
         return super().post(request, *args, **kwargs)
 
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Sign in, and know this browser next time."""
+        take_back(self.attempt)
+        response = super().form_valid(form)
+        remember_device(self.request, response, self.attempt.account)
+        return response
+
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        """Count the failure; a page with an error is no success."""
-        count_failure(self.request, "login")
+        """A page with an error is no success."""
         response = super().form_invalid(form)
         response.status_code = 422
         return response

@@ -12,12 +12,12 @@ from annotation import instructions
 from annotation.access import signed_in
 from annotation.assignments import find_annotator
 from annotation.entry import links, welcome
-from annotation.entry.throttle import SENTENCE, TITLE, count_failure, is_blocked
+from annotation.entry.throttle import attempt_link
 from annotation.forms.welcome import BackgroundForm, initial
 from annotation.judgments import NotOpenError, refuse_unless_open
 from annotation.models import AccessLink, Annotator
 from annotation.views.assignments import BACKEND, annotator_or_404, not_open_page
-from annotation.views.errors import refuse, wants_json
+from annotation.views.errors import refuse, refuse_guessing, wants_json
 
 KEPT = "touchstone_place"
 KEPT_SECONDS = 180 * 24 * 3600
@@ -39,9 +39,8 @@ def access_link(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _unknown(request: HttpRequest, refusal: links.EntryError) -> HttpResponse:
-    if is_blocked(request, "link"):
-        return refuse(request, 429, TITLE, SENTENCE)
-    count_failure(request, "link")
+    if until := attempt_link(request).blocked_until:
+        return refuse_guessing(request, until)
     return refuse(request, 404, refusal.title, refusal.sentence)
 
 
