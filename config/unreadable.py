@@ -7,11 +7,9 @@ from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from annotation.views.errors import SENTENCES, refuse
+from annotation.views.errors import SENTENCES, UNREADABLE, refuse
 
 NUL = "\0"
-# No browser sends these by itself, so nobody needs them in another language.
-TITLE = "This request cannot be read"
 HOLDS_NUL = "The address holds a NUL character, which no text here can hold."
 OUT_OF_RANGE = "A value is outside what can be stored. Nothing was saved."
 
@@ -30,7 +28,7 @@ class UnreadableMiddleware:
         """Refuse an address with a NUL."""
         values = chain(request.GET, *(values for _name, values in request.GET.lists()))
         if NUL in request.path_info or any(NUL in value for value in values):
-            return refuse(request, 400, TITLE, HOLDS_NUL)
+            return refuse(request, 400, UNREADABLE, HOLDS_NUL)
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
@@ -39,4 +37,4 @@ class UnreadableMiddleware:
             return None
         if request.method in ("GET", "HEAD"):
             return refuse(request, 404, *SENTENCES[404])
-        return refuse(request, 400, TITLE, OUT_OF_RANGE)
+        return refuse(request, 400, UNREADABLE, OUT_OF_RANGE)

@@ -2,7 +2,7 @@
 
 from django.http.request import QueryDict
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import viewsets
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -14,8 +14,10 @@ from annotation.quality.tables import as_json
 from dashboards.filters import RAW, USUAL, Filters, Z
 from dashboards.metric_table import CORRELATIONS
 
+SLUG = {"type": "string"}
 
-@extend_schema(tags=["results"], responses=OpenApiTypes.OBJECT)
+
+@extend_schema(tags=["results"])
 class ResultViewSet(viewsets.ViewSet):
     """`/api/results/{campaign}/`: correlations (`?scores=z|raw`) and quality of one campaign.
 
@@ -24,11 +26,16 @@ class ResultViewSet(viewsets.ViewSet):
 
     lookup_field = "slug"
 
+    @extend_schema(operation_id="results_list", responses={200: {"type": "array", "items": SLUG}})
     def list(self, request: Request, format: str | None = None) -> Response:
         """Name the campaigns that can be asked for."""
         rows = visible_campaigns(request.user).order_by("slug")
         return Response(list(rows.values_list("slug", flat=True)))
 
+    @extend_schema(
+        parameters=[OpenApiParameter("slug", OpenApiTypes.STR, OpenApiParameter.PATH)],
+        responses=dict.fromkeys((200, 202), OpenApiTypes.OBJECT),
+    )
     def retrieve(self, request: Request, slug: str, format: str | None = None) -> Response:
         """Return both tables of a campaign; `correlations` is null (202) until it is computed."""
         rows = visible_campaigns(request.user).select_related("test_set")

@@ -54,7 +54,7 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
     test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True
     )
-    signature = serializers.CharField(source="signature.signature", default=None)
+    signature = serializers.CharField(source="signature.signature", default=None, allow_null=True)
     seconds_left = serializers.FloatField(allow_null=True)
     workers = WorkerLogSerializer(many=True)
 
@@ -149,7 +149,7 @@ class RunViewSet(
         rows = super().get_queryset()
         return rows.filter(test_set__slug=slug) if slug else rows
 
-    @extend_schema(request=StartSerializer, responses={201: StartedSerializer})
+    @extend_schema(request=StartSerializer, responses=dict.fromkeys((200, 201), StartedSerializer))
     def create(self, request: Request, format: str | None = None) -> Response:
         """Start one run per metric."""
         form = StartSerializer(data=request.data)

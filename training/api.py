@@ -45,7 +45,7 @@ class JobSerializer(serializers.ModelSerializer[TrainingJob]):
     corpora: serializers.SlugRelatedField[ParallelCorpus] = serializers.SlugRelatedField(
         slug_field="name", many=True, read_only=True
     )
-    metric = serializers.CharField(source="metric.name", default=None)
+    metric = serializers.CharField(source="metric.name", default=None, allow_null=True)
 
     class Meta:
         model = TrainingJob

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,6 +23,9 @@ OUT_OF_DATE = _(
     "This form is out of date: it was opened before you last signed in, or cookies are "
     "blocked. Nothing was saved. Reload the page and send it again."
 )
+# No browser sends these by itself, so nobody needs them in another language.
+UNREADABLE = "This request cannot be read"
+DAMAGED = "It is damaged, or larger than it may be."
 SENTENCES = {
     403: (
         _("You may not open this page"),
@@ -39,7 +44,8 @@ SENTENCES = {
 
 def wants_json(request: HttpRequest) -> bool:
     """Whether the caller is a script of ours or an API client rather than a person."""
-    return "application/json" in request.headers.get("Accept", "")
+    accepts = "application/json" in request.headers.get("Accept", "")
+    return accepts or request.path_info.startswith("/api/")
 
 
 def refuse(
@@ -68,6 +74,16 @@ def refuse_guessing(request: HttpRequest, until: datetime) -> HttpResponse:
     response = refuse(request, 429, throttle.TITLE, throttle.sentence(until))
     response["Retry-After"] = str(throttle.seconds_until(until))
     return response
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400 for what Django itself refuses to read."""
+    sentence = DAMAGED
+    if isinstance(exception, TooManyFilesSent):
+        sentence = f"At most {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files can be sent at once."
+    if isinstance(exception, TooManyFieldsSent):
+        sentence = f"At most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} fields can be sent at once."
+    return refuse(request, 400, UNREADABLE, f"{sentence} Nothing was saved.")
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -1,0 +1,50 @@
+"""Pages of the API's lists, with numbers that mean something."""
+
+from typing import Any
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+
+# What the smallest database counts in.
+LARGEST = 2**31 - 1
+
+
+class StrictPagination(LimitOffsetPagination):
+    """`limit` and `offset` are whole numbers, or the request is refused: never another page."""
+
+    def get_limit(self, request: Request) -> int | None:
+        """Return how many rows; 100 where none is asked for."""
+        given = _whole(request, self.limit_query_param, least=1)
+        return self.default_limit if given is None else given
+
+    def get_offset(self, request: Request) -> int:
+        """Return how many rows come before."""
+        return _whole(request, self.offset_query_param, least=0) or 0
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """Say the bounds in the schema."""
+        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        for parameter, least in zip(parameters, (1, 0), strict=True):
+            parameter["schema"] |= {"minimum": least, "maximum": LARGEST}
+        return parameters
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Say as JSON Schema does that the first page has none before it."""
+        described: dict[str, Any] = super().get_paginated_response_schema(schema)
+        for name in ("next", "previous"):
+            described["properties"][name].pop("nullable")
+            described["properties"][name]["type"] = ["string", "null"]
+        return described
+
+
+def _whole(request: Request, name: str, *, least: int) -> int | None:
+    values = request.query_params.getlist(name)
+    if not values:
+        return None
+    text = values[-1]
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
+    if not is_number or not least <= int(text) <= LARGEST:
+        message = f"Give one whole number from {least} to {LARGEST}."
+        raise ValidationError({name: [message]})
+    return int(text)

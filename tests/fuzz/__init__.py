@@ -1,0 +1,1 @@
+"""Hostile requests to every address: bounded, and the same in every run."""

@@ -1,0 +1,75 @@
+"""One installation with something at every address, and an account of every role."""
+
+import uuid
+import zlib
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.access import ANNOTATOR, CAMPAIGN_ADMIN
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.models import Assignment, Campaign, Judgment
+from metrics.families.bertscore.options import make_info
+from metrics.models import ConfiguredMetric, MetricRun
+from tests.world import World, make_user, make_world
+from training.models import CorpusText, ParallelCorpus, TrainingJob
+
+
+@dataclass
+class Places:
+    """What can be asked for, and who asks."""
+
+    world: World
+    campaign: Campaign
+    people: dict[str, User | None]
+    item: str
+
+    def clients(self) -> dict[str, Client]:
+        """A signed-in client for every role."""
+        found = {}
+        for role, user in self.people.items():
+            found[role] = Client()
+            if user is not None:
+                found[role].force_login(user)
+        return found
+
+
+def make_places() -> Places:
+    """Build it; `fit` is the name of whatever has a name."""
+    world = make_world()
+    campaign = world.campaign
+    Campaign.objects.filter(pk=campaign.pk).update(study="port")
+    add_annotators(campaign=campaign, users=world.annotators)
+    campaign = open_campaign(campaign=Campaign.objects.get(pk=campaign.pk))
+    mine = Assignment.objects.filter(annotator__user=world.annotators[0]).order_by("position")
+    for number, assignment in enumerate(mine[:4]):
+        Judgment.objects.create(assignment=assignment, score=20 * number, submit_key=uuid.uuid4())
+    _make_metrics(world)
+    _make_training()
+    people = {
+        "anonymous": None,
+        ANNOTATOR: world.annotators[0],
+        "researcher": world.researcher,
+        CAMPAIGN_ADMIN: make_user("campaign-admin", CAMPAIGN_ADMIN),
+        "site admin": world.admin,
+    }
+    return Places(world, campaign, people, str(mine[5].public_id))
+
+
+def _make_metrics(world: World) -> None:
+    MetricRun.objects.create(test_set=world.test_set, metric="bleu", status="done")
+    info = make_info("fit", "Fit", "acme/x", layers=2, shown=())
+    ConfiguredMetric.objects.create(
+        name="fit", label="Fit", family="bertscore", description={**vars(info), "options": {}}
+    )
+
+
+def _make_training() -> None:
+    corpus = ParallelCorpus.objects.create(
+        name="fit", source_language="zh", target_language="en", n_pairs=1,
+        sha256="", report={"read": 1, "kept": 1, "left_out": {}, "examples": {}},
+    )  # fmt: skip
+    CorpusText.objects.create(corpus=corpus, packed=zlib.compress("一\tone\n".encode()))
+    job = TrainingJob.objects.create(kind="remap", name="fit", sweep="fit", status="done")
+    job.corpora.add(corpus)

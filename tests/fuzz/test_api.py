@@ -1,0 +1,144 @@
+"""Whatever is sent to the API: no failure, and no answer that its schema does not describe."""
+
+import json
+import logging
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from celery.app.task import Task
+from django.test import Client
+from jsonschema import Draft202012Validator
+
+from tests.fuzz.cases import Operation, Schema, cases, operations, resolve, right_case, wrong_methods
+from tests.fuzz.places import Places, make_places
+from tests.fuzz.requests import Case, Record, send
+
+# What a method that is not in the schema, or no operation at all, may be answered.
+OTHERWISE = {200, 301, 400, 403, 404, 405, 406, 415}
+
+
+@pytest.fixture
+def places(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Places:
+    """Work that requests start is for workers; here is none."""
+    monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
+    monkeypatch.setattr(Task, "apply_async", lambda *_, **__: None)
+    return make_places()
+
+
+@pytest.fixture
+def document() -> Schema:
+    answer = Client().get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi+json"})
+    found: Schema = json.loads(answer.content)
+    return found
+
+
+def right_value(client: Client, path: str, name: str) -> str:
+    """Ask the list before a parameter for something that is there."""
+    rows = client.get(path.partition("{")[0]).json()
+    first = (rows if isinstance(rows, list) else rows["results"])[0]
+    return first if isinstance(first, str) else str(first[name])
+
+
+def hints(places: Places) -> dict[str, Any]:
+    return {
+        "test_set": places.world.test_set.slug,
+        "metrics": ["bleu"],
+        "systems": ["strong"],
+        "length_ratio": "0.80",
+        "kind": "remap",
+        "corpora": ["fit"],
+        "family": "bertscore",
+        "name": "fit-2",
+        "label": "Fit 2",
+        "options": {},
+        "dry_run": True,
+        "campaign": places.campaign.slug,
+        "source_language": "zh",
+        "target_language": "en",
+    }
+
+
+def all_operations(places: Places, document: Schema) -> list[Operation]:
+    client = places.clients()["site admin"]
+    return list(
+        operations(document, lambda path, name: right_value(client, path, name), hints(places))
+    )
+
+
+def fault(operation: Operation, answer: Any) -> str:
+    """Say how an answer differs from what the schema describes, or nothing."""
+    responses = operation.described["responses"]
+    status = str(answer.status_code)
+    if status not in responses:
+        return f"the schema has no {status} here: {answer.content[:200]!r}"
+    content = resolve(operation.schema, responses[status]).get("content", {})
+    kind = answer.headers.get("Content-Type", "").partition(";")[0]
+    if kind not in content:
+        return f"{kind or 'no content'} is not among {list(content)}: {answer.content[:100]!r}"
+    schema = content[kind]["schema"] | {"components": operation.schema["components"]}
+    errors = Draft202012Validator(schema).iter_errors(json.loads(answer.content))
+    return next((f"{error.json_path}: {error.message[:200]}" for error in errors), "")
+
+
+def test_right_requests_succeed(places: Places, document: Schema) -> None:
+    """Otherwise all the others would be refused for one and the same reason."""
+    client = places.clients()["site admin"]
+    found = {}
+    for operation in all_operations(places, document):
+        if operation.method == "GET":
+            found[operation.path] = send(client, right_case(operation)).status_code
+    assert {path for path, status in found.items() if status not in (200, 202)} == set()
+
+
+def test_every_operation_with_hostile_requests(
+    places: Places, document: Schema, record_property: Any
+) -> None:
+    record = Record()
+    clients = places.clients()
+    for operation in all_operations(places, document):
+        for case in cases(operation):
+            for role in _roles(case, clients):
+                _judge(record, operation, case, clients[role], role)
+    record_property("table", record.table)
+    print(record.table)
+    assert not record.faults, record.summary
+
+
+def _roles(case: Case, roles: Iterable[str]) -> list[str]:
+    """Site admins send everything; of the others one in five does, the same in every run."""
+    chosen = zlib.crc32(str(case).encode())
+    return [
+        role
+        for number, role in enumerate(roles)
+        if role == "site admin" or case.what == "right" or chosen % 5 == number
+    ]
+
+
+def _judge(
+    record: Record, operation: Operation, case: Case, client: Client, role: str
+) -> None:
+    answer = send(client, case)
+    wrong = "" if _is_elsewhere(operation, case) else fault(operation, answer)
+    record.add(f"{operation.method} {operation.path}", case, answer, wrong, role)
+
+
+def _is_elsewhere(operation: Operation, case: Case) -> bool:
+    """An empty parameter makes another address, of another operation or of none."""
+    return "//" in case.address.partition("?")[0]
+
+
+def test_methods_that_the_schema_does_not_name(places: Places, document: Schema) -> None:
+    record = Record()
+    clients = places.clients()
+    by_path: dict[str, list[Operation]] = {}
+    for operation in all_operations(places, document):
+        by_path.setdefault(operation.path, []).append(operation)
+    for path, found in by_path.items():
+        for case in wrong_methods(path, found[0].address, [each.method for each in found]):
+            for role, client in clients.items():
+                answer = send(client, case)
+                wrong = "" if answer.status_code in OTHERWISE else "no such answer"
+                record.add(f"{case.method} {path}", case, answer, wrong, role)
+    assert not record.faults, record.summary
