@@ -10,6 +10,7 @@ import hmac
 import ipaddress
 import socket
 import ssl
+import unicodedata
 from collections.abc import Sequence
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
@@ -25,8 +26,11 @@ SIGNATURE = "X-Touchstone-Signature"
 PASSING = {408, 425, 429}
 # Networks that carry an IPv4 address inside: what counts is that one.
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
-# Protocol assignments (RFC 6890), of which Python's tables hold a part only.
-ASSIGNMENTS = ipaddress.ip_network("192.0.0.0/24")
+# What Python's tables lack or hold a part of only: protocol assignments (RFC 6890), relays of a
+# retired protocol (RFC 7526), documentation (RFC 9637).
+NOBODYS = [ipaddress.ip_network(each) for each in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")]
+# Control and format characters, and every kind of blank.
+UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -54,7 +58,7 @@ def check_url(url: str) -> SplitResult:
     Raises DeliveryError with a sentence.
     """
     # urlsplit drops some of them in silence: what was checked would not be what was typed.
-    if any(character <= " " or character == "\x7f" for character in url):
+    if any(unicodedata.category(character) in UNSEEN for character in url):
         raise DeliveryError("The address of a webhook may not hold blanks or control characters.")
     try:
         parts = urlsplit(url)
@@ -133,7 +137,7 @@ def is_public(address: str) -> bool:
         if ip.teredo is not None or ip.is_site_local:
             return False
         ip = inner or ip
-    if ip in ASSIGNMENTS:
+    if any(ip in network for network in NOBODYS):
         return False
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 

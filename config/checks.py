@@ -1,41 +1,62 @@
 """What a server that others reach may not lack: errors of `manage.py check --deploy`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import Error, Tags, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 # As Django warns (security.W009): what get_random_secret_key makes has 50.
-KEY_LENGTH, KEY_CHARACTERS = 50, 5
+KEY_LENGTH, KEY_CHARACTERS = 50, 8
 
 
 @register(Tags.security, deploy=True)
-def is_ready_to_deploy(app_configs: Sequence[Any] | None, **options: Any) -> list[Error]:
+def is_ready_to_deploy(app_configs: Sequence[Any] | None, **options: Any) -> list[CheckMessage]:
     """Return an error for a guessable key, and for answers or cookies over plain HTTP."""
-    errors = []
-    if len(settings.SECRET_KEY) < KEY_LENGTH or len(set(settings.SECRET_KEY)) < KEY_CHARACTERS:
-        errors.append(
-            Error(
-                f"SECRET_KEY is shorter than {KEY_LENGTH} characters or repeats a few.",
-                hint="It signs sessions and links: set 50 random characters.",
-                id="touchstone.E001",
-            )
+    return [*_of_the_key(), *_of_the_way()]
+
+
+def is_guessable(key: str) -> bool:
+    """Whether a key is short, uses few characters, repeats a part, or is an example of Django's."""
+    is_repeated = key in (key + key)[1:-1]
+    is_example = key.startswith("django-insecure-")
+    is_plain = len(key) < KEY_LENGTH or len(set(key)) < KEY_CHARACTERS
+    return is_plain or is_repeated or is_example
+
+
+def _of_the_key() -> Iterator[CheckMessage]:
+    if is_guessable(settings.SECRET_KEY):
+        yield Error(
+            f"SECRET_KEY is shorter than {KEY_LENGTH} characters, or repeats a few.",
+            hint="It signs sessions and links: set 50 random characters.",
+            id="touchstone.E001",
         )
+    if settings.DEBUG:
+        yield Error(
+            "DEBUG is on: whoever meets an error reads settings and code.",
+            hint="Unset DEBUG.",
+            id="touchstone.E004",
+        )
+
+
+def _of_the_way() -> Iterator[CheckMessage]:
     if not settings.HTTPS:
-        errors.append(
-            Error(
-                "HTTPS is off: cookies and links travel readable, and nothing redirects to TLS.",
-                hint="Set HTTPS=yes behind a proxy that terminates TLS.",
-                id="touchstone.E002",
-            )
+        yield Error(
+            "HTTPS is off: cookies and links travel readable, and nothing redirects to TLS.",
+            hint="Set HTTPS=yes behind a proxy that terminates TLS.",
+            id="touchstone.E002",
         )
-    elif settings.SECURE_HSTS_SECONDS <= 0:
-        errors.append(
-            Error(
-                "HSTS_SECONDS is 0: a browser may come back over plain HTTP.",
-                hint="Set HSTS_SECONDS=3600, and 31536000 once HTTPS has worked for a while.",
-                id="touchstone.E003",
-            )
+        return
+    if settings.SECURE_HSTS_SECONDS <= 0:
+        yield Error(
+            "HSTS_SECONDS is 0: a browser may come back over plain HTTP.",
+            hint="Set HSTS_SECONDS=3600, and 31536000 once HTTPS has worked for a while.",
+            id="touchstone.E003",
         )
-    return errors
+    if not settings.TRUSTED_PROXIES:
+        yield Warning(
+            "TRUSTED_PROXIES is empty: all visitors seem to come from the proxy's address, and "
+            "delays for guessing cannot tell them apart.",
+            hint="Set it to the addresses of the proxy that terminates TLS.",
+            id="touchstone.W001",
+        )

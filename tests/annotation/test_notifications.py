@@ -355,6 +355,14 @@ def test_mail_servers_say_whether_another_try_helps(
         "http://192.0.0.9/",
         "http://192.0.0.192/",
         "http://[::ffff:192.0.0.10]/",
+        "http://192.88.99.1/",
+        "http://[3fff::1]/",
+        "http://[2002:c058:6301::]/",
+        "http://0x7f.1/",
+        "http://0177.0.0.1/",
+        "http://017700000001/",
+        "http://127。0。0。1/",
+        "http://[64:ff9b:1::808:808]/",
     ],
 )
 def test_no_webhook_into_our_own_network(url: str) -> None:
@@ -370,6 +378,10 @@ def test_no_webhook_into_our_own_network(url: str) -> None:
         "http://exa\tmple.org/",
         "http://example.org/a b",
         "\0http://a/",
+        "http://exa\x85mple.org/",
+        "http://exa\u00admple.org/",
+        "http://example.org/\u202etxt",
+        "http://example.org/\u3000",
     ],
 )
 def test_no_webhook_with_control_characters(url: str) -> None:

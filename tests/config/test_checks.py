@@ -11,7 +11,7 @@ import pytest
 from config.checks import is_ready_to_deploy
 
 ROOT = Path(__file__).parents[2]
-GOOD = "k2j4h5g6f7d8s9a0" * 4
+GOOD = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 
 def _errors(settings: Any, **changes: Any) -> set[str]:
@@ -26,25 +26,50 @@ def _errors(settings: Any, **changes: Any) -> set[str]:
         ({}, set()),
         ({"SECRET_KEY": "a"}, {"touchstone.E001"}),
         ({"SECRET_KEY": "ab" * 40}, {"touchstone.E001"}),
+        ({"SECRET_KEY": "1234567890" * 6}, {"touchstone.E001"}),
+        ({"SECRET_KEY": "abcdef" + "g" * 60}, {"touchstone.E001"}),
+        ({"SECRET_KEY": f"django-insecure-{GOOD}"}, {"touchstone.E001"}),
+        ({"DEBUG": True}, {"touchstone.E004"}),
+        ({"TRUSTED_PROXIES": []}, {"touchstone.W001"}),
         ({"HTTPS": False}, {"touchstone.E002"}),
         ({"SECURE_HSTS_SECONDS": 0}, {"touchstone.E003"}),
     ],
 )
 def test_errors(settings: Any, changes: dict[str, Any], expected: set[str]) -> None:
-    good = {"SECRET_KEY": GOOD, "HTTPS": True, "SECURE_HSTS_SECONDS": 3600}
+    good = {
+        "SECRET_KEY": GOOD,
+        "HTTPS": True,
+        "SECURE_HSTS_SECONDS": 3600,
+        "TRUSTED_PROXIES": ["10.0.0.1"],
+    }
     assert _errors(settings, **good | changes) == expected
 
 
-def test_the_command_ends_with_an_error(tmp_path: Path) -> None:
-    environment = os.environ | {"SECRET_KEY": "a", "TOUCHSTONE_VAR": str(tmp_path)}
-    found = subprocess.run(
+def _check(var: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "DEBUG"}
+    return subprocess.run(
         [sys.executable, "manage.py", "check", "--deploy"],
         cwd=ROOT,
-        env=environment,
+        env=environment | {"TOUCHSTONE_VAR": str(var)} | variables,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_the_command_ends_with_an_error(tmp_path: Path) -> None:
+    found = _check(tmp_path, SECRET_KEY="a")
     assert found.returncode == 1
     assert "touchstone.E001" in found.stderr
     assert "touchstone.E002" in found.stderr
+    found = _check(tmp_path, SECRET_KEY=GOOD, HTTPS="yes")
+    assert found.returncode == 1
+    assert "touchstone.E003" in found.stderr
+
+
+def test_a_server_as_the_guide_sets_it_up_passes(tmp_path: Path) -> None:
+    found = _check(
+        tmp_path, SECRET_KEY=GOOD, HTTPS="yes", HSTS_SECONDS="3600", TRUSTED_PROXIES="10.0.0.1"
+    )
+    assert found.returncode == 0, found.stderr
+    assert "touchstone" not in found.stderr

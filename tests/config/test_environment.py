@@ -13,6 +13,7 @@ from config.environment import (
     env_bool,
     env_int,
     env_list,
+    env_networks,
     secret_key,
     site_url,
     transport_options,
@@ -33,6 +34,15 @@ def test_bad_values_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         env_bool("SWITCH", True)
     with pytest.raises(ImproperlyConfigured, match="SWITCH must be a whole number"):
         env_int("SWITCH", 1)
+
+
+def test_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROXIES", "10.0.0.0/24, ::1, unix")
+    assert env_networks("PROXIES") == ["10.0.0.0/24", "::1", "unix"]
+    for wrong in ("10.0.0.1/24", "proxy", "*"):
+        monkeypatch.setenv("PROXIES", wrong)
+        with pytest.raises(ImproperlyConfigured, match="PROXIES must list addresses"):
+            env_networks("PROXIES")
 
 
 def test_lists_drop_blanks(monkeypatch: pytest.MonkeyPatch) -> None:
