@@ -5,7 +5,7 @@ are the hybrids, the tests and the intervals.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,10 @@ class Brief:
     corpus: Corpus | None
     sign: float
     systems: Floats | None = None
+
+    def of_documents(self) -> "Brief":
+        """The same over a part of the documents: scores of whole systems say nothing of it."""
+        return self if self.systems is None else replace(self, systems=self.systems * NAN)
 
     def system_values(self, counts: Floats, cells: Any) -> Floats:
         """Score the systems in samples of segments: samples x systems, nan where there is none.

@@ -140,7 +140,8 @@ def _row(
     ours, theirs = human.matrix(), human.matrix(values)
     tau, pearson = (correlation_alone(ours, theirs, name) for name in ("kendall", "pearson"))
     systems = metaeval.system_correlation(*scored.system_level(measure))
-    for result in (tau, pearson, systems):
+    on_outputs = (tau, pearson) if human.n and measure.has_segments else ()
+    for result in (*on_outputs, systems):
         # Missing cells are said once for all measures: by n, n_missing and the sentence above.
         for warning in result.warnings:
             if warning.code == "too_few":
