@@ -23,7 +23,8 @@ def test_a_row_a_score(world: World) -> None:
     [found] = checked(world, *LONG).metrics
     assert (found.name, found.n_outputs, found.n_systems) == ("COMET", 2, 0)
     assert found.coverage == {"strong": 2, "weak": 0}
-    assert found.plan is not None and found.plan.change == "new"
+    assert found.plan is not None
+    assert found.plan.change == "new"
 
 
 def test_a_column_a_metric_keeps_its_name(world: World) -> None:
@@ -31,7 +32,8 @@ def test_a_column_a_metric_keeps_its_name(world: World) -> None:
     result = checked(world, *WIDE)
     assert [each.name for each in result.metrics if each.is_taken] == ["COMET-22", "TER"]
     told = " ".join(str(each) for each in result.report.problems)
-    assert "remark" in told and "mqm: named like human scores" in told
+    assert "remark" in told
+    assert "mqm: named like human scores" in told
     assert "TER: measures of this name are usually better when lower" in told
     chosen = checked(world, *WIDE, metrics=("mqm", "TER"), lower=frozenset(["TER"]))
     assert [each.name for each in chosen.metrics if each.is_taken] == ["TER", "mqm"]
@@ -90,7 +92,8 @@ def test_score_files_of_wmt_go_by_the_order_of_segments(world: World) -> None:
 )
 def test_what_is_wrong_is_said_with_file_row_and_field(world: World, row: str, wanted: str) -> None:
     [told] = errors(world, *LONG, row)
-    assert told.startswith("scores.tsv, ") and wanted in told
+    assert told.startswith("scores.tsv, ")
+    assert wanted in told
 
 
 @pytest.mark.parametrize("cell", ["", "nan", "NaN", "None", "NA", "-"])
