@@ -7,6 +7,9 @@ admin: the site admin, who reads and runs every campaign.
 
 A public campaign is read by everybody with a reading role, a private one by its members alone. A
 campaign is run by the campaign admin who created it and by its members with the role admin.
+
+A test set is read by every reading role. Site admins add to any; campaign admins to those that
+they own and those that are shared with them.
 """
 
 from collections.abc import Callable
@@ -21,7 +24,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from annotation.models import Campaign, Membership
+from annotation.models import Campaign, Membership, TestSet
 
 ADMIN, CAMPAIGN_ADMIN = "admin", "campaign admin"
 RESEARCHER, ANNOTATOR = "researcher", "annotator"
@@ -97,6 +100,33 @@ def _created_by(user: Any) -> Q:
 def runs_campaign(user: Any, campaign: Campaign) -> bool:
     """Whether a user may run a campaign."""
     return is_site_admin(user) or run_campaigns(user).filter(pk=campaign.pk).exists()
+
+
+def may_change_test_set(user: Any, test_set: TestSet) -> bool:
+    """Whether a user may add to a test set: systems, outputs, scores that were computed elsewhere.
+
+    Its owner, those it is shared with, and site admins may; all need a role that uploads. A test
+    set without an owner is changed by site admins alone. Commands have no user and do not ask.
+    """
+    if is_site_admin(user):
+        return True
+    if not is_admin(user):
+        return False
+    return test_set.created_by_id == user.pk or test_set.shares.filter(user=user).exists()
+
+
+def test_set_refusal(test_set: TestSet) -> str:
+    """Say who may add to a test set, to somebody who may not."""
+    owner = test_set.created_by
+    if owner is None:
+        return (
+            f"“{test_set}” belongs to nobody, so only site admins may add to it; one of them can "
+            "make you its owner."
+        )
+    return (
+        f"“{test_set}” belongs to {owner.get_username()}, and is not shared with you. Its owner "
+        "and site admins can share it, on its page."
+    )
 
 
 def campaign_for_reader(request: HttpRequest, slug: str) -> Campaign:

@@ -100,7 +100,7 @@ class StartSerializer(serializers.Serializer[object]):
         """Refuse names that no metric has."""
         unknown = sorted(set(names) - set(catalogue.infos()))
         if unknown:
-            raise serializers.ValidationError(f"There is no metric named {', '.join(unknown)}.")
+            raise serializers.ValidationError([catalogue.refusal(name) for name in unknown])
         return names
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:

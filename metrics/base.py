@@ -29,7 +29,10 @@ FAMILY_LABELS = {
     "wmd": "Word mover's distance",
     "sentbleu-wmt": "Lexical metrics",
     "lexical": "Lexical metrics",
+    "imported": "Imported scores",
 }
+# The family of metrics whose scores were computed elsewhere: they are shown, and never run.
+IMPORTED = "imported"
 # How several references are read unless an option says otherwise, by family or, of metrics
 # without one, by name. All others read them all at once, as BLEU does.
 READINGS = {
@@ -120,8 +123,15 @@ class MetricInfo:
         return dict(self.options)[name]
 
     @property
+    def is_imported(self) -> bool:
+        """Whether its scores were computed elsewhere, so that it cannot be run here."""
+        return self.family == IMPORTED
+
+    @property
     def reads(self) -> str:
         """What it reads besides the output, in words."""
+        if self.is_imported:
+            return "not known here"
         read = {"source": self.needs_source, "reference": self.needs_reference}
         return " and ".join(name for name, is_needed in read.items() if is_needed) or "output only"
 

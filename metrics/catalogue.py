@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from metrics import registry
-from metrics.base import Metric, MetricError, MetricInfo, OnTestSet
+from metrics.base import IMPORTED, Metric, MetricError, MetricInfo, OnTestSet
 from metrics.clock import Now
 from metrics.models import ConfiguredMetric, find_info
 from metrics.options import layers_elsewhere
@@ -19,12 +19,26 @@ RESERVED = "add"
 
 
 def infos(*, retired: bool = False) -> dict[str, MetricInfo]:
-    """Return descriptions by name, in the order of every list; `retired` ones only if wanted."""
+    """Return descriptions by name, in the order of every list.
+
+    Those that can be run; with `retired` all that may have scores, also those that are retired or
+    whose scores were imported.
+    """
     known = {name: info for name, (info, _) in registry.METRICS.items()}
     rows = ConfiguredMetric.objects.all()
-    for row in rows if retired else rows.filter(retired_at=None):
+    for row in rows if retired else rows.filter(retired_at=None).exclude(family=IMPORTED):
         known[row.name] = row.info
     return known
+
+
+def refusal(name: str) -> str:
+    """Say why there can be no run of a metric of this name."""
+    info = find(name)
+    if info is None:
+        return f"There is no metric named {name}."
+    if info.is_imported:
+        return f"{info.label}: its scores were computed elsewhere; it cannot be run here."
+    return f"{info.label} is retired: it is not offered for new runs."
 
 
 find = find_info
@@ -56,6 +70,8 @@ def load(
     if name in registry.METRICS:
         return _fitted(registry.load(name, **languages), references)
     info = get(name)
+    if info.is_imported:
+        raise MetricError(refusal(name), permanent=True)
     scorer = registry.get_family(info.family).scorer
     return _fitted(registry.build(info, scorer, **languages), references)
 

@@ -99,6 +99,63 @@ class SegmentScore(models.Model):
         return f"{self.signature_id}:{self.content_key}"
 
 
+class ImportedScores(models.Model):
+    """One system's scores under the signature of an import, of outputs and of the whole system.
+
+    Kept by system and segment, not by content: scores that were computed elsewhere may differ where
+    texts are equal (metrics of documents, random controls), and test sets may have no texts.
+    `segments` packs ids in ascending order as int64, `values` their scores as float64, both
+    little-endian; `value` is the score of the system as a whole, where that was imported.
+    """
+
+    signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="imported")
+    system = models.ForeignKey(System, models.CASCADE, related_name="imported_scores")
+    value = models.FloatField(null=True, blank=True)
+    segments = models.BinaryField(default=bytes)
+    values = models.BinaryField(default=bytes)
+
+    class Meta:
+        ordering = ["signature", "system"]
+        constraints = [
+            models.UniqueConstraint(fields=["signature", "system"], name="imported_system_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.signature_id}:{self.system_id}"
+
+
+class MetricImport(models.Model):
+    """Scores of one metric on one test set that came from elsewhere, as one import left them.
+
+    `signature` stands for every score that the metric then had on the test set. Of the imports
+    that are not withdrawn the newest is shown. Rows are never changed but for being withdrawn.
+    `provenance` says in words whence the scores came, `files` their names and SHA-256.
+    """
+
+    test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="metric_imports")
+    metric = models.CharField(max_length=60)
+    signature = models.ForeignKey(MetricSignature, models.PROTECT, related_name="imports")
+    provenance = models.TextField(blank=True)
+    files = models.JSONField(default=list)
+    n_outputs = models.PositiveIntegerField()
+    n_systems = models.PositiveIntegerField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["test_set", "metric", "id"]
+        indexes = [models.Index(fields=["metric"], name="metric_import_of_metric")]
+
+    def __str__(self) -> str:
+        return f"{self.metric} on {self.test_set_id}"
+
+
 class MetricRun(models.Model):
     """One metric over the outputs of some systems, shared by all workers that take part.
 

@@ -65,7 +65,7 @@ def start(
     started = Started()
     for name in dict.fromkeys(metrics):
         if name in refusals or name not in known:
-            started.refused.append(refusals.get(name) or f"There is no metric named {name}.")
+            started.refused.append(refusals.get(name) or catalogue.refusal(name))
         elif existing := active.get((name, frozenset(system.pk for system in chosen))):
             started.active.append(existing)
         else:

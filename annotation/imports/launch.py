@@ -42,7 +42,9 @@ def launch(
     return launched
 
 
-def examine(drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], report: Report) -> None:
+def examine(
+    drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], report: Report, *, user: Any = None
+) -> None:
     """Check test sets by themselves and against what is stored; store nothing."""
     for test_set_draft, _ in drafts:
-        uploads.examine(test_set_draft, report)
+        uploads.examine(test_set_draft, report, user=user)

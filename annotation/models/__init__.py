@@ -2,7 +2,8 @@
 
 from annotation.models.assignment import Assignment
 from annotation.models.campaign import Campaign, Item
-from annotation.models.corpus import Output, Reference, Segment, System, TestSet
+from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
+from annotation.models.guesses import GuessCount
 from annotation.models.judgment import ErrorSpan, Judgment, PublishedScore
 from annotation.models.people import (
     AccessLink,
@@ -19,6 +20,7 @@ __all__ = [
     "AuditEntry",
     "Campaign",
     "ErrorSpan",
+    "GuessCount",
     "Instructions",
     "Item",
     "Judgment",
@@ -29,4 +31,5 @@ __all__ = [
     "Segment",
     "System",
     "TestSet",
+    "TestSetShare",
 ]

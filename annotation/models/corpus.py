@@ -16,7 +16,11 @@ from django.urls import reverse
 
 
 class TestSet(models.Model):
-    """A set of source segments in one language pair, in document order."""
+    """A set of source segments in one language pair, in document order.
+
+    `created_by` is its owner: who stored it, or whom a site admin named since. None where a
+    command stored it, or where the account is gone.
+    """
 
     __test__ = False  # not a test class, whatever pytest thinks
 
@@ -43,6 +47,26 @@ class TestSet(models.Model):
     def direction(self) -> str:
         """The language pair as the field writes it: `en-zh`."""
         return f"{self.source_language}-{self.target_language}"
+
+
+class TestSetShare(models.Model):
+    """An account that may add to a test set beside its owner."""
+
+    __test__ = False
+
+    test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="shares")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="test_set_shares"
+    )
+
+    class Meta:
+        ordering = ["test_set", "user"]
+        constraints = [
+            models.UniqueConstraint(fields=["test_set", "user"], name="test_set_share_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} adds to {self.test_set_id}"
 
 
 class Segment(models.Model):

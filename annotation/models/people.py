@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from annotation.models.campaign import Campaign
+from annotation.models.corpus import TestSet
 
 
 class AccessLink(models.Model):
@@ -120,9 +121,17 @@ class Instructions(models.Model):
 
 
 class AuditEntry(models.Model):
-    """A decision about a campaign: who did what to whom, when and why. Only ever added."""
+    """A decision about a campaign, or about a test set: who did what to whom, when and why.
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="audit")
+    Only ever added.
+    """
+
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, null=True, blank=True, related_name="audit"
+    )
+    test_set = models.ForeignKey(
+        TestSet, models.CASCADE, null=True, blank=True, related_name="audit"
+    )
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -136,6 +145,12 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["campaign", "-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(campaign__isnull=True) ^ models.Q(test_set__isnull=True),
+                name="audit_of_one_thing",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.created_at:%Y-%m-%d}"

@@ -56,15 +56,15 @@ class Checked:
     preview: Preview
 
 
-def check_submission(submission: Submission) -> Checked:
-    """Read and check files without storing anything: the dry run."""
+def check_submission(submission: Submission, *, user: Any = None) -> Checked:
+    """Read and check files without storing anything: the dry run. Commands have no `user`."""
     report = Report()
-    return check_draft(read(submission, report), report)
+    return check_draft(read(submission, report), report, user=user)
 
 
-def check_draft(draft: TestSetDraft, report: Report) -> Checked:
+def check_draft(draft: TestSetDraft, report: Report, *, user: Any = None) -> Checked:
     """Check a draft and describe it."""
-    stored, changes = examine(draft, report)
+    stored, changes = examine(draft, report, user=user)
     segments = draft.segments or stored_segments(stored)
     doubt(draft, report, segments)
     return Checked(draft, report, changes, describe(draft, segments, stored))

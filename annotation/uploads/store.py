@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotation import languages
+from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.models.corpus import content_key, in_order
 from annotation.uploads.changes import Changes, Stored, compare, read_stored
@@ -44,11 +45,26 @@ class OutdatedError(Exception):
     """The stored test set changed after the import was previewed."""
 
 
-def examine(draft: TestSetDraft, report: Report, *, lock: bool = False) -> tuple[Stored, Changes]:
-    """Check a draft by itself and against what is stored; every violation goes to the report."""
+def examine(
+    draft: TestSetDraft, report: Report, *, user: Any = None, lock: bool = False
+) -> tuple[Stored, Changes]:
+    """Check a draft by itself, against what is stored, and whether its user may add that.
+
+    Every violation goes to the report. Commands have no user, and may.
+    """
     stored = read_stored(draft.slug, lock=lock)
     check(draft, report, stored.segments.keys())
-    return stored, compare(draft, stored, report)
+    changes = compare(draft, stored, report)
+    _require_owner(stored.test_set, changes, user, report)
+    return stored, changes
+
+
+def _require_owner(test_set: TestSet | None, changes: Changes, user: Any, report: Report) -> None:
+    """What is stored already may be sent again by anybody: nothing changes."""
+    if test_set is None or user is None or changes.is_empty:
+        return
+    if not may_change_test_set(user, test_set):
+        report.error(test_set_refusal(test_set))
 
 
 def store(
@@ -56,13 +72,13 @@ def store(
 ) -> ImportResult:
     """Store a test set, or add its systems to the stored test set of the same slug.
 
-    Storing the same draft again changes nothing. Raises ValidationError with every violation,
-    and OutdatedError where the changes are no longer the `expected` ones that were previewed.
+    Storing the same draft again changes nothing. Raises ValidationError with every violation, a
+    test set that the `user` may not change included, and OutdatedError where the changes are no longer the `expected` ones that were previewed.
     """
     report = Report()
     try:
         with transaction.atomic():
-            stored, changes = examine(draft, report, lock=True)
+            stored, changes = examine(draft, report, user=user, lock=True)
             if report.errors:
                 raise ValidationError([str(problem) for problem in report.errors])
             if expected is not None and changes != expected:

@@ -68,7 +68,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     report = Report()
     drafts = sources.read(sent, report)
     if not report.errors:
-        examine(drafts, report)
+        examine(drafts, report, user=request.user)
     if request.method == "POST" and not report.errors:
         return _store(request, drafts, token)
     if "problems" in request.GET:

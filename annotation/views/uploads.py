@@ -40,7 +40,7 @@ def upload(request: HttpRequest) -> HttpResponse:
         return _confirm(request, token)
     form = UploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        checked = check_submission(form.submission())
+        checked = check_submission(form.submission(), user=request.user)
         kept = keep(checked, signed_in(request).pk)
         return redirect(f"{reverse('testset-upload')}?check={kept}")
     context = {"form": form, "section": "testsets", "languages": languages.NAMES}

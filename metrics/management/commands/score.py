@@ -47,7 +47,7 @@ class Command(BaseCommand):
         known = catalogue.infos()
         for name in options["metric"]:
             if name not in known:
-                raise CommandError(f"There is no metric {name!r}. Known: {', '.join(known)}.")
+                raise CommandError(f"{catalogue.refusal(name)} Known: {', '.join(known)}.")
         test_set = _find_test_set(options["test_set"])
         systems = _find_systems(test_set, options["system"])
         try:

@@ -1,0 +1,134 @@
+"""The scores of one metric on one test set, as they are held under a signature."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from annotation.models import Output, Segment, System, TestSet
+from annotation.uploads.drafts import FULL_LENGTH
+from metrics.contents import pack_ids
+from metrics.models import ImportedScores, MetricSignature
+
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Held:
+    """Scores by primary keys: system -> segment -> score of an output, system -> its own score."""
+
+    outputs: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+    systems: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs have a score."""
+        return sum(len(scores) for scores in self.outputs.values())
+
+    def cells(self) -> Iterator[tuple[tuple[int, int | None], float]]:
+        """Every score by system and segment; the segment of a system's own score is None."""
+        for system, scores in self.outputs.items():
+            for segment, score in scores.items():
+                yield (system, segment), score
+        for system, score in self.systems.items():
+            yield (system, None), score
+
+    def with_added(self, other: "Held") -> "Held":
+        """Return both; where both have a score, the other's."""
+        outputs = {
+            system: {**self.outputs.get(system, {}), **other.outputs.get(system, {})}
+            for system in self.outputs.keys() | other.outputs.keys()
+        }
+        return Held(outputs, {**self.systems, **other.systems})
+
+
+@dataclass(frozen=True)
+class Names:
+    """How people call what a test set holds.
+
+    `systems` has every name by which a system can be meant: `name@0.8`, and `name` alone where one
+    length has it. `has` are the (system, segment) pairs that have an output.
+    """
+
+    systems: Mapping[str, int]
+    segments: Mapping[str, int]
+    has: frozenset[tuple[int, int]]
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """One name of each system."""
+        return {pk: name for name, pk in self.systems.items()}
+
+    @property
+    def keys(self) -> dict[int, str]:
+        """The name of each segment."""
+        return {pk: key for key, pk in self.segments.items()}
+
+
+def names_of(test_set: TestSet) -> Names:
+    """Read the names of a test set's systems and segments."""
+    systems: dict[str, int] = {}
+    rows = System.objects.filter(test_set=test_set).order_by("-length_ratio", "name")
+    known = list(rows.values_list("pk", "name", "length_ratio"))
+    for pk, name, ratio in known:
+        systems[f"{name}@{ratio.normalize():f}"] = pk
+    for pk, name, ratio in known:
+        if ratio == FULL_LENGTH or sum(name == other for _, other, _ in known) == 1:
+            systems[name] = pk
+    segments = Segment.objects.filter(test_set=test_set).order_by("position")
+    outputs = Output.objects.filter(system__test_set=test_set).order_by()
+    return Names(
+        systems,
+        dict(segments.values_list("key", "pk")),
+        frozenset(outputs.values_list("system_id", "segment_id")),
+    )
+
+
+def digest(held: Held, names: Names) -> str:
+    """Hash the scores with their names: 128 bits of SHA-256, as 32 hexadecimal digits."""
+    labels, keys = names.labels, names.keys
+    lines = sorted(
+        f"{labels[system]}\t{'' if segment is None else keys[segment]}\t{score!r}\n"
+        for (system, segment), score in held.cells()
+    )
+    return hashlib.sha256("".join(lines).encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def write(signature: MetricSignature, held: Held) -> None:
+    """Store scores under a signature that has none yet; those of another import stay."""
+    rows = [
+        _row(signature, system, held)
+        for system in sorted(held.outputs.keys() | held.systems.keys())
+    ]
+    ImportedScores.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+
+
+def _row(signature: MetricSignature, system: int, held: Held) -> ImportedScores:
+    scores = sorted(held.outputs.get(system, {}).items())
+    return ImportedScores(
+        signature=signature,
+        system_id=system,
+        value=held.systems.get(system),
+        segments=pack_ids([segment for segment, _ in scores]),
+        values=np.array([score for _, score in scores], dtype="<f8").tobytes(),
+    )
+
+
+def read(signature: MetricSignature) -> Held:
+    """Read what is stored under a signature."""
+    rows = list(ImportedScores.objects.filter(signature=signature).order_by("system"))
+    return Held(
+        {
+            row.system_id: dict(
+                zip(
+                    np.frombuffer(row.segments, "<i8").tolist(),
+                    np.frombuffer(row.values, "<f8").tolist(),
+                    strict=True,
+                )
+            )
+            for row in rows
+            if len(row.segments)
+        },
+        {row.system_id: row.value for row in rows if row.value is not None},
+    )

@@ -1,0 +1,113 @@
+"""A metric of the catalogue for every name under which scores were imported.
+
+Its direction never changes: scores of the same name that are better when lower, where others are
+better when higher, are another metric of the catalogue with the same label.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from metrics import registry
+from metrics.base import IMPORTED, MetricInfo, one_measure
+from metrics.models import ConfiguredMetric
+
+LONGEST = 60
+MARK = " (imported)"
+DESCRIPTION = "Scores that were computed elsewhere and imported; it cannot be run here."
+# Names of measures that fall with quality, as their authors define them.
+ERROR_RATES = frozenset(
+    "ter hter terp wer per cer cder bwer eed character perplexity ppl metricx"
+    .split()
+)
+
+
+def label_of(name: str) -> str:
+    """The label of an imported metric: every table, figure and file then says so."""
+    return f"{name}{MARK}"
+
+
+def check_name(name: str) -> str:
+    """Return a metric's name without outer blanks; ValidationError where it cannot be one."""
+    name = unicodedata.normalize("NFC", name).strip()
+    if not name:
+        raise ValidationError("A metric needs a name.")
+    if len(name) > LONGEST:
+        raise ValidationError(f"The name “{name[:20]}…” has more than {LONGEST} characters.")
+    if any(unicodedata.category(each) in ("Cc", "Cs", "Zl", "Zp") for each in name):
+        raise ValidationError(f"The name {name!r} holds a control character.")
+    return name
+
+
+def looks_like_error_rate(name: str) -> bool:
+    """Whether a name is that of a measure which is better when lower, such as TER or WER."""
+    words = re.split(r"[^a-z]+", name.casefold())
+    return bool(ERROR_RATES & set(words))
+
+
+def same(first: str, second: str) -> bool:
+    """Whether two names are one metric's: case does not matter."""
+    return _plain(first) == _plain(second)
+
+
+def _plain(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold().strip()
+
+
+def siblings(name: str) -> list[ConfiguredMetric]:
+    """The metrics of the catalogue with this name, one for each direction that was imported."""
+    rows = ConfiguredMetric.objects.filter(family=IMPORTED).order_by("pk")
+    return [row for row in rows if same(row.label.removesuffix(MARK), name)]
+
+
+def find(name: str, *, higher_is_better: bool) -> ConfiguredMetric | None:
+    """Return the metric of the catalogue; None before the first import."""
+    for row in siblings(name):
+        if row.info.higher_is_better == higher_is_better:
+            return row
+    return None
+
+
+def find_or_add(name: str, *, higher_is_better: bool, user: Any = None) -> ConfiguredMetric:
+    """Return the metric of the catalogue, added where it is new."""
+    row = find(name, higher_is_better=higher_is_better)
+    if row is not None:
+        return row
+    info = _info(_free(_slugs(name, is_lower=not higher_is_better)), name, higher_is_better)
+    document = {**vars(info), "options": {}}
+    row = ConfiguredMetric(
+        name=info.name, label=info.label, family=IMPORTED, description=document, created_by=user
+    )
+    row.save()
+    return row
+
+
+def _info(slug: str, name: str, higher_is_better: bool) -> MetricInfo:
+    return one_measure(
+        slug,
+        label_of(name),
+        needs_source=False,
+        needs_reference=False,
+        higher_is_better=higher_is_better,
+        description=DESCRIPTION,
+        family=IMPORTED,
+    )
+
+
+def _slugs(name: str, *, is_lower: bool) -> Iterator[str]:
+    """Names for the catalogue, the plainest first."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    slug = re.sub(r"[^a-z0-9+.]+", "-", letters).strip("-")[: LONGEST - 24] or "metric"
+    base = f"{IMPORTED}-{slug}" + ("-lower" if is_lower else "")
+    yield base
+    for number in count(2):
+        yield f"{base}-{number}"
+
+
+def _free(slugs: Iterable[str]) -> str:
+    taken = set(ConfiguredMetric.objects.values_list("name", flat=True)) | set(registry.METRICS)
+    return next(slug for slug in slugs if slug not in taken)

@@ -1,0 +1,223 @@
+"""Imported scores into the database: what an import would change, and the change itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.models import TestSet
+from annotation.uploads.problems import some
+from metrics.base import format_signature
+from metrics.clock import Now
+from metrics.imported import naming
+from metrics.imported.held import Held, Names, digest, names_of, read, write
+from metrics.models import ConfiguredMetric, MetricImport, MetricSignature
+
+Files = Sequence[Mapping[str, str]]
+INFINITY = float("inf")
+
+
+class Change(StrEnum):
+    """What an import does to the scores of a metric that a test set shows."""
+
+    NEW = "new"
+    ADDED = "added"
+    SAME = "same"
+    REPLACED = "replaced"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The scores of one metric that are to be imported, by the primary keys of the test set."""
+
+    name: str
+    held: Held
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What becomes of one metric: `held` is shown from then on, and `shown` was until then.
+
+    `n_added` scores are new, `n_same` are there already, and `n_changed` are there with another
+    value. One of those makes the import another version of the metric: its scores then stand alone,
+    because a mean over two versions is of neither.
+    """
+
+    draft: Draft
+    change: Change
+    held: Held
+    shown: MetricImport | None
+    n_added: int
+    n_same: int
+    n_changed: int
+    digest: str
+
+    @property
+    def sentence(self) -> str:
+        """What happens, in words."""
+        if self.change is Change.NEW:
+            return "new"
+        if self.change is Change.SAME:
+            return "stored already, nothing changes"
+        if self.change is Change.ADDED:
+            return f"{self.n_added:,} scores are added to those that are stored"
+        why = f"{self.n_changed:,} of {self.n_changed + self.n_same:,} stored scores differ"
+        if not self.n_changed:
+            why = "it was stored as better in the other direction"
+        return (
+            f"{why}: these scores replace the ones shown, which are kept under their signature"
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One metric after an import; `row` is None where nothing changed."""
+
+    plan: Plan
+    metric: ConfiguredMetric
+    signature: MetricSignature
+    row: MetricImport | None = field(default=None)
+
+
+def plan(test_set: TestSet, drafts: Sequence[Draft], names: Names) -> list[Plan]:
+    """Say what importing would change; nothing is stored."""
+    current = shown_imports(test_set)
+    return [_plan(test_set, draft, current, names) for draft in drafts]
+
+
+def shown_imports(test_set: TestSet) -> dict[str, MetricImport]:
+    """Return, by metric, the import whose scores a test set shows: the newest not withdrawn."""
+    rows = MetricImport.objects.filter(test_set=test_set, withdrawn_at=None)
+    return {row.metric: row for row in rows.select_related("signature").order_by("pk")}
+
+
+def _plan(
+    test_set: TestSet, draft: Draft, current: Mapping[str, MetricImport], names: Names
+) -> Plan:
+    metric = naming.find(draft.name, higher_is_better=draft.higher_is_better)
+    others = [row.name for row in naming.siblings(draft.name) if metric is None or row != metric]
+    shown = current.get(metric.name) if metric else None
+    turned = next((current[name] for name in others if name in current), None)
+    stored = dict(read(shown.signature).cells()) if shown else {}
+    cells = dict(draft.held.cells())
+    n_same = sum(stored.get(cell) == score for cell, score in cells.items())
+    n_changed = sum(cell in stored for cell in cells) - n_same
+    n_added = len(cells) - n_same - n_changed
+    change = Change.NEW
+    if turned is not None or n_changed:
+        change = Change.REPLACED
+    elif shown:
+        change = Change.ADDED if n_added else Change.SAME
+    held = draft.held
+    if shown and change in (Change.ADDED, Change.SAME):
+        held = read(shown.signature).with_added(draft.held)
+    hashed = digest(held, names)
+    return Plan(draft, change, held, turned or shown, n_added, n_same, n_changed, hashed)
+
+
+@transaction.atomic
+def store_all(
+    test_set: TestSet,
+    drafts: Sequence[Draft],
+    *,
+    provenance: str = "",
+    files: Files = (),
+    user: Any = None,
+) -> list[Outcome]:
+    """Store the scores of some metrics, all of them or nothing.
+
+    The same again changes nothing. More scores of a metric are added to those that are there; where
+    a score is there with another value, the new ones stand alone. Either way the metric gets a new
+    signature, and what was stored under the old one stays.
+    """
+    TestSet.objects.select_for_update().get(pk=test_set.pk)  # imports into it wait for each other
+    owner = user if user is not None and user.is_authenticated else None
+    said = {"provenance": provenance, "files": [dict(file) for file in files], "created_by": owner}
+    plans = plan(test_set, drafts, names_of(test_set))
+    return [_store(test_set, each, said) for each in plans]
+
+
+def _store(test_set: TestSet, found: Plan, said: Mapping[str, Any]) -> Outcome:
+    draft, user = found.draft, said["created_by"]
+    metric = naming.find_or_add(draft.name, higher_is_better=draft.higher_is_better, user=user)
+    fields = {"origin": "imported", "test_set": test_set.slug, "scores": found.digest}
+    signature, _ = MetricSignature.objects.get_or_create(
+        signature=format_signature(metric.name, fields), defaults={"metric": metric.name, "measures": [metric.name]}
+    )
+    if found.change is Change.SAME:
+        return Outcome(found, metric, signature)
+    write(signature, found.held)
+    if found.shown and found.shown.metric != metric.name:
+        withdraw(test_set, found.shown.metric, user=user)
+    row = MetricImport.objects.create(
+        test_set=test_set,
+        metric=metric.name,
+        signature=signature,
+        n_outputs=found.held.n_outputs,
+        n_systems=len(found.held.systems),
+        **said,
+    )
+    return Outcome(found, metric, signature, row)
+
+
+def withdraw(test_set: TestSet, metric: str, *, user: Any = None) -> int:
+    """Show a metric's imported scores no longer; returns how many imports were withdrawn.
+
+    Rows and scores stay. Importing the same scores again shows them again.
+    """
+    rows = MetricImport.objects.filter(test_set=test_set, metric=metric, withdrawn_at=None)
+    owner = user if user is not None and user.is_authenticated else None
+    return rows.update(withdrawn_at=Now(), withdrawn_by=owner)
+
+
+def resolve(
+    names: Names,
+    segment_scores: Mapping[tuple[str, str], float],
+    system_scores: Mapping[str, float],
+) -> Held:
+    """Return scores by names as scores by primary keys, those that are nan left out.
+
+    Raises ValidationError for systems, segments and outputs that the test set does not have, and
+    for infinite scores.
+    """
+    wrong = _unknown(names, segment_scores, system_scores)
+    every = {**segment_scores, **{(name, ""): score for name, score in system_scores.items()}}
+    if infinite := [" ".join(key).strip() for key, s in every.items() if s in (INFINITY, -INFINITY)]:
+        wrong.append(f"Infinite scores: {some(infinite)}.")
+    if wrong:
+        raise ValidationError(wrong)
+    outputs: dict[int, dict[int, float]] = {}
+    for (system, segment), score in segment_scores.items():
+        if score == score:
+            row = outputs.setdefault(names.systems[system], {})
+            row[names.segments[segment]] = float(score)
+    systems = {names.systems[n]: float(s) for n, s in system_scores.items() if s == s}
+    if not outputs and not systems:
+        raise ValidationError("There is no score to import.")
+    return Held(outputs, systems)
+
+
+def _unknown(
+    names: Names,
+    segment_scores: Mapping[tuple[str, str], float],
+    system_scores: Mapping[str, float],
+) -> list[str]:
+    wrong = []
+    systems = {name for name, _ in segment_scores} | set(system_scores)
+    segments = {key for _, key in segment_scores}
+    if strange := sorted(systems - names.systems.keys()):
+        wrong.append(f"The test set has no system {some(strange)}.")
+    if strange := sorted(segments - names.segments.keys()):
+        wrong.append(f"The test set has no segment {some(strange)}.")
+    if wrong:
+        return wrong
+    without = [
+        f"{system} {segment}"
+        for system, segment in segment_scores
+        if (names.systems[system], names.segments[segment]) not in names.has
+    ]
+    return [f"The test set has no output of {some(without)}."] if without else []
