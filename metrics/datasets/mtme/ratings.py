@@ -73,7 +73,9 @@ def _base(name: str, known: set[str]) -> str:
         return numbered[1]
     parts = name.split(".")
     heads = (".".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
-    return name if name in known and len(parts) == 1 else next((h for h in heads if h in known), name)
+    return (
+        name if name in known and len(parts) == 1 else next((h for h in heads if h in known), name)
+    )
 
 
 def _number(name: str) -> tuple[int, str]:
@@ -158,7 +160,9 @@ def _score(reading: _Reading, system: str, position: int) -> int:
     found = reading.evalset.human_scores.get((reading.name, "seg"))
     value = float(found.values[system][position]) if found and system in found.values else -1.0
     if not (0 <= value <= 100 and value == int(value)):
-        raise NotUsableError(f"the score of an annotator is not known ({system}, line {position + 1})")
+        raise NotUsableError(
+            f"the score of an annotator is not known ({system}, line {position + 1})"
+        )
     if len(reading.taken) > len(reading.places):
         raise NotUsableError("several annotators rated an output, and only their mean is known")
     return int(value)

@@ -141,7 +141,9 @@ def _systems(evalset: EvalSet) -> list[SystemDraft]:
     texts: dict[str, Sequence[str | None]] = dict(evalset.outputs)
     scored = [rows.values for rows in evalset.human_scores.values()]
     scored += [rows.values for rows in evalset.metric_scores.values()]
-    for name in dict.fromkeys(name for rows in [*scored, *evalset.ratings.values()] for name in rows):
+    for name in dict.fromkeys(
+        name for rows in [*scored, *evalset.ratings.values()] for name in rows
+    ):
         if name not in texts:
             texts[name] = evalset.references.get(name) or [""] * len(evalset.sources)
     keys = evalset.segments
@@ -191,9 +193,7 @@ def _head(evalset: EvalSet, test_set: TestSetDraft, name: str) -> dict[str, str]
     }
 
 
-def _campaign(
-    evalset: EvalSet, name: str, files: Sequence[str], report: Report
-) -> CampaignDraft:
+def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> CampaignDraft:
     """Return a campaign of this score, without name and address."""
     place = Place(f"human-scores/{evalset.language_pair}.{name}")
     rated = ratings.Rated(protocols.DEFAULT)
