@@ -9,6 +9,7 @@ import numpy as np
 import metaeval
 
 Row = dict[str, Any]
+BROUGHT = "Imported scores of systems are shown as they came, whatever the scores of outputs make."
 
 
 def basis(table: metaeval.SystemTable, n_segments: int, has_published: bool) -> list[str]:
@@ -17,8 +18,10 @@ def basis(table: metaeval.SystemTable, n_segments: int, has_published: bool) -> 
     `has_published`: agreement is with human scores published for whole systems.
     """
     human = _judged(table)
-    scored = [count for column in table.columns for count in column.counts.tolist()]
-    if set(human) | set(scored) == {n_segments} and not has_published:
+    own = [column for column in table.columns if not column.is_given]
+    scored = [count for column in own for count in column.counts.tolist()]
+    is_brought = len(own) < len(table.columns)
+    if set(human) | set(scored) == {n_segments} and not (has_published or is_brought):
         return [f"All figures rest on all {n_segments:,} segments of the test set."]
     told = [w.message for w in table.warnings if w.code == metaeval.MissingDataWarning.code]
     sentences = [f"The test set has {n_segments:,} segments."]
@@ -26,7 +29,8 @@ def basis(table: metaeval.SystemTable, n_segments: int, has_published: bool) -> 
         sentences.append(_of_humans(table, human))
     if scored:
         sentences += told or [f"Metric scores rest on {span(scored)} segments a system."]
-        sentences += _of_agreement(table, has_published)
+    sentences += [BROUGHT] if is_brought else []
+    sentences += _of_agreement(table, has_published) if scored or is_brought else []
     return sentences
 
 

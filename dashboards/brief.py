@@ -5,16 +5,17 @@ are the hybrids, the tests and the intervals.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import metaeval
 from annotation.models import Campaign
+from dashboards import measures
 from dashboards.selectors import Floats, HumanScores
 from metaeval.rowwise import kendall_tau, row_pearson
-from metrics.scores import Corpus, system_scores
+from metrics.scores import Corpus, MeasureScores
 
 STATISTICS = {
     "tau": "Segment level, Kendall τ-b",
@@ -32,6 +33,7 @@ class Brief:
 
     `values` is systems x segments; `statistics` (systems x segments x k) and `corpus` are there
     where the score of a system is no mean, and `sign` is what `corpus` has to be turned by.
+    `systems` has the scores of whole systems that a metric came with, which count instead.
     """
 
     key: str
@@ -42,6 +44,11 @@ class Brief:
     statistics: Floats | None
     corpus: Corpus | None
     sign: float
+    systems: Floats | None = None
+
+    def of_documents(self) -> "Brief":
+        """The same over a part of the documents: scores of whole systems say nothing of it."""
+        return self if self.systems is None else replace(self, systems=self.systems * NAN)
 
     def system_values(self, counts: Floats, cells: Any) -> Floats:
         """Score the systems in samples of segments: samples x systems, nan where there is none.
@@ -60,13 +67,15 @@ class Brief:
 
 def read_measures(campaign: Campaign, human: HumanScores) -> list[Brief]:
     """Read every measure with a score for the campaign's outputs, in the order of the catalogue."""
-    found = system_scores(campaign.test_set, human.systems).measures.values()
-    briefs = []
-    for one in found:
-        sign = 1.0 if one.higher_is_better else -1.0
-        names = (one.key, one.label, one.metric, one.signature)
-        briefs.append(Brief(*names, sign * one.values, one.statistics, one.corpus, sign))
-    return briefs
+    return [brief_of(one) for one in measures.read_measures(campaign, human).values()]
+
+
+def brief_of(one: MeasureScores) -> Brief:
+    """Turn a measure round where lower is better."""
+    sign = 1.0 if one.higher_is_better else -1.0
+    names = (one.key, one.label, one.metric, one.signature)
+    systems = None if one.systems is None else sign * one.systems
+    return Brief(*names, sign * one.values, one.statistics, one.corpus, sign, systems)
 
 
 def correlations(human: Floats, one: Brief, published: Floats | None = None) -> Floats:
@@ -88,6 +97,9 @@ def correlations(human: Floats, one: Brief, published: Floats | None = None) -> 
 def sides(human: Floats, one: Brief, published: Floats | None = None) -> tuple[Floats, Floats]:
     """Return each system's human score and its score of a measure, as in `correlations`."""
     everything = np.ones((1, human.shape[1]))
+    if one.systems is not None:
+        means = system_means(human, everything)[0] if published is None else published
+        return means, one.systems
     if published is not None:
         return published, one.system_values(everything, ~np.isnan(one.values))[0]
     both = ~(np.isnan(human) | np.isnan(one.values))

@@ -13,6 +13,7 @@ import numpy as np
 import metaeval
 from annotation.models import Campaign
 from dashboards.filters import Filters
+from dashboards.measures import told
 from dashboards.scored import N_HYBRIDS, Scored, read
 from dashboards.selectors import ALL
 from metaeval.correlations import correlation_alone
@@ -25,6 +26,7 @@ NAN = float("nan")
 class MeasureRow:
     """One measure of one metric against the humans of one campaign; nan where undefined.
 
+    `origin` says whether its scores were computed here or imported.
     `tau` is Kendall's τ-b and `r_segment` Pearson's r over all outputs pooled; `r_system` is
     Pearson's r over the systems, `r_hybrid` over hybrid systems and `r_limit` what the latter
     tends to with ever more hybrids (of corpus metrics by a line through their score). Scores of
@@ -35,6 +37,7 @@ class MeasureRow:
     label: str
     metric: str
     signature: str
+    origin: str
     is_turned: bool
     n: int
     n_missing: int
@@ -88,11 +91,11 @@ def table(scored: Scored, scores: str) -> CampaignCorrelations:
             f"{human.n:,} of {n_outputs:,} outputs have a human score; the others are left out "
             "at segment level."
         ] = None
-    if human.n and measures:
+    if human.is_there and measures:
         hybrids = _hybrids(scored, notes)
-        notes |= {warning.message: None for each in measures for warning in each.warnings}
+        notes |= dict.fromkeys(told(measures))
         rows = [_row(scored, measure, hybrids, notes) for measure in measures]
-    elif not human.n:
+    elif not human.is_there:
         notes["No output of this campaign has a human score yet."] = None
     return CampaignCorrelations(
         n_outputs=n_outputs,
@@ -115,7 +118,8 @@ Hybrids = dict[str, tuple[float, float]]
 def _hybrids(scored: Scored, notes: dict[str, None]) -> Hybrids:
     """Return (r, limit) by measure; the page says how many cells are left out."""
     if not scored.n:
-        notes["No judged output has the scores of all metrics: no hybrids can be drawn."] = None
+        if scored.human.n:
+            notes["No judged output has the scores of all metrics: no hybrids can be drawn."] = None
         return {}
     result = scored.hybrids
     notes |= dict.fromkeys(warning.message for warning in result.warnings)
@@ -131,14 +135,13 @@ def _row(
 ) -> MeasureRow:
     human, values = scored.human, scored.sign(measure) * measure.values
     missing = int((~np.isnan(human.values) & np.isnan(values)).sum())
-    if missing:
-        notes[f"{measure.metric}: {missing:,} judged outputs have no score yet; run it again."] = (
-            None
-        )
+    if missing and (measure.has_segments or not measure.is_imported):
+        notes[_missing(measure, missing)] = None
     ours, theirs = human.matrix(), human.matrix(values)
     tau, pearson = (correlation_alone(ours, theirs, name) for name in ("kendall", "pearson"))
     systems = metaeval.system_correlation(*scored.system_level(measure))
-    for result in (tau, pearson, systems):
+    on_outputs = (tau, pearson) if human.n and measure.has_segments else ()
+    for result in (*on_outputs, systems):
         # Missing cells are said once for all measures: by n, n_missing and the sentence above.
         for warning in result.warnings:
             if warning.code == "too_few":
@@ -151,6 +154,7 @@ def _row(
         label=measure.label,
         metric=measure.metric,
         signature=measure.signature,
+        origin=measure.origin,
         is_turned=not measure.higher_is_better,
         n=tau.n,
         n_missing=missing,
@@ -161,3 +165,9 @@ def _row(
         r_hybrid=r_hybrid,
         r_limit=r_limit,
     )
+
+
+def _missing(measure: MeasureScores, missing: int) -> str:
+    if measure.is_imported:
+        return f"{measure.label}: {missing:,} judged outputs have no score among those imported."
+    return f"{measure.metric}: {missing:,} judged outputs have no score yet; run it again."

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 import metaeval
 from annotation.models import Campaign, Output
 from dashboards.filters import Filters
+from dashboards.measures import read_measures
 from dashboards.selectors import Floats, HumanScores, human_scores
-from metrics.scores import MeasureScores, system_scores
+from metrics.scores import MeasureScores
 
 Integers = NDArray[np.int64]
 NOTHING = -1
@@ -36,8 +37,7 @@ class Frame:
 def read_frame(campaign: Campaign, filters: Filters) -> Frame:
     """Read the human scores under a reader's filters and all stored metric scores."""
     human = human_scores(campaign, filters)
-    table = system_scores(campaign.test_set, human.systems)
-    return Frame(human, table.measures, _outputs(human))
+    return Frame(human, read_measures(campaign, human), _outputs(human))
 
 
 def _outputs(human: HumanScores) -> Integers:

@@ -25,6 +25,7 @@ COLUMNS = (
     "label",
     "metric",
     "signature",
+    "origin",
     "is_turned",
     "n",
     "n_missing",

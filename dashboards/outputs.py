@@ -12,6 +12,7 @@ import metaeval
 from annotation.models import Campaign, Item, Judgment, Output, PublishedScore
 from annotation.models.judgment import VALUE
 from metrics import catalogue
+from metrics.imported.reading import of_output
 from metrics.models import MetricSignature, SegmentScore
 from metrics.scores import latest_signatures, unpack
 
@@ -35,12 +36,13 @@ class JudgmentLine:
 
 @dataclass(frozen=True)
 class ScoreLine:
-    """One measure of one metric."""
+    """One measure of one metric, computed here or imported."""
 
     label: str
     value: float
     is_turned: bool
     signature: str
+    is_imported: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,12 +131,19 @@ def _scores(campaign: Campaign, output: Output) -> list[ScoreLine]:
         signature__in=list(signatures), content_key=output.content_key
     ).order_by()
     packed: dict[int, Any] = dict(stored.values_list("signature_id", "values"))
-    return [
-        line
-        for pk, signature in signatures.items()
-        if pk in packed
-        for line in _score_lines(signature, packed[pk])
-    ]
+    brought = of_output(list(signatures.values()), output)
+    lines = []
+    for pk, signature in signatures.items():
+        if pk in packed:
+            lines += _score_lines(signature, packed[pk])
+        elif pk in brought:
+            lines.append(_imported_line(signature, brought[pk]))
+    return lines
+
+
+def _imported_line(signature: MetricSignature, value: float) -> ScoreLine:
+    info = catalogue.get(signature.metric)
+    return ScoreLine(info.label, value, not info.higher_is_better, signature.signature, True)
 
 
 def _score_lines(signature: MetricSignature, packed: bytes) -> list[ScoreLine]:

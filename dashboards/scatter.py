@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from annotation.models import Campaign
 from dashboards.frame import Frame, Integers, system_values
 from dashboards.lengths import lengths, unit_of
+from dashboards.measures import told
 from dashboards.selectors import Floats
 from metaeval.arrays import row_means
 
@@ -22,7 +23,10 @@ N_WORST = 15
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """Scores of one side, systems × segments and a score a system; larger is better."""
+    """Scores of one side, systems × segments; larger is better.
+
+    `systems` are scores of whole systems that were published or imported as such, else None.
+    """
 
     key: str
     label: str
@@ -30,24 +34,34 @@ class Axis:
     is_turned: bool
     values: Floats
     warnings: tuple[str, ...] = ()
+    systems: Floats | None = None
+    origin: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """What a reader must know to quote it."""
-        names = ("key", "label", "signature", "is_turned")
+        names = ("key", "label", "signature", "is_turned", "origin")
         return {name: getattr(self, name) for name in names}
 
 
 def human_axis(frame: Frame) -> Axis:
     """The human scores."""
     human = frame.human
-    return Axis("human", "Human score", human.source, False, human.values, human.warnings)
+    return Axis(
+        *("human", "Human score", human.source, False, human.values, human.warnings),
+        systems=human.published_systems,
+    )
 
 
 def measure_axis(frame: Frame, key: str) -> Axis:
     """A measure of a metric."""
     measure = frame.measures[key]
     turned = not measure.higher_is_better
-    return Axis(key, measure.label, measure.signature, turned, frame.turned(key))
+    systems = measure.systems if measure.systems is None or not turned else -measure.systems
+    return Axis(
+        *(key, measure.label, measure.signature, turned, frame.turned(key), tuple(told([measure]))),
+        systems=systems,
+        origin=measure.origin,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +123,23 @@ def _columns(
     return wanted
 
 
-def system_points(frame: Frame, x: Axis, y: Axis, points: Points) -> Points:
-    """Return a point for every system, over the outputs chosen; corpus metrics from counts."""
+def system_points(frame: Frame, x: Axis, y: Axis, points: Points, subset: Subset) -> Points:
+    """Return a point for every system, over the outputs chosen; corpus metrics from counts.
+
+    Where all outputs are chosen, scores of whole systems that were published or imported as such
+    count, and the other axis is over all that it has, as in the table of correlations.
+    """
     cells = np.isin(frame.outputs, points.output) & (frame.outputs >= 0)
-    pairs = zip(_system_scores(frame, x, cells), _system_scores(frame, y, cells), strict=True)
-    kept = [(i, a, b) for i, (a, b) in enumerate(pairs) if a == a and b == b]
+    is_part = bool(subset.document) or any(
+        subset.whole(name) is not None for name in ("shortest", "longest")
+    )
+    sides = [
+        _side(frame, axis, cells, is_part=is_part, is_beside=other.systems is not None)
+        for axis, other in ((x, y), (y, x))
+    ]
+    wanted = [subset.system in ("", name) for name in points.systems]
+    rows = enumerate(zip(*sides, wanted, strict=True))
+    kept = [(i, a, b) for i, (a, b, is_wanted) in rows if is_wanted and a == a and b == b]
     index = np.array([i for i, _, _ in kept], dtype=np.int64)
     return Points(
         np.array([a for _, a, _ in kept], dtype=float),
@@ -124,6 +150,17 @@ def system_points(frame: Frame, x: Axis, y: Axis, points: Points) -> Points:
         [""] * len(kept),
         points.systems,
     )
+
+
+def _side(
+    frame: Frame, axis: Axis, cells: NDArray[np.bool_], *, is_part: bool, is_beside: bool
+) -> list[float]:
+    """One axis's scores of the systems; `is_beside`: the other's are of whole systems."""
+    if is_part or not (is_beside or axis.systems is not None):
+        return _system_scores(frame, axis, cells)
+    if axis.systems is not None:
+        return axis.systems.tolist()  # type: ignore[no-any-return]
+    return _system_scores(frame, axis, ~np.isnan(axis.values))
 
 
 def _system_scores(frame: Frame, axis: Axis, cells: NDArray[np.bool_]) -> list[float]:

@@ -7,10 +7,11 @@ from functools import cached_property
 import metaeval
 from annotation.models import Campaign
 from dashboards.filters import Filters
+from dashboards.measures import read_measures
 from dashboards.selectors import ALL, Floats, HumanScores, human_scores
 from metaeval import questions
 from metaeval.questions import N_HYBRIDS
-from metrics.scores import MeasureScores, system_scores
+from metrics.scores import MeasureScores
 
 __all__ = ["N_HYBRIDS", "Scored", "read"]
 
@@ -41,6 +42,7 @@ class Scored:
             },
             human_systems=self.human.published_systems,
             labels={measure.key: measure.label for measure in self.measures},
+            given={m.key: m.systems for m in self.measures if m.systems is not None},
         )
 
     @property
@@ -75,5 +77,4 @@ class Scored:
 def read(campaign: Campaign, filters: Filters | str = ALL) -> Scored:
     """Read the judgments that filters choose and the stored scores of every table's measures."""
     human = human_scores(campaign, filters)
-    table = system_scores(campaign.test_set, human.systems)
-    return Scored(human, list(table.measures.values()), campaign.seed)
+    return Scored(human, list(read_measures(campaign, human).values()), campaign.seed)

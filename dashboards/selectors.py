@@ -36,7 +36,7 @@ class HumanScores:
 
     `published_systems` holds system scores published as such (nan where a system has none), or
     None where a system's score is the mean of its outputs'. `source` says in words where the
-    numbers come from.
+    numbers come from. `is_of_documents`: the reader chose some of the documents.
     """
 
     systems: tuple[System, ...]
@@ -45,6 +45,12 @@ class HumanScores:
     published_systems: Floats | None
     source: str
     warnings: tuple[str, ...] = ()
+    is_of_documents: bool = False
+
+    @property
+    def is_there(self) -> bool:
+        """Whether an output or a system has a human score."""
+        return self.n > 0 or self.published_systems is not None
 
     @property
     def n(self) -> int:
@@ -108,6 +114,7 @@ def _published(
         np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
         "human scores as published with the data set",
         tuple(warnings),
+        bool(filters.documents),
     )
 
 
@@ -122,7 +129,9 @@ def _judged(
         if not campaign.judging.is_standardised:
             warnings = (PENALTIES_STANDARDISED, *warnings)
     grid = _grid(campaign, systems, segments, output_means(columns, values))
-    return HumanScores(systems, segments, grid, None, _source(campaign, filters), warnings)
+    source = _source(campaign, filters)
+    is_part = bool(filters.documents)
+    return HumanScores(systems, segments, grid, None, source, warnings, is_part)
 
 
 def _source(campaign: Campaign, filters: Filters) -> str:

@@ -102,6 +102,10 @@ def add_commands(commands: Any) -> None:
             "score of a system is made of summed counts; repeat",
         )
         add("--human-systems", help="a TSV of published system scores")
+        add(
+            "--metric-systems",
+            help="a TSV (metric, system, score) of metrics that came with scores of systems",
+        )
         add_common(command)
     add = commands.choices["correlations"].add_argument
     add("--hybrids", type=int, default=10_000, help="hybrid systems to draw; default: 10000")
@@ -219,12 +223,14 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
         counts=counts,
         lower=options.lower,
         human_systems=options.human_systems,
+        metric_systems=options.metric_systems,
     )
 
 
 def within(options: argparse.Namespace, folder: Path) -> None:
     """Make the files that a command names lie in a folder. Raises ValueError where one does not."""
-    for name in ("path", "judgments", "annotators", "human_systems", "metrics", "segments"):
+    files = ("path", "judgments", "annotators", "human_systems", "metric_systems", "metrics")
+    for name in (*files, "segments"):
         if getattr(options, name, None):
             setattr(options, name, _inside(folder, getattr(options, name)))
     if getattr(options, "counts", None):

@@ -7,7 +7,7 @@ pages compute operation by operation, so that the numbers agree to the last bit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,17 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class ScoreFile:
-    """Human and metric scores over one grid; ``counts`` of metrics scored from sums."""
+    """Human and metric scores over one grid; ``counts`` of metrics scored from sums.
+
+    ``given`` has system -> score of metrics that came with scores of systems.
+    """
 
     human: ScoreMatrix
     metrics: Mapping[str, ScoreMatrix]
     counts: Mapping[str, CorpusStatistics]
     lower: Sequence[str]
     human_systems: Mapping[str, float] | None
+    given: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def scored(self) -> dict[str, Scored]:
         """Every metric, as counts where a system's score is made of them."""
@@ -59,6 +63,10 @@ class ScoreFile:
             else np.array([known.get(system, np.nan) for system in self.human.systems]),
             labels=labels or {},
             n_hybrids=n_hybrids,
+            given={
+                name: np.array([scores.get(system, np.nan) for system in self.human.systems])
+                for name, scores in self.given.items()
+            },
         )
 
 
@@ -69,10 +77,12 @@ def read_scores(
     counts: Mapping[str, str] | None = None,
     lower: Sequence[str] = (),
     human_systems: str | None = None,
+    metric_systems: str | None = None,
 ) -> ScoreFile:
     """Read a table of scores, with ``counts`` as metric -> ``FORMULA=FILE``.
 
-    ``human_systems`` is a file with columns system and score. Raises FormatError or ValueError.
+    ``human_systems`` is a file with columns system and score, ``metric_systems`` one with metric,
+    system and score. Raises FormatError or ValueError.
     """
     header = Table(path, ["system", "segment"]).header
     matrices = read_score_table(path, columns=[n for n in header if n not in ("system", "segment")])
@@ -81,7 +91,14 @@ def read_scores(
     gold = matrices.pop(human)
     read = {name: _counts(name, text, gold) for name, text in (counts or {}).items()}
     systems = _system_scores(human_systems) if human_systems else None
-    return ScoreFile(gold, matrices, read, lower, systems)
+    if systems and not gold.systems:
+        # Of a set without segments the table of scores has no line that names the systems.
+        gold = ScoreMatrix(np.empty((len(systems), 0)), systems, [])
+        matrices = dict.fromkeys(matrices, gold)
+    given = _given(metric_systems) if metric_systems else {}
+    if unknown := [name for name in given if name not in matrices]:
+        raise ValueError(f"{metric_systems}: no metric {unknown[0]} in {path}")
+    return ScoreFile(gold, matrices, read, lower, systems, given)
 
 
 def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
@@ -101,6 +118,15 @@ def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
 def _system_scores(path: str) -> dict[str, float]:
     table = Table(path, ["system", "score"])
     return {table.text(n, row, "system"): table.number(n, row, "score") for n, row in table.rows}
+
+
+def _given(path: str) -> dict[str, dict[str, float]]:
+    table = Table(path, ["metric", "system", "score"])
+    found: dict[str, dict[str, float]] = {}
+    for n, row in table.rows:
+        scores = found.setdefault(table.text(n, row, "metric"), {})
+        scores[table.text(n, row, "system")] = table.number(n, row, "score")
+    return found
 
 
 def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Row]:
@@ -166,6 +192,7 @@ def systems_table(scores: ScoreFile, **options: Any) -> SystemTable:
         scores.scored(),
         lower=scores.lower,
         human_systems=scores.human_systems,
+        given=scores.given,
         **options,
     )
 

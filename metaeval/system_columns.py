@@ -31,7 +31,8 @@ class MetricColumn(Result):
 
     ``tau`` and ``accuracy`` compare ``human`` with ``compared``: both sides' scores over the same
     segments, ``judged`` of each system, nan where there is none; ``n_shared`` counts systems.
-    ``n`` is the fewest segments behind a score.
+    ``n`` is the fewest segments behind a score. Where ``is_given``, scores are those that the
+    metric came with, whatever its segments make; the tests are over segments, if there are any.
     """
 
     metric: str
@@ -49,6 +50,7 @@ class MetricColumn(Result):
     tau: float
     accuracy: float
     n_shared: int
+    is_given: bool = False
 
 
 def metric_column(
@@ -59,11 +61,15 @@ def metric_column(
     versus: str,
     n_resamples: int,
     seed: int,
+    given: Mapping[str, float] | None = None,
 ) -> MetricColumn:
-    """Return a metric's column; ``human`` is segment scores, and system scores as published."""
+    """Return a metric's column; ``human`` is segment scores, and system scores as published.
+
+    ``given`` are system scores that the metric came with.
+    """
     notes = Notes()
-    counts, present = _present(scores, notes)
-    values = counts.system_scores()
+    counts, present = _present(scores, notes) if given is None else _with_scores(scores, given)
+    values = counts.system_scores() if given is None else _in_order(counts.systems, given)
     sign = -1.0 if is_lower_better else 1.0
     order = np.lexsort((np.array(counts.systems), -sign * values))
     ranked = [counts.systems[i] for i in order]
@@ -71,6 +77,8 @@ def metric_column(
     tests = [_compare(counts, present, order[[i, j]], n_resamples, seed) for i, j in pairs]
     pvalues, differences, shared = _placed(len(ranked), pairs, tests)
     told, compared, judged = _same_segments(counts, present, *human)
+    if given is not None:
+        told, compared, judged = _as_given(counts.systems, values, *human)
     tau, accuracy, n_shared = _agreement(told, sign * compared)
     turned = sign * differences * (1.0 if versus == "next" else -1.0)
     return MetricColumn(
@@ -94,6 +102,7 @@ def metric_column(
         tau=tau,
         accuracy=accuracy,
         n_shared=n_shared,
+        is_given=given is not None,
     )
 
 
@@ -116,6 +125,33 @@ def _present(scores: Scored, notes: Notes) -> tuple[CorpusStatistics, BoolArray]
         counts.score,
     )
     return kept, cells
+
+
+def _with_scores(scores: Scored, given: Mapping[str, float]) -> tuple[CorpusStatistics, BoolArray]:
+    """The systems that came with a score, with whatever segments they have."""
+    counts = scores if isinstance(scores, CorpusStatistics) else _as_counts(scores)
+    rows = [place for place, name in enumerate(counts.systems) if name in given]
+    kept = CorpusStatistics(
+        counts.values[rows], [counts.systems[row] for row in rows], counts.segments, counts.score
+    )
+    return kept, ~np.isnan(kept.values).any(axis=2)
+
+
+def _in_order(systems: Sequence[str], given: Mapping[str, float]) -> FloatArray:
+    return np.array([given.get(name, np.nan) for name in systems], dtype=np.float64)
+
+
+def _as_given(
+    systems: Sequence[str],
+    values: FloatArray,
+    human: ScoreMatrix,
+    published: Mapping[str, float] | None,
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """As `_same_segments`: the humans' scores of whole systems beside those of the metric."""
+    means = dict(zip(human.systems, human.system_means().tolist(), strict=True))
+    judged = dict(zip(human.systems, human.mask.sum(axis=1).tolist(), strict=True))
+    told = _in_order(systems, means if published is None else published)
+    return told, values, np.array([judged.get(name, 0) for name in systems], dtype=np.int64)
 
 
 def _as_counts(scores: ScoreMatrix) -> CorpusStatistics:

@@ -15,6 +15,8 @@ from metaeval.scores import ScoreMatrix
 from metaeval.system_columns import MetricColumn, Scored, metric_column
 
 VERSUS = ("next", "best")
+NO_RANKING = "No system has human scores: there is no human ranking."
+NO_CLUSTERS = "Human scores of whole systems alone: without those of outputs there are no clusters."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,6 +36,7 @@ def system_table(
     *,
     lower: Sequence[str] = (),
     human_systems: Mapping[str, float] | None = None,
+    given: Mapping[str, Mapping[str, float]] | None = None,
     versus: str = "next",
     test: str = "rank-sum",
     n_resamples: int = 1000,
@@ -54,6 +57,9 @@ def system_table(
     human_systems
         Human scores of whole systems where they were published as such: agreement is with those.
         Else it is with the means of ``human`` over the segments that the metric scores too.
+    given
+        Metric -> system -> score, of metrics that came with scores of systems: those are shown,
+        whatever their segments make. Tests are over segments.
     versus
         ``next``: each system against the one below it in the metric's own order (a mark says
         better than the next); ``best``: each against the first (a mark says worse than the best).
@@ -79,12 +85,19 @@ def system_table(
     seed, notes = resolve_seed(rng), Notes()
     ranking = rank_systems(human, test=test, rng=seed) if human.mask.any() else None
     if ranking is None:
-        notes.warn(TooFewWarning("No system has human scores: there is no human ranking."))
+        notes.warn(TooFewWarning(NO_RANKING if human_systems is None else NO_CLUSTERS))
     else:
         notes.absorb(ranking)
     columns = tuple(
         metric_column(
-            name, scores, name in lower, (human, human_systems), versus, n_resamples, seed
+            name,
+            scores,
+            name in lower,
+            (human, human_systems),
+            versus,
+            n_resamples,
+            seed,
+            (given or {}).get(name),
         )
         for name, scores in metrics.items()
     )
@@ -111,7 +124,7 @@ def _note(notes: Notes, columns: Sequence[MetricColumn], versus: str) -> None:
             f"({_span([_tested(each, versus) for each in uneven])})."
         )
         notes.warn(MissingDataWarning(text))
-    few = [each for each in columns if (_tested(each, versus) < LEAST_SHARED).any()]
+    few = [c for c in columns if c.shared.any() and (_tested(c, versus) < LEAST_SHARED).any()]
     if few:
         text = (
             f"{_named(few)}: some systems share fewer than {LEAST_SHARED} segments with the one "

@@ -1,6 +1,6 @@
 """Scores in the database: packing, storing once per content, and reading them into arrays."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -13,9 +13,22 @@ from annotation.models import Output, Segment, System, TestSet
 from metrics import catalogue
 from metrics.base import MetricInfo, Scores, ScoreWarning
 from metrics.contents import find_tokenised
+from metrics.imported.reading import imported_measures
+from metrics.imported.storing import shown_imports
+from metrics.measures import Corpus, MeasureScores, ScoreTable
 from metrics.models import MetricRun, MetricSignature, SegmentScore
 
-Corpus = Callable[[Scores], Scores]
+__all__ = [
+    "Corpus",
+    "MeasureScores",
+    "ScoreTable",
+    "latest_signatures",
+    "load_scores",
+    "pack",
+    "store_scores",
+    "system_scores",
+    "unpack",
+]
 # Where the newest run of the test set itself stands in the rank of a signature.
 HERE = 2
 _INTO = f'INSERT INTO {SegmentScore._meta.db_table} (signature_id, content_key, "values") '
@@ -84,9 +97,10 @@ def load_scores(
 def latest_signatures(test_set: TestSet) -> dict[str, MetricSignature]:
     """Return, by metric in registry order, the signature under which a test set is shown.
 
-    That is the signature of the newest finished run on the test set, otherwise of the newest
-    finished run of its language pair, otherwise of the newest run that has begun. Scores that hang
-    on all references of a test set are never those of another one.
+    Of imported scores that is the newest import's that is not withdrawn. Of our own it is the
+    signature of the newest finished run on the test set, otherwise of the newest finished run of
+    its language pair, otherwise of the newest run that has begun. Scores that hang on all
+    references of a test set are never those of another one.
     """
     here, finished = Q(test_set=test_set), Q(status=MetricRun.Status.DONE)
     runs = MetricRun.objects.filter(
@@ -113,47 +127,12 @@ def latest_signatures(test_set: TestSet) -> dict[str, MetricSignature]:
         for pk in sorted(ranks, key=ranks.__getitem__)
         if ranks[pk][HERE] or not _is_bound(infos.get(signatures[pk].metric))
     }
+    best |= {name: row.signature for name, row in shown_imports(test_set).items()}
     return {metric: best[metric] for metric in infos if metric in best}
 
 
 def _is_bound(info: MetricInfo | None) -> bool:
     return info is not None and info.depends_on_set
-
-
-@dataclass(frozen=True, eq=False)
-class MeasureScores:
-    """One measure over systems and segments.
-
-    `values` is systems x segments, nan where there is no output or no score. Where the system score
-    is not the mean of segments, `statistics` is systems x segments x k and `corpus` turns (h, k)
-    sums over segments into (h,) scores; otherwise both are None.
-    """
-
-    key: str
-    label: str
-    metric: str
-    signature: str
-    higher_is_better: bool
-    values: Scores
-    statistics: Scores | None
-    corpus: Corpus | None
-    n_outputs: int
-    n_missing: int
-    warnings: tuple[ScoreWarning, ...] = ()
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every output has a score."""
-        return self.n_missing == 0
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreTable:
-    """All measures of some systems of a test set; `segments` are ids, in the order of the set."""
-
-    systems: tuple[System, ...]
-    segments: tuple[int, ...]
-    measures: Mapping[str, MeasureScores]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,19 +153,29 @@ def system_scores(
     """Read every measure that has a score for outputs of `systems` (None: all of the set).
 
     With `all_of` only these metrics, but all of their measures and not those of tables alone.
-    Costs five queries and one for each metric, and one for all that expect raw text.
+    Costs six queries, one for each metric that was run here, one for all that expect raw text,
+    and one for all that were imported.
     """
     chosen = tuple(test_set.systems.all() if systems is None else systems)
     segments = tuple(
         Segment.objects.filter(test_set=test_set).order_by("position").values_list("pk", flat=True)
     )
     outputs, about_text = _outputs(chosen, segments), cache(partial(find_tokenised, chosen))
-    measures = {
-        measure.key: measure
+    wanted = {
+        metric: signature
         for metric, signature in latest_signatures(test_set).items()
         if all_of is None or metric in all_of
-        for measure in _measures(
-            test_set, signature, chosen, outputs, about_text, are_all=all_of is not None
+    }
+    brought = imported_measures(wanted, chosen, segments, len(outputs.keys))
+    measures = {
+        measure.key: measure
+        for metric, signature in wanted.items()
+        for measure in (
+            [brought[metric]]
+            if metric in brought
+            else _measures(
+                test_set, signature, chosen, outputs, about_text, are_all=all_of is not None
+            )
         )
     }
     return ScoreTable(chosen, segments, measures)

@@ -21,7 +21,7 @@ from dashboards.selectors import Floats, HumanScores, human_scores
 from metaeval.correlation_intervals import FEWEST_SEGMENTS
 from metaeval.jackknife import FEWEST
 
-VERSION = 2
+VERSION = 3
 SEED = 20_230
 FEWEST_SAMPLES, MOST_SAMPLES = 100, 400
 BUDGET = 100_000_000
@@ -47,7 +47,7 @@ AGREEMENT = {"one_vs_rest": "r", "alpha_z": "alpha_z", "alpha_raw": "alpha_raw"}
 def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     """Return the campaign's side; every estimate is [value, interval or None]."""
     human = human_scores(campaign, filters)
-    measures = brief.read_measures(campaign, human) if human.n else []
+    measures = brief.read_measures(campaign, human) if human.is_there else []
     cells = human.n * max(1, len(measures))
     n = int(min(MOST_SAMPLES, max(FEWEST_SAMPLES, BUDGET // max(1, cells))))
     rng = np.random.default_rng([SEED, campaign.test_set_id])
@@ -116,7 +116,9 @@ def _correlations(
         values = brief.correlations(human.values, one, human.published_systems)
         drawn = brief.resampled(human.values, one, counts)
         named = zip(brief.STATISTICS, values, drawn.T, strict=True)
-        samples[one.key] = {name: column for name, _, column in named if _is_drawn(name, human)}
+        samples[one.key] = {
+            name: column for name, _, column in named if _is_drawn(name, human, one)
+        }
         ends = _intervals(human, one)
         estimates[one.key] = {
             "label": one.label,
@@ -164,15 +166,15 @@ def _too_few(human: HumanScores) -> list[str]:
     return notes if n else []
 
 
-def _is_drawn(statistic: str, human: HumanScores) -> bool:
+def _is_drawn(statistic: str, human: HumanScores, one: brief.Brief) -> bool:
     """Whether samples are kept, for differences.
 
-    Published scores of whole systems cannot be drawn again, and samples of few segments cover less
-    than they say.
+    Published or imported scores of whole systems cannot be drawn again, and samples of few segments
+    cover less than they say.
     """
     if _n_judged(human) < FEWEST_SEGMENTS:
         return False
-    return statistic != "r_system" or human.published_systems is None
+    return statistic != "r_system" or (human.published_systems is None and one.systems is None)
 
 
 def _systems(human: HumanScores, counts: Floats) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -16,7 +16,7 @@ from dashboards.filters import Filters
 from dashboards.scored import read
 from dashboards.statistics import Question
 
-VERSION = 5
+VERSION = 6
 DEFAULT = "tau-b"
 
 

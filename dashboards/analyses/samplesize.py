@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
+from annotation.uploads.problems import some
 from dashboards import brief
 from dashboards.filters import Filters
 from dashboards.plain import plain
 from dashboards.selectors import Floats, human_scores
 
-VERSION = 1
+VERSION = 2
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FEWEST_SAMPLES, MOST_SAMPLES = 40, 200
 # Cells to sort for tau in all: about half a minute on one core.
@@ -34,6 +35,11 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     notes = list(human.warnings)
     if human.published_systems is not None:
         notes.append("System scores are means over the drawn segments, not the published ones.")
+    if brought := [one.label for one in measures if one.systems is not None]:
+        notes.append(
+            f"{some(brought, 3)}: system scores are means over the drawn segments, not "
+            "the imported ones."
+        )
     if not n:
         notes.append("No output of this campaign has a human score yet.")
     elif not measures:
@@ -43,7 +49,7 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     drawn = [brief.draw(rng, samples, n, size) for size in sizes]
     rows = [
         row
-        for one in measures
+        for one in (measures if n else [])
         for row in _rows(_judged(one, judged), human.values[:, judged], drawn, sizes)
     ]
     result: dict[str, Any] = plain(

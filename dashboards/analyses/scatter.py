@@ -20,7 +20,7 @@ from dashboards.scatter import (
 )
 from dashboards.simpson import by_system, simpson
 
-VERSION = 1
+VERSION = 2
 HUMAN = "human"
 SEGMENT, SYSTEM = "segment", "system"
 
@@ -67,7 +67,7 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     points = choose(campaign, frame, x, y, filters)
     by_systems = by_system(points)
     if filters.level == SYSTEM:
-        points = system_points(frame, x, y, points)
+        points = system_points(frame, x, y, points, filters)
     return document | _body(points, x, y, filters) | {"by_system": by_systems}
 
 
@@ -80,7 +80,7 @@ def _body(points: Points, x: Axis, y: Axis, filters: ScatterChoice) -> dict[str,
         "against": x.as_json(),
         "n": len(points),
         "statistics": statistics,
-        "warnings": [*x.warnings, *warnings],
+        "warnings": list(dict.fromkeys([*x.warnings, *y.warnings, *warnings])),
         **drawn(points),
         "rows": rows,
     }
@@ -96,7 +96,7 @@ def _axes(frame: Frame, filters: ScatterChoice) -> tuple[Axis, Axis] | str:
             return f"There is no measure “{key}” here; there are {', '.join(frame.measures)}."
     if chosen == HUMAN:
         return "Choose a measure to set against the humans."
-    if filters.against == HUMAN and not frame.human.n:
+    if filters.against == HUMAN and not frame.human.is_there:
         return "No output of this campaign has a human score yet."
     y = measure_axis(frame, chosen)
     return y, human_axis(frame) if filters.against == HUMAN else measure_axis(

@@ -13,8 +13,9 @@ from dashboards.filters import Filters
 from dashboards.scored import Scored, read
 from dashboards.selectors import Floats
 from dashboards.statistics import Question
+from metaeval.questions import can_answer
 
-VERSION = 4
+VERSION = 5
 DEFAULT = "tau-b"
 
 
@@ -50,7 +51,7 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
 
 def comparison_document(scored: Scored, question: Question) -> dict[str, Any]:
     """Return a comparison as plain values; without any metrics where nothing can be compared."""
-    is_there = bool(scored.measures) and scored.n > 0
+    is_there = can_answer(scored.panel, question)
     found = _found(scored, compare(scored, question)) if is_there else _none()
     return asked_fields(question) | found
 
@@ -75,6 +76,7 @@ def measure_rows(scored: Scored, values: Floats) -> list[dict[str, Any]]:
             "label": measure.label,
             "metric": measure.metric,
             "signature": measure.signature,
+            "origin": measure.origin,
             "is_turned": not measure.higher_is_better,
             "value": value,
         }

@@ -15,13 +15,15 @@ from dashboards.basis import agreement_groups, basis, span
 from dashboards.filters import Filters
 from dashboards.frame import Frame, read_frame
 from dashboards.lengths import CHARACTERS, WORDS, lengths, unit_of
+from dashboards.measures import told as about
 from dashboards.page_choice import Choice
 from dashboards.selectors import Floats
 from metrics.base import MetricError
 
-VERSION = 2
+VERSION = 3
 N_RESAMPLES = 1000
 REFERENCE, SOURCE = "reference", "source"
+NO_TEXTS = "No lengths: this test set has no texts."
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     deviations, notes = _deviations(campaign, frame, filters)
     # What scores rest on is told once, in the basis.
     told = [w.message for w in table.warnings if w.code != metaeval.MissingDataWarning.code]
-    warnings = dict.fromkeys([*frame.human.warnings, *told, *notes])
+    warnings = dict.fromkeys([*frame.human.warnings, *about(frame.measures), *told, *notes])
     return {
         "campaign": campaign.slug,
         "direction": campaign.test_set.direction,
@@ -91,6 +93,7 @@ def table_of(campaign: Campaign, frame: Frame, filters: SystemsChoice) -> metaev
         measures_of(frame),
         lower=[key for key, measure in frame.measures.items() if not measure.higher_is_better],
         human_systems=known,
+        given=given_of(frame),
         versus=filters.versus,
         test=filters.test,
         n_resamples=N_RESAMPLES,
@@ -106,6 +109,19 @@ def measures_of(frame: Frame) -> dict[str, metaeval.ScoreMatrix | metaeval.Corpu
         if measure.statistics is None or measure.corpus is None
         else metaeval.CorpusStatistics(measure.statistics, names, segments, measure.corpus)
         for key, measure in frame.measures.items()
+    }
+
+
+def given_of(frame: Frame) -> dict[str, dict[str, float]]:
+    """Return the scores of systems that measures came with: measure -> system -> score."""
+    return {
+        key: {
+            name: score
+            for name, score in zip(frame.human.names, measure.systems.tolist(), strict=True)
+            if score == score
+        }
+        for key, measure in frame.measures.items()
+        if measure.systems is not None
     }
 
 
@@ -140,6 +156,8 @@ def _column(frame: Frame, column: metaeval.MetricColumn) -> dict[str, Any]:
         "key": measure.key,
         "label": measure.label,
         "signature": measure.signature,
+        "origin": measure.origin,
+        "is_given": column.is_given,
         "is_turned": not measure.higher_is_better,
         "is_corpus": measure.corpus is not None,
         "tau": plain(column.tau),
@@ -194,6 +212,8 @@ def _deviations(
         own, goal, of = output_lengths(campaign, frame, unit, filters.wanted)
     except MetricError as error:
         return {"unit": unit, "of": filters.wanted, "rows": []}, [f"No lengths: {error}"]
+    if not np.nan_to_num(goal).any():
+        return {"unit": unit, "of": of, "rows": []}, [NO_TEXTS]
     rows, notes = [], []
     for name, length, wanted in zip(frame.human.names, own, goal, strict=True):
         result = metaeval.length_deviation(length, wanted)

@@ -18,7 +18,7 @@ from dashboards.judgments import CONTROLS, read_judgments
 from dashboards.plain import plain
 from dashboards.selectors import Floats, HumanScores, human_scores, output_means
 
-VERSION = 1
+VERSION = 2
 # A crowd is left out one by one only as far as these, whoever gave most judgments first.
 MANY_PEOPLE = 150
 # More documents than this are not left out one by one: the page could not show them.
@@ -34,12 +34,16 @@ ANNOTATOR, FAILING, CONTROL, SYSTEM, DOCUMENT = (
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """What is left out, and the human scores without it (systems x segments)."""
+    """What is left out, and the human scores without it (systems x segments).
+
+    Where documents are left out, scores of whole systems are not known.
+    """
 
     kind: str
     name: str
     human: Floats
     published: Floats | None
+    is_of_documents: bool = False
 
 
 def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
@@ -47,13 +51,15 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     human = human_scores(campaign, filters)
     measures = brief.read_measures(campaign, human)
     warnings, notes = list(human.warnings), list[str]()
-    if not human.n:
+    if not human.is_there:
         warnings.append("No output of this campaign has a human score yet.")
     elif not measures:
         warnings.append("No metric has scored this campaign's outputs yet.")
     base = _table(human.values, measures, human.published_systems)
-    everything = list(_scenarios(campaign, filters, human, notes)) if human.n and measures else []
-    tables = [_table(one.human, measures, one.published) for one in everything]
+    everything = (
+        list(_scenarios(campaign, filters, human, notes)) if human.is_there and measures else []
+    )
+    tables = [_without(one, measures) for one in everything]
     if len(human.systems) <= brief.FEWEST_SYSTEMS:
         notes.append("With fewer than three systems left there is no correlation over systems.")
     document = {
@@ -84,6 +90,11 @@ def _table(human: Floats, measures: list[brief.Brief], published: Floats | None)
     """Return measures x statistics."""
     rows = [brief.correlations(human, one, published) for one in measures]
     return np.array(rows).reshape(len(measures), len(brief.STATISTICS))
+
+
+def _without(one: Scenario, measures: list[brief.Brief]) -> Floats:
+    known = [each.of_documents() for each in measures] if one.is_of_documents else measures
+    return _table(one.human, known, one.published)
 
 
 def _scenarios(
@@ -151,7 +162,7 @@ def _without_documents(
     unknown = None if published is None else np.full_like(published, np.nan)
     for name in names:
         rest = np.where(documents[None, :] == name, np.nan, human.values)
-        yield Scenario(DOCUMENT, name, rest, unknown)
+        yield Scenario(DOCUMENT, name, rest, unknown, is_of_documents=True)
 
 
 def _places(human: HumanScores) -> dict[int, tuple[int, int]]:

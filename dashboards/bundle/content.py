@@ -11,6 +11,7 @@ from annotation.quality import JudgmentColumns, read_columns
 from dashboards.bundle.choice import BundleChoice
 from dashboards.filters import Filters
 from dashboards.frame import Frame, read_frame
+from dashboards.selectors import Floats
 from metaeval.corpus import FORMULAS
 from metrics.scores import MeasureScores
 
@@ -56,6 +57,11 @@ class Content:
     def lower(self) -> list[str]:
         """Measures where lower is better."""
         return [key for key, each in self.measures.items() if not each.higher_is_better]
+
+    @property
+    def given(self) -> dict[str, Floats]:
+        """Scores of systems by measure, of those that were imported with such."""
+        return {k: each.systems for k, each in self.measures.items() if each.systems is not None}
 
     @property
     def counted(self) -> dict[str, str]:

@@ -32,6 +32,8 @@ def data_files(content: Content) -> Files:
         yield f"counts/{key}.tsv", _counts(content, key)
     if content.frame.human.published_systems is not None:
         yield "human-systems.tsv", _human_systems(content)
+    if content.given:
+        yield "metric-systems.tsv", _metric_systems(content)
     yield "lengths.tsv", _lengths(content)
     yield from _evalset(content)
 
@@ -131,10 +133,10 @@ def _scores(content: Content) -> Iterator[str]:
 
 
 def _metrics(content: Content) -> Iterator[str]:
-    """Labels, by which metrics of equal value are ordered."""
-    yield _line("metric", "label", "is_lower_better")
+    """Labels, by which metrics of equal value are ordered, and where scores come from."""
+    yield _line("metric", "label", "is_lower_better", "origin")
     for key, measure in content.measures.items():
-        yield _line(key, measure.label, int(not measure.higher_is_better))
+        yield _line(key, measure.label, int(not measure.higher_is_better), measure.origin)
 
 
 def _counts(content: Content, key: str) -> Iterator[str]:
@@ -150,6 +152,15 @@ def _human_systems(content: Content) -> Iterator[str]:
     yield _line("system", "score")
     for name, score in zip(content.names, published if published is not None else (), strict=True):
         yield _line(name, plain_number(float(score)))
+
+
+def _metric_systems(content: Content) -> Iterator[str]:
+    """Scores of systems that were imported; a system without one has no line."""
+    yield _line("metric", "system", "score")
+    for key, scores in content.given.items():
+        for name, score in zip(content.names, scores.tolist(), strict=True):
+            if score == score:
+                yield _line(key, name, plain_number(score))
 
 
 def _lengths(content: Content) -> Iterator[str]:
@@ -175,6 +186,10 @@ def _evalset(content: Content) -> Files:
         if measure.is_complete and not np.isnan(measure.values).any():
             name = f"{top}/metric-scores/{pair}/{_safe(key)}-{_used(content)}.seg.score"
             yield name, _column(content, measure.values[:, order])
+    for key, scores in content.given.items():
+        if not np.isnan(scores).any():
+            name = f"{top}/metric-scores/{pair}/{_safe(key)}-{_used(content)}.sys.score"
+            yield name, _column(content, scores[:, None])
 
 
 def _used(content: Content) -> str:

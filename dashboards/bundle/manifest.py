@@ -28,9 +28,10 @@ def manifest_of(
                 "key": key,
                 "label": measure.label,
                 "signature": measure.signature,
+                "origin": measure.origin,
                 "computed_on": computed_on[measure.signature],
                 "is_lower_better": not measure.higher_is_better,
-                "system_score": content.counted.get(key, "mean of segments"),
+                "system_score": _system_score(content, key),
                 "missing": measure.n_missing,
             }
             for key, measure in measures.items()
@@ -49,6 +50,13 @@ def manifest_of(
         ],
         "files": dict(files),
     }
+
+
+def _system_score(content: Content, key: str) -> str:
+    """What a system's score is made of."""
+    if key in content.given:
+        return "as imported"
+    return content.counted.get(key, "mean of segments")
 
 
 def campaign_facts(content: Content) -> dict[str, Any]:

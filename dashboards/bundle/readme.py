@@ -40,7 +40,8 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
   breaks inside texts are blanks.
 - `scores.tsv`: human score and every metric, as the metric gives it, of every output; empty where
   there is none. `counts/`: the summed counts behind corpus scores.
-- `metrics.tsv`: keys, labels and directions of the metrics.
+- `metrics.tsv`: keys, labels and directions of the metrics, and whether their scores were computed
+  by Touchstone or imported. `metric-systems.tsv`: scores of whole systems that were imported.
 - `lengths.tsv`: lengths of outputs and the wanted ones.
 - `mt-metrics-eval/`: texts and scores in the layout of mt-metrics-eval, version 2; metrics with
   missing scores are left out there, because the layout has no place for them.
@@ -80,6 +81,9 @@ def _settings(content: Content) -> list[str]:
         f"- filters: {'; '.join(content.filters.words) or 'none'}",
     ]
     lines += [f"- {each.label}: `{each.signature}`" for each in content.measures.values()]
+    imported = [each.label for each in content.measures.values() if each.is_imported]
+    if imported:
+        lines.append(f"- computed elsewhere and imported: {', '.join(imported)}")
     return lines + [f"- {key} is not in the tables: {why}" for key, why in content.left_out.items()]
 
 

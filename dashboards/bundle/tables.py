@@ -13,8 +13,9 @@ from dashboards.analyses.systems import N_RESAMPLES
 from dashboards.bundle.content import Content
 from dashboards.filters import OUT
 from dashboards.judgments import left_out
-from dashboards.scored import N_HYBRIDS
+from dashboards.scored import N_HYBRIDS, Scored
 from metaeval.__main__ import run_command
+from metaeval.questions import can_answer
 from metaeval.reproduce import plain
 
 
@@ -35,13 +36,13 @@ class BundleTable:
 def tables_of(content: Content) -> list[BundleTable]:
     """Return the tables that a campaign's data allow."""
     tables = _of_judgments(content) if len(content.judgments) else []
-    if content.measures and content.frame.human.n:
+    if content.measures and content.frame.human.is_there:
         hybrids = ["--hybrids", str(N_HYBRIDS)]
         about = "Every metric against the humans: τ-b, r over outputs, systems and hybrids"
         arguments = ["correlations", *_scores(content), *hybrids]
         tables.append(BundleTable("correlations", about, arguments))
         tables += _of_questions(content)
-    if content.measures or content.frame.human.n:
+    if content.measures or content.frame.human.is_there:
         options = ["--versus", "next", "--test", "rank-sum", "--resamples", str(N_RESAMPLES)]
         about = "MT systems: human clusters, metric scores with marks"
         tables.append(BundleTable("systems", about, ["systems", *_scores(content), *options]))
@@ -90,7 +91,11 @@ def _of_questions(content: Content) -> list[BundleTable]:
     wanted = [key for key in filters.metric.split() if key in content.measures]
     shown = [word for key in wanted for word in ("--shown", key)]
     options = ["--correction", filters.correction, "--scope", filters.scope, *shown]
+    measures = list(content.measures.values())
+    panel = Scored(content.frame.human, measures, content.campaign.seed).panel
     for question in filters.questions:
+        if not can_answer(panel, question):
+            continue
         words = ["--statistic", question.statistic.key, "--grouping", question.grouping]
         words += ["--test", question.test, "--metrics", "metrics.tsv"]
         about = f"{question.label}: intervals and ranks of all metrics, all differences with p"
@@ -107,6 +112,8 @@ def _scores(content: Content) -> list[str]:
         arguments += ["--counts", f"{key}:{formula}=counts/{key}.tsv"]
     if content.frame.human.published_systems is not None:
         arguments += ["--human-systems", "human-systems.tsv"]
+    if content.given:
+        arguments += ["--metric-systems", "metric-systems.tsv"]
     return arguments
 
 

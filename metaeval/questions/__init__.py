@@ -8,6 +8,7 @@ computation behind tables of metrics, their ranks and the heat maps of pairs.
 from metaeval.questions.base import Comparison
 from metaeval.questions.cells import compare_cells, compare_limits
 from metaeval.questions.dependent import compare_hybrids, compare_systems
+from metaeval.questions.levels import answerable, can_answer, widened
 from metaeval.questions.scored import N_HYBRIDS, Scored
 from metaeval.questions.shown import ALPHA, CORRECTIONS, SCOPES, adjusted, order_of
 from metaeval.questions.statistics import GROUPINGS, STATISTICS, TESTS, Question, Statistic, parse
@@ -27,6 +28,7 @@ __all__ = [
     "Statistic",
     "adjusted",
     "answer",
+    "can_answer",
     "order_of",
     "parse",
     "values_of",
@@ -34,9 +36,18 @@ __all__ = [
 
 
 def answer(scored: Scored, question: Question) -> Comparison:
-    """Answer a question with all metrics; ValueError where no cell has all their scores."""
-    if not scored.n:
+    """Answer a question with all metrics; ValueError where nothing has all their scores.
+
+    Metrics without a score on the level of the question (systems, or judged segments) are nan, and
+    leave the others as they are.
+    """
+    part, notes = answerable(scored, question)
+    if not can_answer(part, question):
         raise ValueError("no output has the scores of the humans and of all metrics")
+    return widened(_answer(part, question), scored, part, notes)
+
+
+def _answer(scored: Scored, question: Question) -> Comparison:
     if question.statistic.key == "hybrids":
         return compare_hybrids(scored, question)
     if question.statistic.key == "limit":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,9 @@ class Scored:
 
     Metrics in ``lower`` are better when lower. ``counts`` are of metrics whose score of a system
     is made of summed counts. ``human_systems`` (one a system, nan where there is none) replaces
-    the means of the systems' human scores. ``labels`` name metrics in sentences and break ties.
+    the means of the systems' human scores. ``given`` has the scores of systems that a metric came
+    with (one a system, nan where there is none): they count instead of what its segments make, and
+    it may have no scores of segments. ``labels`` name metrics in sentences and break ties.
     """
 
     human: ScoreMatrix
@@ -36,16 +38,63 @@ class Scored:
     human_systems: FloatArray | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     n_hybrids: int = N_HYBRIDS
+    given: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @cached_property
+    def on_segments(self) -> tuple[str, ...]:
+        """The metrics that have a score of a judged segment; the others have none to compare."""
+        judged = self.human.mask
+        return tuple(key for key, metric in self.metrics.items() if (judged & metric.mask).any())
+
+    @cached_property
+    def on_systems(self) -> tuple[str, ...]:
+        """The metrics that have a score of a system that the humans scored."""
+        sides = {key: self.system_level(key, self.system_cells) for key in self.metrics}
+        return tuple(
+            key for key, (ours, theirs) in sides.items() if np.isfinite(ours + theirs).any()
+        )
+
+    @cached_property
+    def segment_part(self) -> Scored:
+        """The same with the metrics of `on_segments`."""
+        return self._part(self.on_segments)
+
+    @cached_property
+    def system_part(self) -> Scored:
+        """The same with the metrics of `on_systems`."""
+        return self._part(self.on_systems)
+
+    def _part(self, keys: Sequence[str]) -> Scored:
+        if len(keys) == len(self.metrics):
+            return self
+        return replace(
+            self,
+            metrics={key: self.metrics[key] for key in keys},
+            lower=[key for key in self.lower if key in keys],
+            counts={key: each for key, each in self.counts.items() if key in keys},
+            given={key: each for key, each in self.given.items() if key in keys},
+        )
 
     @cached_property
     def cells(self) -> FloatArray:
         """Human scores, systems x segments, of the cells that all metrics have; else nan.
 
         All metrics are compared on the same cells, so one that a metric has not scored is left
-        out for all.
+        out for all. Metrics that scored no judged cell at all leave out none.
         """
-        scored = [~np.isnan(metric.values) for metric in self.metrics.values()]
+        if self.metrics and not self.on_segments:
+            return np.full(self.human.shape, np.nan)
+        scored = [self.metrics[key].mask for key in self.on_segments]
         return np.where(np.logical_and.reduce(scored), self.human.values, np.nan)
+
+    @cached_property
+    def system_cells(self) -> BoolArray:
+        """The cells that scores of systems are made of: judged, and scored by all that need them.
+
+        Metrics that came with scores of systems need none.
+        """
+        needed = [self.metrics[key].mask for key in self.on_segments if key not in self.given]
+        return np.asarray(np.logical_and.reduce([self.human.mask, *needed]))
 
     @property
     def n(self) -> int:
@@ -96,16 +145,25 @@ class Scored:
         return ours, {name: ours.with_values(self.turned(key)) for name, key in pairs}
 
     def of_systems(self) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
-        """Return one human and one turned score a system, as systems x 1, over `cells`."""
-        common = np.isfinite(self.cells)
-        sides = [self.system_level(key, common) for key in self.metrics]
-        human = ScoreMatrix(sides[0][0][:, None], self.human.systems, ["all"])
+        """Return one human and one turned score a system, as systems x 1, over `system_cells`.
+
+        A system that a metric has no score of is left out for all of them.
+        """
+        sides = [self.system_level(key, self.system_cells) for key in self.metrics]
+        lost = np.logical_or.reduce([np.isnan(theirs) for _, theirs in sides])
+        ours = np.where(lost, np.nan, sides[0][0])
+        human = ScoreMatrix(ours[:, None], self.human.systems, ["all"])
         pairs = zip(self.names, sides, strict=True)
         return human, {name: human.with_values(theirs[:, None]) for name, (_, theirs) in pairs}
 
     @cached_property
     def hybrids(self) -> HybridCorrelations:
-        """Hybrid systems, drawn once; ValueError where no cell has everything."""
+        """Hybrid systems, drawn once, of the metrics that have judged segments.
+
+        ValueError where no cell has everything.
+        """
+        if len(self.on_segments) < len(self.metrics):
+            return self.segment_part.hybrids
         return hybrid_supersample(
             self.human.with_values(self.cells),
             {key: each for key, each in self.metrics.items() if key not in self.counts},
@@ -139,7 +197,13 @@ class Scored:
 
         Both over the same cells: those given, by default those that the humans and this metric
         scored. Published system scores are of whole systems: there the metric covers every output.
+        Scores of systems that a metric came with stand beside all that the humans judged.
         """
+        if key in self.given:
+            judged = self.human.mask if cells is None else cells
+            means = system_scores(self.human.values, judged)
+            ours = means if self.human_systems is None else self.human_systems
+            return ours, np.asarray(self.sign(key) * self.given[key])
         values = self.turned(key)
         known = ~np.isnan(self.human.values) & ~np.isnan(values) if cells is None else cells
         ours = system_scores(self.human.values, known)

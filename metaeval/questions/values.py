@@ -9,6 +9,7 @@ import numpy as np
 import metaeval
 from metaeval.arrays import FloatArray
 from metaeval.questions.base import notes_of
+from metaeval.questions.levels import answerable, can_answer, wide
 from metaeval.questions.scored import Scored
 from metaeval.questions.statistics import Question
 
@@ -20,8 +21,17 @@ def values_of(scored: Scored, question: Question) -> tuple[FloatArray, Notes]:
 
     nan where it is undefined.
     """
-    if not scored.metrics or not scored.n:
+    if not can_answer(scored, question):
         return np.full(len(scored.metrics), np.nan), {}
+    part, notes = answerable(scored, question)
+    values, told = _values_of(part, question)
+    if part is scored:
+        return values, told
+    places = [place for place, key in enumerate(scored.metrics) if key in part.metrics]
+    return wide(values, places, len(scored.metrics)), told | notes
+
+
+def _values_of(scored: Scored, question: Question) -> tuple[FloatArray, Notes]:
     if question.statistic.key == "hybrids":
         return hybrid_values(scored), notes_of(scored.hybrids.warnings)
     if question.statistic.key == "limit":
@@ -36,11 +46,12 @@ def values_of(scored: Scored, question: Question) -> tuple[FloatArray, Notes]:
 
 def left_out(scored: Scored) -> Notes:
     """Say on how many outputs scores of systems rest, where that is not all that were judged."""
-    lost = int(np.isfinite(scored.human.values).sum()) - scored.n
+    n = int(scored.system_cells.sum())
+    lost = int(scored.human.mask.sum()) - n
     if not lost or scored.human_systems is not None:
         return {}
     return {
-        f"Scores of systems rest on the {scored.n:,} outputs that the humans and all metrics "
+        f"Scores of systems rest on the {n:,} outputs that the humans and all metrics "
         f"scored, on both sides; {lost:,} more were judged.": None
     }
 

@@ -1,6 +1,7 @@
 """The scores of one metric on one test set, as they are held under a signature."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -68,14 +69,11 @@ class Names:
 
 def names_of(test_set: TestSet) -> Names:
     """Read the names of a test set's systems and segments."""
-    systems: dict[str, int] = {}
     rows = System.objects.filter(test_set=test_set).order_by("-length_ratio", "name")
     known = list(rows.values_list("pk", "name", "length_ratio"))
-    for pk, name, ratio in known:
-        systems[f"{name}@{ratio.normalize():f}"] = pk
-    for pk, name, ratio in known:
-        if ratio == FULL_LENGTH or sum(name == other for _, other, _ in known) == 1:
-            systems[name] = pk
+    named = Counter(name for _, name, _ in known)
+    systems = {f"{name}@{ratio.normalize():f}": pk for pk, name, ratio in known}
+    systems |= {n: pk for pk, n, ratio in known if ratio == FULL_LENGTH or named[n] == 1}
     segments = Segment.objects.filter(test_set=test_set).order_by("position")
     outputs = Output.objects.filter(system__test_set=test_set).order_by()
     return Names(

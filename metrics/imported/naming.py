@@ -21,8 +21,10 @@ MARK = " (imported)"
 DESCRIPTION = "Scores that were computed elsewhere and imported; it cannot be run here."
 # Names of measures that fall with quality, as their authors define them.
 ERROR_RATES = frozenset(
-    "ter hter terp wer per cer cder bwer eed character perplexity ppl metricx"
-    .split()
+    (
+        *("ter", "hter", "terp", "wer", "per", "cer", "cder", "bwer", "eed", "character"),
+        *("perplexity", "ppl", "metricx"),
+    )
 )
 
 

@@ -68,9 +68,7 @@ class Plan:
         why = f"{self.n_changed:,} of {self.n_changed + self.n_same:,} stored scores differ"
         if not self.n_changed:
             why = "it was stored as better in the other direction"
-        return (
-            f"{why}: these scores replace the ones shown, which are kept under their signature"
-        )
+        return f"{why}: these scores replace the ones shown, which are kept under their signature"
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,8 @@ def _store(test_set: TestSet, found: Plan, said: Mapping[str, Any]) -> Outcome:
     metric = naming.find_or_add(draft.name, higher_is_better=draft.higher_is_better, user=user)
     fields = {"origin": "imported", "test_set": test_set.slug, "scores": found.digest}
     signature, _ = MetricSignature.objects.get_or_create(
-        signature=format_signature(metric.name, fields), defaults={"metric": metric.name, "measures": [metric.name]}
+        signature=format_signature(metric.name, fields),
+        defaults={"metric": metric.name, "measures": [metric.name]},
     )
     if found.change is Change.SAME:
         return Outcome(found, metric, signature)
@@ -186,7 +185,9 @@ def resolve(
     """
     wrong = _unknown(names, segment_scores, system_scores)
     every = {**segment_scores, **{(name, ""): score for name, score in system_scores.items()}}
-    if infinite := [" ".join(key).strip() for key, s in every.items() if s in (INFINITY, -INFINITY)]:
+    if infinite := [
+        " ".join(key).strip() for key, s in every.items() if s in (INFINITY, -INFINITY)
+    ]:
         wrong.append(f"Infinite scores: {some(infinite)}.")
     if wrong:
         raise ValidationError(wrong)

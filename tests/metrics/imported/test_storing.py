@@ -1,11 +1,7 @@
 """Imported scores in the database."""
 
-import pytest
-from django.core.exceptions import ValidationError
-
 from metrics import imported
-from metrics.imported import storing
-from metrics.models import ImportedScores, MetricImport, MetricSignature
+from metrics.models import ImportedScores
 from tests.world import World
 
 

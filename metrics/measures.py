@@ -1,0 +1,60 @@
+"""Scores of one measure over systems and segments, as readers of scores take them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from annotation.models import System
+from metrics.base import IMPORTED, Scores, ScoreWarning
+
+Corpus = Callable[[Scores], Scores]
+COMPUTED = "computed"
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureScores:
+    """One measure over systems and segments.
+
+    `values` is systems x segments, nan where there is no output or no score. Where the system score
+    is not the mean of segments, `statistics` is systems x segments x k and `corpus` turns (h, k)
+    sums over segments into (h,) scores; otherwise both are None. `systems` has the systems' scores
+    of a metric that brought its own (nan where a system has none): they count instead, and are of
+    whole systems, so they say nothing of a part of the segments.
+    """
+
+    key: str
+    label: str
+    metric: str
+    signature: str
+    higher_is_better: bool
+    values: Scores
+    statistics: Scores | None
+    corpus: Corpus | None
+    n_outputs: int
+    n_missing: int
+    warnings: tuple[ScoreWarning, ...] = ()
+    systems: Scores | None = None
+    is_imported: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every output has a score."""
+        return self.n_missing == 0
+
+    @property
+    def has_segments(self) -> bool:
+        """Whether any output has a score; else there are scores of systems alone."""
+        return self.n_missing < self.n_outputs
+
+    @property
+    def origin(self) -> str:
+        """Where the scores come from, in a word for tables."""
+        return IMPORTED if self.is_imported else COMPUTED
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """All measures of some systems of a test set; `segments` are ids, in the order of the set."""
+
+    systems: tuple[System, ...]
+    segments: tuple[int, ...]
+    measures: Mapping[str, MeasureScores]
