@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ class EvalSet:
     ratings: Mapping[str, Ratings] = field(default_factory=dict)
     metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def segments(self) -> tuple[str, ...]:
         """Names of the segments: "1", "2", ..."""
         return tuple(str(number + 1) for number in range(len(self.sources)))

@@ -1,6 +1,8 @@
 """Where things stand in an mt-metrics-eval folder, and where a file alone belongs."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
@@ -103,3 +105,9 @@ def place_of(name: str, pair: str) -> str:
         is_source = name in (f"{pair}.txt", f"{pair}.jsonl")
         return f"sources/{name}" if is_source else f"references/{name}"
     return f"system-outputs/{pair}/{name}"
+
+
+def guess_pair(names: Iterable[str]) -> str:
+    """Return the language pair that most files are named after; nothing where none is."""
+    heads = Counter(head for name in names if is_pair(head := name.split(".")[0]))
+    return min(heads, key=lambda head: (-heads[head], head), default="")
