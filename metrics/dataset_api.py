@@ -122,9 +122,9 @@ class _ImportViewSet(
         """Leave out what others began."""
         rows = super().get_queryset()
         rows = rows.exclude(dataset="") if self.of_dataset else rows.filter(dataset="")
-        return (
-            rows if is_site_admin(self.request.user) else rows.filter(created_by=self.request.user)
-        )
+        if is_site_admin(self.request.user):
+            return rows
+        return rows.filter(created_by_id=self.request.user.pk)
 
     def _begun(self, row: DatasetImport) -> Response:
         return Response(self.get_serializer(row).data, status=status.HTTP_202_ACCEPTED)

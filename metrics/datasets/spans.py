@@ -1,8 +1,8 @@
 """WMT23: error spans of the same outputs by six groups of annotators, a campaign each.
 
-An error without a place in the output, an omission, is marked over the source. Spans whose severity
-was left undecided weigh nothing at the source: they are neutral under MQM, and under ESA, which has
-no such severity, left out. The human reference is judged as a system and serves as reference. The
+An error without a place in the output, an omission, is marked over the source. The 22 spans of ESA
+whose severity was left undecided are minor, the lesser of its two, so that no marked output comes
+out as free of errors. The human reference is judged as a system and serves as reference. The
 scores of metrics on the same outputs come from `wmt23-meta`, where it lies beside.
 """
 
@@ -22,7 +22,7 @@ from metrics.datasets.wmt23_meta import PROVENANCE, metrics_of
 
 REFERENCE = "refA"
 SIDES = {"target": TARGET, "source": SOURCE, "missing": SOURCE}
-UNDECIDED = "undecided"
+SEVERITIES = {"minor": "minor", "major": "major", "undecided": "minor"}
 Cell = tuple[str, str]
 Key = tuple[str, str, str]
 
@@ -78,23 +78,18 @@ def _spans(
     for row in read_table(pair.folder / "spans.tsv", *columns):
         if (row["seg"], row["system"]) not in outputs:
             raise row.error("system", f"has no output of segment {row['seg']}")
-        if (span := _span(row, len(sources[row["seg"]]["source"]))) is not None:
-            found[row["seg"], row["system"], row["set"]].append(span)
+        span = _span(row, len(sources[row["seg"]]["source"]))
+        found[row["seg"], row["system"], row["set"]].append(span)
     return found
 
 
-def _span(row: Row, source_length: int) -> Span | None:
+def _span(row: Row, source_length: int) -> Span:
     is_missing = row["side"] == "missing"
-    severity = row["severity"]
-    if severity == UNDECIDED:
-        if _protocol(row["set"]) == "esa":
-            return None
-        severity = "neutral"
     return Span(
         side=row.find("side", SIDES),
         start=0 if is_missing else row.whole("start"),
         end=source_length if is_missing else row.whole("end"),
-        severity=severity,
+        severity=row.find("severity", SEVERITIES),
         category=our_category(row["category"]),
     )
 

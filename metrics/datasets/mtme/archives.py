@@ -160,7 +160,7 @@ def _tarred(stream: object) -> Entries:
                 kind = "links and devices are not unpacked"
                 raise ValidationError(f"{printable(member.name)}: {kind}.")
             if entry := archive.extractfile(member):
-                yield member.name.removeprefix("./"), entry  # type: ignore[misc]
+                yield member.name.removeprefix("./"), entry
 
 
 class _Counted:

@@ -159,7 +159,7 @@ def _metric(evalset: EvalSet, name: str, choice: Choice) -> MetricDraft:
     return MetricDraft(
         name,
         evalset.segments,
-        outputs.values if outputs else {},
+        {system: row.tolist() for system, row in outputs.values.items()} if outputs else {},
         {system: float(row[0]) for system, row in systems.values.items()} if systems else {},
         higher_is_better=name not in choice.lower,
     )
@@ -181,16 +181,15 @@ def _campaigns(
             report.warn("scores of documents and domains alone are left out", where)
             continue
         draft = _campaign(evalset, name, files.get(name, ()), report)
-        found.append(replace(draft, **_head(evalset, test_set, name)))
+        found.append(
+            replace(
+                draft,
+                slug=_slug(f"{test_set.slug}-{name}"),
+                name=f"{test_set.name}: {name}"[:LONGEST_NAME],
+                study=slugify(evalset.name)[:LONGEST_SLUG],
+            )
+        )
     return found
-
-
-def _head(evalset: EvalSet, test_set: TestSetDraft, name: str) -> dict[str, str]:
-    return {
-        "slug": _slug(f"{test_set.slug}-{name}"),
-        "name": f"{test_set.name}: {name}"[:LONGEST_NAME],
-        "study": slugify(evalset.name)[:LONGEST_SLUG],
-    }
 
 
 def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> CampaignDraft:
@@ -208,7 +207,7 @@ def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report)
         if _follow(outputs, systems, rated.means()):
             outputs, systems = {}, {}
         else:
-            said = "the scores differ from what follows from the ratings; both are kept, and the scores count"
+            said = "the scores are not those of the ratings: both are kept, and the scores count"
             report.warn(said, place)
     question = protocols.get(rated.protocol).question
     return CampaignDraft(

@@ -44,7 +44,7 @@ class Command(BaseCommand):
     def _import_all(
         self, wanted: list[tuple[str, str]], pair: str, data: Path
     ) -> tuple[list[str], dict[str, str]]:
-        """Go on after one that is missing or broken; return what came in, and why others did not."""
+        """Go on after one that is missing or broken; return what came in and what did not."""
         done: list[str] = []
         failed: dict[str, str] = {}
         for name, own in wanted:
