@@ -59,6 +59,27 @@ def normalise(code: str) -> str:
     return language.to_tag()
 
 
+def split_pair(pair: str) -> tuple[str, str]:
+    """Return source and target of a pair as folders and files are named, in standard spelling.
+
+    Codes may be of three letters and have script and region. A part in capitals is a region, not
+    a language of its own. Raises ValueError where no hyphen parts two languages.
+
+    >>> split_pair("zh-en"), split_pair("en-pt-BR"), split_pair("zh_CN-sah")
+    (('zh', 'en'), ('en', 'pt-BR'), ('zh-CN', 'sah'))
+    """
+    parts = pair.split("-")
+    for place in range(1, len(parts)):
+        codes = "-".join(parts[:place]), "-".join(parts[place:])
+        if (
+            parts[0].islower()
+            and parts[place].split("_")[0].islower()
+            and all(map(is_valid, codes))
+        ):
+            return normalise(codes[0]), normalise(codes[1])
+    raise ValueError(f"“{pair}” is no language pair. Write one such as zh-en or en-pt_BR.")
+
+
 def script(code: str) -> str:
     """Return the four-letter script a language is usually written in; `Latn` if unknown."""
     language = _language(code)

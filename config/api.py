@@ -7,6 +7,7 @@ from rest_framework.routers import DefaultRouter
 from annotation.api import CampaignViewSet, JudgmentViewSet, TestSetViewSet
 from dashboards.api import ResultViewSet
 from metrics.api import RunViewSet
+from metrics.dataset_api import FolderImportViewSet, PublishedImportViewSet
 from metrics.fleet_api import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.imports_api import MetricImportViewSet
 from training.api import CorpusViewSet, JobViewSet
@@ -22,6 +23,8 @@ router.register("checkpoints", CheckpointViewSet, basename="api-checkpoint")
 router.register("workers", WorkerViewSet, basename="api-worker")
 router.register("corpora", CorpusViewSet, basename="api-corpus")
 router.register("jobs", JobViewSet, basename="api-job")
+router.register("imports/mt-metrics-eval", FolderImportViewSet, basename="api-mtme-import")
+router.register("imports/data-sets", PublishedImportViewSet, basename="api-dataset-import")
 router.register("results", ResultViewSet, basename="api-result")
 
 urlpatterns = [

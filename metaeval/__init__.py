@@ -35,7 +35,8 @@ from metaeval.correlation_intervals import correlation_intervals
 from metaeval.correlations import Correlation, kendall, pearson, spearman, system_correlation
 from metaeval.dependent import williams_test, zou_interval
 from metaeval.drift import Drift, DriftWarning, drift
-from metaeval.evalset import EvalSet, read_evalset, write_evalset
+from metaeval.evalset import EvalSet, write_evalset
+from metaeval.evalset_reading import read_evalset
 from metaeval.evalset_scores import Scores as EvalSetScores
 from metaeval.evalset_systems import SystemScores, evalset_system_scores
 from metaeval.filters import WorkerFlags, graham_filters

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metaeval.evalset import read_evalset
+from metaeval.evalset_reading import read_evalset
 from metaeval.evalset_systems import SEGMENTS as OF_SEGMENTS
 from metaeval.evalset_systems import evalset_system_scores
 from metaeval.measures import CORRELATIONS, SYSTEM_LEVEL, Measure

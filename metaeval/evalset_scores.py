@@ -28,8 +28,10 @@ class Scores:
     domains: tuple[str, ...] = ()
 
 
-def read_scores(path: Path, level: str, documents: Documents, *, complete: bool) -> Scores:
-    """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains)."""
+def read_scores(
+    path: Path, level: str, documents: Documents, size: int | None, *, complete: bool
+) -> Scores:
+    """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains) on `size` segments."""
     width = 3 if level == "domain" else 2
     values: dict[str, list[float]] = {}
     domains: dict[str, list[str]] = {}
@@ -43,8 +45,9 @@ def read_scores(path: Path, level: str, documents: Documents, *, complete: bool)
         values.setdefault(cells[-2], []).append(score)
         domains.setdefault(cells[-2], []).append(cells[0])
     labels = next(iter(domains.values()), []) if level == "domain" else []
-    expected = len(labels) if level == "domain" else expected_scores(level, documents)
+    expected = len(labels) if level == "domain" else expected_scores(level, documents, size)
     for system, scores in values.items():
+        expected = len(scores) if expected is None else expected
         if len(scores) != expected:
             raise FormatError(
                 path, None, f"system {system}: {len(scores)} scores, expected {expected}"
@@ -54,9 +57,9 @@ def read_scores(path: Path, level: str, documents: Documents, *, complete: bool)
     return Scores({name: np.array(scores) for name, scores in values.items()}, tuple(labels))
 
 
-def score_lines(scores: Scores, level: str, documents: Documents) -> list[str]:
+def score_lines(scores: Scores, level: str, documents: Documents, size: int) -> list[str]:
     """Return the lines of a score file."""
-    expected = len(scores.domains) if level == "domain" else expected_scores(level, documents)
+    expected = len(scores.domains) if level == "domain" else expected_scores(level, documents, size)
     lines = []
     for system, values in scores.values.items():
         if len(values) != expected:
@@ -67,16 +70,16 @@ def score_lines(scores: Scores, level: str, documents: Documents) -> list[str]:
     return lines
 
 
-def expected_scores(level: str, documents: Documents) -> int:
-    """Return how many scores a system has at a level."""
+def expected_scores(level: str, documents: Documents, size: int | None) -> int | None:
+    """Return how many scores a system has at a level; None where nothing says so yet."""
     if level == "sys":
         return 1
     if level == "doc":
         return len({document for _, document in documents})
-    return len(documents)
+    return size
 
 
-def read_ratings(path: Path, size: int) -> Ratings:
+def read_ratings(path: Path, size: int | None) -> Ratings:
     """Read a file of SYSTEM, JSON or None, and optionally RATER, separated by tabs."""
     ratings: dict[str, list[tuple[str | None, str | None]]] = {}
     for line, text in enumerate(read_lines(path), start=1):
@@ -87,7 +90,7 @@ def read_ratings(path: Path, size: int) -> Ratings:
         rater = cells[2] if len(cells) == 3 else None
         ratings.setdefault(cells[0], []).append((errors, rater))
     for system, entries in ratings.items():
-        if len(entries) != size:
+        if size is not None and len(entries) != size:
             raise FormatError(path, None, f"system {system}: {len(entries)} ratings, not {size}")
     return ratings
 
@@ -95,8 +98,26 @@ def read_ratings(path: Path, size: int) -> Ratings:
 def _checked(path: Path, line: int, text: str) -> str:
     try:
         errors = json.loads(text)["errors"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise FormatError(path, line, "field RATING: expected JSON with errors") from None
     if not isinstance(errors, list):
         raise FormatError(path, line, "field errors: expected a list")
+    for place, error in enumerate(errors, start=1):
+        if reason := _wrong(error):
+            raise FormatError(path, line, f"error {place}: {reason}")
     return text
+
+
+def _wrong(error: object) -> str:
+    """Say what is wrong with one error of a rating, or nothing; the types are those of its spec."""
+    if not isinstance(error, dict):
+        return "expected an object"
+    start, end = error.get("start"), error.get("end")
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end:
+        return f"expected whole numbers 0 <= start <= end, got {start!r} and {end!r}"
+    words = [error.get(name) for name in ("severity", "category")]
+    if not all(word is None or isinstance(word, str) for word in words):
+        return "severity and category: expected text or null"
+    if not isinstance(error.get("is_source_error") or False, bool):
+        return "is_source_error: expected true or false"
+    return ""

@@ -14,7 +14,7 @@ class FormatError(ValueError):
     def __init__(self, path: Path, line: int | None, message: str) -> None:
         where = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{where}: {message}")
-        self.path, self.line = path, line
+        self.path, self.line, self.message = path, line, message
 
 
 def read_lines(path: Path, *, without: str | None = None) -> list[str]:

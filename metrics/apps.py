@@ -8,3 +8,4 @@ class MetricsConfig(AppConfig):
 
     def ready(self) -> None:
         from metrics import caretaker, reporter  # noqa: F401  connect to the signals of workers
+        from metrics.datasets import importer  # noqa: F401

@@ -336,3 +336,6 @@ class Lease(models.Model):
 
     def __str__(self) -> str:
         return f"{self.first}+{self.size} of run {self.run_id}"
+
+
+from metrics.dataset_models import DatasetImport as DatasetImport  # noqa: E402

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from metrics.views import fleet, imports, metrics, runs
+from metrics.views import datasets, fleet, imports, metrics, runs
 
 urlpatterns = [
     path("metrics/", metrics.metric_list, name="metrics"),
@@ -14,6 +14,9 @@ urlpatterns = [
     path("models/", fleet.model_list, name="models"),
     path("models/check/", fleet.model_check, name="model-check"),
     path("workers/", fleet.worker_list, name="workers"),
+    path("campaigns/import/mt-metrics-eval/", datasets.mtme_import, name="mtme-import"),
+    path("datasets/", datasets.dataset_list, name="dataset-list"),
+    path("datasets/imports/<int:pk>/", datasets.dataset_import, name="dataset-import"),
     path("runs/", runs.run_list, name="runs"),
     path("runs/<int:pk>/", runs.run_detail, name="run"),
     path("runs/<int:pk>/cancel/", runs.run_cancel, name="run-cancel"),

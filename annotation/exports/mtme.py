@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -40,11 +41,48 @@ def bundle(campaign: Campaign) -> Files:
         yield path, _reference_lines(segments, name)
     for system, name in systems.items():
         yield f"{top}/system-outputs/{pair}/{name}.txt", _output_lines(segments, system)
-    for name, means in scores(campaign).items():
+    published = _published(campaign)
+    for name, means in ({} if published else scores(campaign)).items():
         path = f"{top}/human-scores/{pair}.{name}"
         yield f"{path}.seg.score", _segment_scores(segments, systems, means)
         yield f"{path}.sys.score", _system_scores(segments, systems, means)
-    yield from _ratings(campaign, f"{top}/human-scores/{pair}", segments, systems)
+    if published:
+        path = f"{top}/human-scores/{pair}.{published.name}"
+        yield f"{path}.seg.score", _segment_scores(segments, systems, published.outputs)
+        yield f"{path}.sys.score", published.lines(segments, systems)
+    score = published.name if published else campaign.protocol
+    yield from _ratings(campaign, f"{top}/human-scores/{pair}.{score}", segments, systems)
+
+
+@dataclass(frozen=True)
+class _Published:
+    """Scores that came without judgments, or that count before them, by primary keys."""
+
+    name: str
+    outputs: Means
+    systems: Mapping[int, float]
+
+    def lines(self, segments: Sequence[Segment], systems: Mapping[System, str]) -> Iterator[str]:
+        """The scores of systems, as published or as means of their segments'."""
+        if not self.systems:
+            yield from _system_scores(segments, systems, self.outputs)
+            return
+        for system, name in systems.items():
+            yield f"{name}\t{_number(self.systems.get(system.pk))}\n"
+
+
+def _published(campaign: Campaign) -> _Published | None:
+    """Return published scores under the name that the campaign's address ends in."""
+    rows = campaign.published_scores.order_by("pk")
+    columns = ("output__system_id", "output__segment_id", "system_id", "value")
+    outputs, wholes = {}, {}
+    for system, segment, whole, value in rows.values_list(*columns):
+        if whole is None:
+            outputs[system, segment] = value
+        else:
+            wholes[whole] = value
+    name = campaign.slug.removeprefix(campaign.test_set.slug).strip("-")
+    return _Published(name or "published", outputs, wholes) if outputs or wholes else None
 
 
 def safe(name: str) -> str:
@@ -177,10 +215,10 @@ def _ratings(
         return
     ranked = _ranked(campaign)
     for number in range(max((place for place, _ in ranked), default=-1) + 1):
-        name = campaign.protocol if not number else f"{campaign.protocol}-{number + 1}"
+        name = path if not number else f"{path}-{number + 1}"
         own = {system: ranked.get((number, system.pk), {}) for system in systems}
         lines = (_rating_lines(campaign, segments, systems[s], own[s]) for s in systems)
-        yield f"{path}.{name}.seg.rating", chain.from_iterable(lines)
+        yield f"{name}.seg.rating", chain.from_iterable(lines)
 
 
 def _ranked(campaign: Campaign) -> Mapping[tuple[int, int], Ratings]:

@@ -1,41 +1,51 @@
 """Judgments that were collected elsewhere, stored as if they had been collected here.
 
 `drafts` says what an import consists of, `store` writes it, and each data set has one adapter
-that turns its published files into drafts. `DATASETS` is the list the command offers.
+that turns its published files into drafts. `DATASETS` are those without scores of
+metrics; `metrics.datasets` adds the others and is what the command offers.
 """
 
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.pairs import DataSet, Pair
 from annotation.imports.store import CampaignImport, store_campaign
 
-# name -> (what it is, dotted path of a function folder -> list of (TestSetDraft, CampaignDraft))
-DATASETS: dict[str, tuple[str, str]] = {
-    "wmt17": (
-        "WMT17 zh-en and de-en: outputs of all systems, published human scores",
+# Readers take a `Pair` and return a (TestSetDraft, CampaignDraft).
+DATASETS: dict[str, DataSet] = {
+    "wmt17": DataSet(
+        "WMT17: outputs of all systems, published human scores of outputs and systems",
         "annotation.imports.wmt17.read",
+        "wmt17/*",
     ),
-    "da-annotators": (
-        "MLQE direct assessments en-zh and ro-en: six judgments a segment",
+    "da-annotators": DataSet(
+        "MLQE direct assessments: six judgments a segment",
         "annotation.imports.da_annotators.read",
+        "da-annotators/*",
     ),
-    "wmt21-ru-en": (
-        "WMT21 ru-en crowd direct assessment with bad references, repeats and references",
+    "wmt21": DataSet(
+        "WMT21 crowd direct assessment with bad references, repeats and references",
         "annotation.imports.wmt21.read",
+        "raw-crowd-da/wmt21-*",
     ),
-    "graham2015": (
-        "Three direct-assessment HITs cs-en of Graham et al. 2015, rejected workers included",
+    "graham2015": DataSet(
+        "Direct-assessment HITs of Graham et al. 2015, rejected workers included",
         "annotation.imports.graham2015.read",
+        "raw-crowd-da/graham2015*",
+        unnamed="cs-en",
     ),
-    "calibration-da": (
-        "WMT22 calibration HITs en-zh and zh-en: the same documents rated by a dozen people, timed",
+    "calibration-da": DataSet(
+        "WMT22 calibration HITs: the same documents rated by a dozen people, timed",
         "annotation.imports.calibration_da.read",
+        "calibration-da/*",
     ),
-    "mqm-ted": (
-        "WMT21 TED talks zh-en: error spans with category and severity on 15 systems",
+    "mqm-ted": DataSet(
+        "WMT21 TED talks: error spans with category and severity",
         "annotation.imports.mqm_ted.read",
+        "mqm-ted/*",
     ),
-    "appraise-esa-en-de": (
-        "Appraise log of an error span campaign WMT23 en-de with degraded documents, no texts",
+    "appraise-esa": DataSet(
+        "Appraise log of an error span campaign with degraded documents, no texts",
         "annotation.imports.appraise_esa.read",
+        "raw-crowd-da/appraise-esa-*",
     ),
 }
 
@@ -43,7 +53,9 @@ __all__ = [
     "DATASETS",
     "CampaignDraft",
     "CampaignImport",
+    "DataSet",
     "ItemDraft",
     "JudgmentDraft",
+    "Pair",
     "store_campaign",
 ]

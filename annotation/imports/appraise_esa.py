@@ -1,4 +1,4 @@
-"""An Appraise log of error span annotation, WMT23 en-de: scores without texts.
+"""An Appraise log of error span annotation at WMT23: scores without texts.
 
 The texts are not part of the release, so the sources are marked so and the outputs are empty: no
 metric can run, but annotators, control items and systems can be analysed. Of the error spans only
@@ -10,23 +10,21 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
-from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import NO_SOURCE, CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.pairs import Pair
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-SLUG, NAME = "appraise-esa-en-de", "WMT23 English–German, error span annotation in Appraise"
 QUESTION = "How well does the black text keep the meaning and read, given the errors you marked?"
-NO_SOURCE = "[source not published]"
 COPY = re.compile(r"#(bad|duplicate)\d*$")
 Key = tuple[str, str]
 
 
-def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
-    """Read `raw-crowd-da/appraise-esa-en-de/*.tsv`. Raises ValidationError naming file and row."""
-    path = folder / "raw-crowd-da" / "appraise-esa-en-de" / "judgments.tsv"
+def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
+    """Read `raw-crowd-da/appraise-esa-<pair>/*.tsv`. Raises ValidationError naming file and row."""
+    path = pair.folder / "judgments.tsv"
     columns = ("login", "item", "type", "system", "document", "score", "start", "end")
     rows = list(read_table(path, *columns))
     shown = {(row["login"], row["item"]): row for row in rows}
@@ -44,8 +42,8 @@ def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
         for row in rows
     ]
     campaign = CampaignDraft(
-        slug=SLUG,
-        name=NAME,
+        slug=f"appraise-esa-{pair.name}",
+        name=f"WMT23 {pair.label}, error span annotation in Appraise",
         study="wmt23",
         question=QUESTION,
         protocol="esa",
@@ -54,7 +52,7 @@ def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
         items=items,
         judgments=judgments,
     )
-    return [(_test_set(items), campaign)]
+    return _test_set(items, pair), campaign
 
 
 def _time(unix_seconds: float) -> datetime:
@@ -95,17 +93,17 @@ def _items(shown: Mapping[Key, Row], segments: Mapping[Key, str]) -> list[ItemDr
     return items
 
 
-def _test_set(items: Sequence[ItemDraft]) -> TestSetDraft:
+def _test_set(items: Sequence[ItemDraft], pair: Pair) -> TestSetDraft:
     outputs: dict[str, dict[str, str]] = defaultdict(dict)
     for item in items:
         if item.system:
             outputs[item.system][item.segment] = ""
     keys = sorted({item.segment for item in items})
     return TestSetDraft(
-        slug=SLUG,
-        name="WMT23 English–German, judged in Appraise",
-        source_language="en",
-        target_language="de",
+        slug=f"appraise-esa-{pair.name}",
+        name=f"WMT23 {pair.label}, judged in Appraise",
+        source_language=pair.source,
+        target_language=pair.target,
         description="The texts are not part of the release.",
         segments=[SegmentDraft(key, NO_SOURCE, document=key.rpartition(":")[0]) for key in keys],
         systems=[SystemDraft(name, outputs=texts) for name, texts in outputs.items()],

@@ -5,27 +5,20 @@ Every segment of a document is rated, then the document as a whole.
 
 from collections import defaultdict
 from datetime import UTC, datetime
-from pathlib import Path
 
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.pairs import Pair
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-NAMES = {"en-zh": "WMT22 calibration English–Chinese", "zh-en": "WMT22 calibration Chinese–English"}
 QUESTION = "How good is the black text as a translation of the gray text?"
 
 
-def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
-    """Read `calibration-da/<direction>/*.tsv`. Raises ValidationError naming file and row."""
-    return [
-        _read_direction(folder / "calibration-da" / direction, direction) for direction in NAMES
-    ]
-
-
-def _read_direction(folder: Path, direction: str) -> tuple[TestSetDraft, CampaignDraft]:
+def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
+    """Read `calibration-da/<pair>/*.tsv`. Raises ValidationError naming file and row."""
     columns = ("item", "level", "document", "system", "source", "translation")
-    table = list(read_table(folder / "items.tsv", *columns))
+    table = list(read_table(pair.folder / "items.tsv", *columns))
     place = {row["item"]: index for index, row in enumerate(table)}
     judgments = [
         JudgmentDraft(
@@ -36,12 +29,12 @@ def _read_direction(folder: Path, direction: str) -> tuple[TestSetDraft, Campaig
             submitted_at=_time(row.real("end")),
         )
         for row in read_table(
-            folder / "judgments.tsv", "annotator", "item", "score", "start", "end"
+            pair.folder / "judgments.tsv", "annotator", "item", "score", "start", "end"
         )
     ]
     campaign = CampaignDraft(
-        slug=f"calibration-{direction}",
-        name=NAMES[direction],
+        slug=f"calibration-{pair.name}",
+        name=f"WMT22 calibration {pair.label}",
         study="wmt22-calibration",
         question=QUESTION,
         protocol="document-da",
@@ -50,7 +43,7 @@ def _read_direction(folder: Path, direction: str) -> tuple[TestSetDraft, Campaig
         judgments=judgments,
     )
     segments = [row for row in table if row["level"] == "segment"]
-    return _test_set(segments, direction), campaign
+    return _test_set(segments, pair), campaign
 
 
 def _items(table: list[Row]) -> list[ItemDraft]:
@@ -78,15 +71,15 @@ def _time(unix_seconds: float) -> datetime:
     return datetime.fromtimestamp(unix_seconds, tz=UTC)
 
 
-def _test_set(items: list[Row], direction: str) -> TestSetDraft:
+def _test_set(items: list[Row], pair: Pair) -> TestSetDraft:
     outputs: dict[str, dict[str, str]] = defaultdict(dict)
     for row in items:
         outputs[row["system"]][row["item"]] = row["translation"]
     return TestSetDraft(
-        slug=f"calibration-{direction}",
-        name=NAMES[direction],
-        source_language=direction[:2],
-        target_language=direction[3:],
+        slug=f"calibration-{pair.name}",
+        name=f"WMT22 calibration {pair.label}",
+        source_language=pair.source,
+        target_language=pair.target,
         description="General translation task of WMT22; for research purposes only.",
         segments=[
             SegmentDraft(key=row["item"], document=row["document"], source=row["source"])

@@ -8,6 +8,9 @@ from annotation import protocols
 from annotation.models import Campaign, Item
 from annotation.protocols import Span
 
+# Stands for the source where a release holds scores without it.
+NO_SOURCE = "[source not published]"
+
 
 @dataclass(frozen=True)
 class ItemDraft:

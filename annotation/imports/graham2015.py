@@ -1,41 +1,41 @@
-"""Three cs-en HITs of Graham et al. 2015, one of them done by 29 workers, some rejected.
+"""HITs of Graham et al. 2015, three of cs-en, one of them done by 29 workers, some rejected.
 
 Sources and the degraded texts were not published; the first are marked so, the second empty.
 """
 
 from collections import defaultdict
-from pathlib import Path
 
-from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import NO_SOURCE, CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.pairs import Pair
 from annotation.imports.tables import Row, read_table
 from annotation.imports.wmt21 import KINDS, QUESTION, SHOWS_OUTPUT
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-SLUG, NAME = "graham2015", "Graham et al. 2015, Czech–English HITs"
-NO_SOURCE = "[source not published]"
 
+def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
+    """Read `raw-crowd-da/graham2015/*.tsv`, or another pair in a folder with it in its name.
 
-def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
-    """Read `raw-crowd-da/graham2015/*.tsv`. Raises ValidationError naming file and row."""
-    folder = folder / "raw-crowd-da" / "graham2015"
+    Raises ValidationError naming file and row.
+    """
+    slug, name = pair.folder.name, f"Graham et al. 2015, {pair.label} HITs"
     columns = ("hit", "position", "type", "system", "sid", "paired_position", "reference")
-    rows = list(read_table(folder / "items.tsv", *columns, "text_shown"))
+    rows = list(read_table(pair.folder / "items.tsv", *columns, "text_shown"))
     place = {(row["hit"], row["position"]): index for index, row in enumerate(rows)}
     judgments = [
         JudgmentDraft(row["worker"], _place(row, "position", place), row.whole("score"))
-        for row in read_table(folder / "judgments.tsv", "hit", "worker", "position", "score")
+        for row in read_table(pair.folder / "judgments.tsv", "hit", "worker", "position", "score")
     ]
     campaign = CampaignDraft(
-        slug=SLUG,
-        name=NAME,
+        slug=slug,
+        name=name,
         study="graham2015",
         question=QUESTION,
         z_pool=Campaign.ZPool.ALL,
         items=[_item(row, place) for row in rows],
         judgments=judgments,
     )
-    return [(_test_set(rows), campaign)]
+    return _test_set(rows, pair, slug, name), campaign
 
 
 def _place(row: Row, column: str, place: dict[tuple[str, str], int]) -> int:
@@ -58,7 +58,7 @@ def _item(row: Row, place: dict[tuple[str, str], int]) -> ItemDraft:
     )
 
 
-def _test_set(rows: list[Row]) -> TestSetDraft:
+def _test_set(rows: list[Row], pair: Pair, slug: str, name: str) -> TestSetDraft:
     segments = {
         row["sid"]: SegmentDraft(
             key=row["sid"], source=NO_SOURCE, references={"A": row["reference"]}
@@ -70,10 +70,10 @@ def _test_set(rows: list[Row]) -> TestSetDraft:
         if KINDS[row["type"]] in SHOWS_OUTPUT:
             outputs[row["system"]][row["sid"]] = row["text_shown"]
     return TestSetDraft(
-        slug=SLUG,
-        name=NAME,
-        source_language="cs",
-        target_language="en",
+        slug=slug,
+        name=name,
+        source_language=pair.source,
+        target_language=pair.target,
         description="newstest2013; the sources are not part of the release.",
         segments=[segments[key] for key in sorted(segments, key=int)],
         systems=[SystemDraft(name=name, outputs=texts) for name, texts in outputs.items()],

@@ -1,47 +1,46 @@
-"""WMT17 zh-en and de-en: published human scores of outputs and of systems, no judgments."""
+"""WMT17: published human scores of outputs and of systems, no judgments."""
 
 from collections import defaultdict
-from pathlib import Path
 
 from annotation.imports.drafts import CampaignDraft
+from annotation.imports.pairs import Pair
 from annotation.imports.tables import read_table
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-NAMES = {"zh-en": "WMT17 Chinese–English", "de-en": "WMT17 German–English"}
 QUESTION = "How accurately does the black text express the meaning of the gray text?"
 
 
-def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
-    """Read `wmt17/<direction>/*.tsv`. Raises ValidationError naming file and row."""
-    return [(_test_set(folder / "wmt17" / d, d), _campaign(folder / "wmt17" / d, d)) for d in NAMES]
+def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
+    """Read `wmt17/<pair>/*.tsv`. Raises ValidationError naming file and row."""
+    return _test_set(pair), _campaign(pair)
 
 
-def _test_set(folder: Path, direction: str) -> TestSetDraft:
+def _test_set(pair: Pair) -> TestSetDraft:
     segments = [
         SegmentDraft(key=row["sid"], source=row["source"], references={"A": row["reference"]})
-        for row in read_table(folder / "segments.tsv", "sid", "source", "reference")
+        for row in read_table(pair.folder / "segments.tsv", "sid", "source", "reference")
     ]
     outputs: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in read_table(folder / "outputs.tsv", "sid", "system", "output"):
+    for row in read_table(pair.folder / "outputs.tsv", "sid", "system", "output"):
         outputs[row["system"]][row["sid"]] = row["output"]
     return TestSetDraft(
-        slug=f"wmt17-{direction}",
-        name=NAMES[direction],
-        source_language=direction[:2],
-        target_language=direction[3:],
+        slug=f"wmt17-{pair.name}",
+        name=f"WMT17 {pair.label}",
+        source_language=pair.source,
+        target_language=pair.target,
         description="newstest2017, the segments that have a published human score.",
         segments=segments,
         systems=[SystemDraft(name=name, outputs=texts) for name, texts in outputs.items()],
     )
 
 
-def _campaign(folder: Path, direction: str) -> CampaignDraft:
+def _campaign(pair: Pair) -> CampaignDraft:
     """An output that several systems share was judged once: its score is one data point."""
-    rows = read_table(folder / "seg-human.tsv", "sid", "system", "human_z")
-    systems = read_table(folder / "sys-human.tsv", "system", "human_z")
+    rows = read_table(pair.folder / "seg-human.tsv", "sid", "system", "human_z")
+    systems = read_table(pair.folder / "sys-human.tsv", "system", "human_z")
     return CampaignDraft(
-        slug=f"wmt17-{direction}",
-        name=NAMES[direction],
+        slug=f"wmt17-{pair.name}",
+        name=f"WMT17 {pair.label}",
         study="wmt17",
         question=QUESTION,
         output_scores={(row["system"], row["sid"]): row.real("human_z") for row in rows},

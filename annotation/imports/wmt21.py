@@ -1,18 +1,17 @@
-"""WMT21 ru-en: crowd judgments in HITs with bad references, repeats and references.
+"""WMT21: crowd judgments in HITs with bad references, repeats and references.
 
 Judgments of `HUMAN.0` are kept, because an annotator's mean and spread are over everything that
 they rated, but which reference was shown is not published: they count for no system.
 """
 
 from collections import defaultdict
-from pathlib import Path
 
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.pairs import Pair
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-SLUG, NAME = "wmt21-ru-en", "WMT21 Russian–English, crowd"
 QUESTION = "How accurately does the black text express the meaning of the gray text?"
 KINDS = {
     "SYSTEM": Item.Kind.TARGET,
@@ -24,26 +23,25 @@ KINDS = {
 SHOWS_OUTPUT = {Item.Kind.TARGET, Item.Kind.REPEAT}
 
 
-def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
-    """Read `raw-crowd-da/wmt21-ru-en/*.tsv`. Raises ValidationError naming file and row."""
-    folder = folder / "raw-crowd-da" / "wmt21-ru-en"
-    test_set = _test_set(folder)
+def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
+    """Read `raw-crowd-da/wmt21-<pair>/*.tsv`. Raises ValidationError naming file and row."""
+    test_set = _test_set(pair)
     names = {system.name for system in test_set.systems}
     columns = ("hit", "worker", "system", "sid", "type", "raw")
-    rows = list(read_table(folder / "judgments.tsv", *columns))
+    rows = list(read_table(pair.folder / "judgments.tsv", *columns))
     campaign = CampaignDraft(
-        slug=SLUG,
-        name=NAME,
+        slug=f"wmt21-{pair.name}",
+        name=f"WMT21 {pair.label}, crowd",
         study="wmt21",
         question=QUESTION,
         z_pool=Campaign.ZPool.ALL,
         items=_items(rows, names),
         judgments=[JudgmentDraft(r["worker"], i, r.whole("raw")) for i, r in enumerate(rows)],
     )
-    return [(test_set, campaign)]
+    return test_set, campaign
 
 
-def _test_set(folder: Path) -> TestSetDraft:
+def _test_set(pair: Pair) -> TestSetDraft:
     columns = ("sid", "document", "source", "reference_a", "reference_b")
     segments = [
         SegmentDraft(
@@ -52,16 +50,16 @@ def _test_set(folder: Path) -> TestSetDraft:
             source=row["source"],
             references={"A": row["reference_a"], "B": row["reference_b"]},
         )
-        for row in read_table(folder / "segments.tsv", *columns)
+        for row in read_table(pair.folder / "segments.tsv", *columns)
     ]
     outputs: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in read_table(folder / "outputs.tsv", "sid", "system", "output"):
+    for row in read_table(pair.folder / "outputs.tsv", "sid", "system", "output"):
         outputs[row["system"]][row["sid"]] = row["output"]
     return TestSetDraft(
-        slug=SLUG,
-        name=NAME,
-        source_language="ru",
-        target_language="en",
+        slug=f"wmt21-{pair.name}",
+        name=f"WMT21 {pair.label}, crowd",
+        source_language=pair.source,
+        target_language=pair.target,
         description="newstest2021, the outputs that were judged.",
         segments=segments,
         systems=[SystemDraft(name=name, outputs=texts) for name, texts in outputs.items()],

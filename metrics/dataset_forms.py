@@ -1,0 +1,98 @@
+"""The form of the page that takes an mt-metrics-eval folder."""
+
+import re
+from typing import Any
+
+from django import forms
+
+from annotation.forms.uploads import FilesField, FilesInput, OneFileField
+from annotation.uploads import InputFile
+from metrics.datasets import mtme
+
+ALL, NONE = "all", "none"
+
+
+class FolderInput(FilesInput):
+    """Chooses a whole folder, where the browser can."""
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"webkitdirectory": True, "data-folder": True})
+
+
+class MtmeForm(forms.Form):
+    """An archive, or the files of a folder; and what to take of them."""
+
+    archive = OneFileField(label="Archive", help_text="A .zip or .tar.gz of the folder.")
+    folder = FilesField(
+        required=False,
+        label="Or the folder itself",
+        widget=FolderInput(),
+        help_text="Up to 200 files. For more, send an archive.",
+    )
+    language_pair = forms.CharField(
+        required=False,
+        max_length=40,
+        help_text="As the files are named, such as en-de. Optional where there is only one.",
+    )
+    human = forms.CharField(
+        required=False, label="Human scores", help_text="Names such as mqm. Optional: all."
+    )
+    metrics = forms.CharField(
+        required=False, help_text="Names such as BLEU-refA, or none. Optional: all."
+    )
+    lower_is_better = forms.CharField(
+        required=False,
+        label="Metrics that are better when lower",
+        help_text="The layout expects that none is. Optional.",
+    )
+    name = forms.CharField(
+        required=False, max_length=80, help_text="Of the test set. Optional: the folder’s."
+    )
+
+    def clean_language_pair(self) -> str:
+        """Refuse what names no two languages."""
+        pair: str = self.cleaned_data["language_pair"].strip()
+        if pair and not mtme.is_pair(pair):
+            raise forms.ValidationError(f"“{pair}” is no language pair. Write one such as en-de.")
+        return pair
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for an archive or a folder, and not for both."""
+        data = super().clean() or self.cleaned_data
+        if bool(data.get("archive")) == bool(data.get("folder")):
+            self.add_error("archive", "Choose an archive or a folder.")
+        return data
+
+    def choice(self) -> dict[str, Any]:
+        """Return what to take, as it is kept with the import."""
+        data = self.cleaned_data
+        metrics = _names(data["metrics"])
+        return {
+            "language_pair": data["language_pair"],
+            "human": _names(data["human"]),
+            "metrics": [] if metrics == [NONE] else None if metrics in ([], [ALL]) else metrics,
+            "lower_is_better": _names(data["lower_is_better"]),
+            "name": data["name"].strip(),
+        }
+
+    def sent(self, paths: list[str]) -> tuple[str, bytes]:
+        """Return name and bytes of the archive; files become one, with `paths` from the script.
+
+        Without the script a browser sends bare names, which say where a file belongs.
+        """
+        if archive := self.cleaned_data["archive"]:
+            file = InputFile.sent(archive)
+            with file.open() as stream:
+                return file.name, stream.read()
+        files = [InputFile.sent(file) for file in self.cleaned_data["folder"]]
+        if len(paths) != len(files):
+            names = [file.name for file in files]
+            pair = self.cleaned_data["language_pair"] or mtme.guess_pair(names)
+            paths = [mtme.place_of(name, pair) for name in names]
+        top = paths[0].split("/")[0] if paths else ""
+        name = self.cleaned_data["name"].strip() or top
+        return f"{name}.zip", mtme.packed(zip(paths, files, strict=True))
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in re.split(r"[\s,]+", text.strip()) if name]

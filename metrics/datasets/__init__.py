@@ -1,0 +1,80 @@
+"""Published sets with their human and metric scores: whole folders in.
+
+`drafts` says what one language pair consists of, `store` writes it, `mtme` reads folders in the
+layout of mt-metrics-eval, and each other module turns one published set into drafts. `DATASETS` is
+the list that command, page and API offer.
+"""
+
+from pathlib import Path
+
+from django.core.exceptions import ValidationError
+from django.utils.module_loading import import_string
+
+from annotation.imports import DATASETS as JUDGED
+from annotation.imports import DataSet, Pair
+from metrics.datasets.drafts import EvaluationDraft, MetricDraft
+from metrics.datasets.store import Stored, examine, store
+
+# Readers take a `Pair` and return an `EvaluationDraft`, or a test set and a campaign.
+DATASETS: dict[str, DataSet] = {
+    **JUDGED,
+    "wmt15": DataSet(
+        "WMT15: human and metric scores of whole systems, no texts",
+        "metrics.datasets.wmt15.read",
+        "wmt15",
+        index=("scores.tsv", "lp"),
+    ),
+    "wmt23-meta": DataSet(
+        "WMT23: four human scores and 13 metrics of the same outputs, no texts",
+        "metrics.datasets.wmt23_meta.read",
+        "wmt23-meta/*",
+    ),
+    "spans": DataSet(
+        "WMT23: error spans of the same outputs by six groups of annotators",
+        "metrics.datasets.spans.read",
+        "spans/*",
+    ),
+    "length-control": DataSet(
+        "IWSLT 2022, isometric: outputs of systems built for length control, no human scores",
+        "metrics.datasets.length_control.read",
+        "length-control/*",
+    ),
+}
+
+__all__ = [
+    "DATASETS",
+    "EvaluationDraft",
+    "MetricDraft",
+    "Stored",
+    "examine",
+    "find",
+    "pairs",
+    "read",
+    "store",
+]
+
+
+def find(name: str) -> tuple[str, str]:
+    """Return the data set and the language pair that a name means, `wmt17` or `wmt17-zh-en`.
+
+    The pair is empty where the name has none. Raises ValidationError for an unknown name.
+    """
+    if name in DATASETS:
+        return name, ""
+    for known in DATASETS:
+        if name.startswith(f"{known}-"):
+            return known, name.removeprefix(f"{known}-")
+    raise ValidationError(f"No data set {name}. There are: {', '.join(DATASETS)}.")
+
+
+def read(name: str, pair: Pair) -> list[EvaluationDraft]:
+    """Read one language pair of a data set. Raises ValidationError naming file and row."""
+    found = import_string(DATASETS[name].reader)(pair)
+    if isinstance(found, EvaluationDraft):
+        return [found]
+    return [EvaluationDraft(found[0], [found[1]])]
+
+
+def pairs(name: str, data: Path, wanted: str = "") -> list[Pair]:
+    """Return the language pairs of a data set that are there; `wanted` alone where it is given."""
+    return DATASETS[name].pairs(data, [wanted] if wanted else [])

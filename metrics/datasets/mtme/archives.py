@@ -1,0 +1,184 @@
+"""Folders that come as an archive, or as files chosen together: unpacked without trust.
+
+Nothing is written outside the folder for it, no link is followed or made, and what is unpacked is
+counted while it is unpacked, because an archive can lie about its sizes. Only text files of the
+layout are taken; pickles are refused by name, and nothing is ever run.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.template.defaultfilters import filesizeformat
+
+from annotation.uploads import InputFile
+from annotation.uploads.files import too_large
+from annotation.uploads.problems import printable
+from metrics.datasets.mtme.folder import PARTS, SUFFIXES
+
+CHUNK = 1024 * 1024
+MAX_FILES = 20_000
+LONGEST = 200
+PICKLES = (".pkl", ".pickle", ".npy", ".npz", ".pt", ".pth", ".joblib", ".dill")
+UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
+UNPACKERS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open))
+BROKEN = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError,
+    NotImplementedError, RuntimeError,
+)  # fmt: skip
+Entries = Iterable[tuple[str, BinaryIO]]
+
+
+@contextmanager
+def unpacked(archive: InputFile) -> Iterator[Path]:
+    """Unpack a .zip, .tar or .tar.gz for as long as it is needed; yield the folder.
+
+    Raises ValidationError for anything else, and for an archive that is too large, damaged, or
+    holds links, paths that lead outside, or pickles.
+    """
+    if message := too_large(archive.size):
+        raise ValidationError(f"{archive.name}: {message}")
+    with TemporaryDirectory(prefix="mtme-") as folder, archive.open() as stream:
+        top = _stem(archive.name)
+        try:
+            write(_entries(stream), Path(folder), top)
+        except BROKEN as error:
+            said = printable(str(error)) or type(error).__name__
+            raise ValidationError(
+                f"{archive.name}: this archive cannot be unpacked: {said}."
+            ) from error
+        yield Path(folder)
+
+
+def packed(files: Iterable[tuple[str, InputFile]]) -> bytes:
+    """Return files with their relative paths as one archive, which is then treated as any other."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path, file in files:
+            with file.open() as stream:
+                archive.writestr(path, stream.read())
+    return buffer.getvalue()
+
+
+def write(entries: Entries, folder: Path, top: str) -> None:
+    """Write the entries of the layout below a folder; `top` names a test set that has no name."""
+    limit = _Limit()
+    seen: Counter[str] = Counter()
+    for path, stream in entries:
+        place = _place(path, top)
+        if place is None:
+            continue
+        seen[place.casefold()] += 1
+        if seen[place.casefold()] > 1:
+            raise ValidationError(f"{path}: is there twice.")
+        if len(seen) > MAX_FILES:
+            raise ValidationError(f"There are more than {MAX_FILES:,} files.")
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as out:
+            while data := stream.read(CHUNK):
+                limit.count(len(data))
+                out.write(data)
+
+
+class _Limit:
+    """Counts unpacked bytes; raises ValidationError where there are too many."""
+
+    def __init__(self) -> None:
+        self.left = settings.MAX_UNPACKED_BYTES
+
+    def count(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            limit = filesizeformat(settings.MAX_UNPACKED_BYTES)
+            raise ValidationError(
+                f"Unpacked, this is more than {limit}. Import a language pair at a time, or use "
+                "manage.py import_mtme on the folder."
+            )
+
+
+def _place(path: str, top: str) -> str | None:
+    """Return where a file goes, `set/part/...`; None for one that is not of the layout.
+
+    Raises ValidationError for a path that leads outside, and for pickles.
+    """
+    parts = PurePosixPath(path).parts
+    if path.startswith("/") or ".." in parts or UNSAFE.search(path):
+        raise ValidationError(f"{printable(path)}: this path leads outside, or is not portable.")
+    if path.casefold().endswith(PICKLES):
+        raise ValidationError(f"{path}: pickles and arrays are not read. Leave this file out.")
+    found = next((place for place, part in enumerate(parts) if part in PARTS), None)
+    if found is None or path.endswith("/") or "__MACOSX" in parts or parts[-1].startswith("."):
+        return None
+    if not parts[-1].endswith(SUFFIXES) or max(map(len, parts)) > LONGEST:
+        return None
+    return "/".join([*(parts[:found] or (top,)), *parts[found:]])
+
+
+def _entries(stream: BinaryIO) -> Entries:
+    head = stream.read(8)
+    stream.seek(0)
+    if head.startswith(b"PK"):
+        return _zipped(stream)
+    for magic, opened in UNPACKERS:
+        if head.startswith(magic):
+            return _tarred(opened(stream, "rb"))
+    return _tarred(stream)
+
+
+def _zipped(stream: BinaryIO) -> Entries:
+    with zipfile.ZipFile(stream) as archive:
+        for info in archive.infolist():
+            if stat.S_ISLNK(info.external_attr >> 16):
+                raise ValidationError(f"{printable(info.filename)}: links are not unpacked.")
+            if not info.is_dir():
+                with archive.open(info) as entry:
+                    yield info.filename, entry  # type: ignore[misc]
+
+
+def _tarred(stream: object) -> Entries:
+    """Read on without ever seeking; also what is skipped counts, headers included."""
+    with tarfile.open(fileobj=_Counted(stream), mode="r|") as archive:  # type: ignore[call-overload]
+        for member in archive:
+            if member.isdir():
+                continue
+            if not member.isreg():
+                kind = "links and devices are not unpacked"
+                raise ValidationError(f"{printable(member.name)}: {kind}.")
+            if entry := archive.extractfile(member):
+                yield member.name.removeprefix("./"), entry
+
+
+class _Counted:
+    """A stream that ends the reading where it has given too many bytes."""
+
+    def __init__(self, stream: object) -> None:
+        self.stream, self.limit = stream, _Limit()
+        self.limit.left *= 2  # headers and padding of small files
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        asked = min(size, max(self.limit.left, 0) + 1)
+        data: bytes = self.stream.read(asked)  # type: ignore[attr-defined]
+        self.limit.count(len(data))
+        return data
+
+
+def _stem(name: str) -> str:
+    """Return the name of an archive without what says that it is one."""
+    plain = re.sub(r"(\.tar)?\.(zip|tgz|tar|gz|bz2|xz)$", "", Path(name).name, flags=re.IGNORECASE)
+    return UNSAFE.sub("-", plain).strip(". ") or "set"

@@ -1,0 +1,204 @@
+"""Error spans of an mt-metrics-eval folder as judgments, where nothing is lost on the way.
+
+A rating file holds one rating of each output. `mqm.seg.rating` and `mqm.merged.seg.rating` belong
+to the scores `mqm`; `mqm-2` is a second rating of the same outputs, as we export it, and
+`mqm.rater1` those of one rater. Where there is a merged file the raters' own repeat it and are
+left out.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation import protocols
+from annotation.imports import ItemDraft, JudgmentDraft
+from annotation.imports.mqm_names import our_category
+from annotation.models import Item
+from annotation.protocols import Span
+from annotation.protocols.base import SOURCE, TARGET
+from annotation.uploads.problems import Place, Report
+from metaeval import EvalSet
+
+MERGED = ".merged"
+NO_ERROR = "no-error"
+MQM, ESA = "mqm", "esa"
+
+
+@dataclass(frozen=True)
+class Rated:
+    """The judgments of one human score, by the draft's items."""
+
+    protocol: str
+    items: Sequence[ItemDraft] = ()
+    judgments: Sequence[JudgmentDraft] = ()
+
+    def means(self) -> dict[tuple[str, str], float]:
+        """Return (system, segment) -> mean of its judgments, or of minus their penalties."""
+        scheme = protocols.get(self.protocol).spans
+        values: dict[tuple[str, str], list[float]] = {}
+        for judgment in self.judgments:
+            item = self.items[judgment.item]
+            value = judgment.score
+            if value is None and scheme is not None:
+                value = -scheme.penalty(judgment.spans)  # type: ignore[assignment]
+            values.setdefault((item.system or "", item.segment), []).append(float(value or 0))
+        return {cell: sum(own) / len(own) for cell, own in values.items()}
+
+
+class NotUsableError(Exception):
+    """These ratings cannot be stored as judgments; says why."""
+
+
+def by_score(evalset: EvalSet, report: Report) -> dict[str, list[str]]:
+    """Return, by the name of a human score, the names of the rating files that belong to it."""
+    scored = {name for name, _ in evalset.human_scores}
+    merged = {name.removesuffix(MERGED) for name in evalset.ratings if name.endswith(MERGED)}
+    found: dict[str, list[str]] = {}
+    for name in evalset.ratings:
+        base = _base(name, scored | set(evalset.ratings))
+        if base in merged and not name.endswith(MERGED):
+            place = Place(f"human-scores/{evalset.language_pair}.{name}.seg.rating")
+            report.note(f"left out, because {base}{MERGED} holds the ratings of all", place)
+        else:
+            found.setdefault(base, []).append(name)
+    return {base: sorted(names, key=_number) for base, names in found.items()}
+
+
+def _base(name: str, known: set[str]) -> str:
+    if name.endswith(MERGED):
+        return name.removesuffix(MERGED)
+    if (numbered := re.fullmatch(r"(.+)-\d+", name)) and numbered[1] in known:
+        return numbered[1]
+    parts = name.split(".")
+    heads = (".".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
+    return (
+        name if name in known and len(parts) == 1 else next((h for h in heads if h in known), name)
+    )
+
+
+def _number(name: str) -> tuple[int, str]:
+    """Put `mqm-10` behind `mqm-9`, and both behind `mqm`."""
+    found = re.search(r"-(\d+)$", name)
+    return (int(found[1]) if found else 0, name)
+
+
+@dataclass
+class _Reading:
+    """The items and judgments of one human score as they are read."""
+
+    evalset: EvalSet
+    name: str
+    protocol: str
+    report: Report
+    items: list[ItemDraft] = field(default_factory=list)
+    judgments: list[JudgmentDraft] = field(default_factory=list)
+    places: dict[tuple[str, int], int] = field(default_factory=dict)
+    taken: set[tuple[str, int]] = field(default_factory=set)
+    moved: Counter[str] = field(default_factory=Counter)
+
+
+def read(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> Rated:
+    """Return the ratings as judgments.
+
+    Raises NotUsableError where a severity is none of the protocol's, or where annotators gave
+    scores that the folder does not say one by one.
+    """
+    reading = _Reading(evalset, name, ESA if ESA in name.casefold() else MQM, report)
+    for file in files:
+        for system, position, errors, rater in _entries(evalset, file):
+            _add(reading, file, system, position, json.loads(errors)["errors"], rater or file)
+        if number := reading.moved.pop(file, 0):
+            where = Place(f"human-scores/{evalset.language_pair}.{file}.seg.rating")
+            said = f"{number:,} errors have no place in their text: they are marked over all of it"
+            report.warn(said, where)
+    return Rated(reading.protocol, reading.items, reading.judgments)
+
+
+def _entries(evalset: EvalSet, file: str) -> Iterator[tuple[str, int, str, str | None]]:
+    for system, ratings in evalset.ratings[file].items():
+        for position, (errors, rater) in enumerate(ratings):
+            if errors is not None:
+                yield system, position, errors, rater
+
+
+def _add(
+    reading: _Reading,
+    file: str,
+    system: str,
+    position: int,
+    errors: Sequence[Mapping[str, object]],
+    rater: str,
+) -> None:
+    item = _item(reading, system, position, rater)
+    score = _score(reading, system, position) if reading.protocol == ESA else None
+    spans = tuple(
+        span
+        for error in errors
+        if not _is_nothing(error)
+        and (span := _span(reading, file, system, position, error)) is not None
+    )
+    reading.judgments.append(JudgmentDraft(rater, item, score, spans=spans))
+
+
+def _item(reading: _Reading, system: str, position: int, rater: str) -> int:
+    """Return the item that a rater saw; a second look at the same output is a repeat."""
+    first = reading.places.setdefault((system, position), len(reading.items))
+    segment = reading.evalset.segments[position]
+    if first == len(reading.items):
+        reading.items.append(ItemDraft(segment, system))
+    if (rater, first) not in reading.taken:
+        reading.taken.add((rater, first))
+        return first
+    reading.items.append(ItemDraft(segment, system, Item.Kind.REPEAT, partner=first))
+    return len(reading.items) - 1
+
+
+def _score(reading: _Reading, system: str, position: int) -> int:
+    """Return the one score of an output: whole, from 0 to 100, by one annotator."""
+    found = reading.evalset.human_scores.get((reading.name, "seg"))
+    value = float(found.values[system][position]) if found and system in found.values else -1.0
+    if not (0 <= value <= 100 and value == int(value)):
+        raise NotUsableError(
+            f"the score of an annotator is not known ({system}, line {position + 1})"
+        )
+    if len(reading.taken) > len(reading.places):
+        raise NotUsableError("several annotators rated an output, and only their mean is known")
+    return int(value)
+
+
+def _is_nothing(error: Mapping[str, object]) -> bool:
+    return NO_ERROR in (
+        str(error.get(name) or "").casefold().replace(" ", "-") for name in ("severity", "category")
+    )
+
+
+def _span(
+    reading: _Reading, file: str, system: str, position: int, error: Mapping[str, object]
+) -> Span | None:
+    """Return an error as a span; one without a place, or beyond the text, is marked over it all.
+
+    None in an empty text, where nothing can be marked.
+    """
+    scheme = protocols.get(reading.protocol).spans
+    severity = str(error.get("severity") or "").casefold()
+    if scheme is None or severity not in scheme.severity_keys:
+        raise NotUsableError(f"the severity {severity!r} is none of {reading.protocol.upper()}'s")
+    is_source = bool(error.get("is_source_error"))
+    text = _text(reading.evalset, system, position, is_source=is_source)
+    start, end = int(str(error["start"])), min(int(str(error["end"])), len(text))
+    if start >= end:
+        reading.moved[file] += 1
+        start, end = 0, len(text)
+    category = our_category(str(error.get("category") or "")) if scheme.categories else ""
+    if not text:
+        raise NotUsableError(f"an error is marked in an empty text ({system}, line {position + 1})")
+    return Span(SOURCE if is_source else TARGET, start, end, severity, category)
+
+
+def _text(evalset: EvalSet, system: str, position: int, *, is_source: bool) -> str:
+    if is_source:
+        return evalset.sources[position]
+    texts = evalset.outputs.get(system) or evalset.references.get(system)
+    return (texts[position] if texts else "") or ""

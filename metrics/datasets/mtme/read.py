@@ -1,0 +1,269 @@
+"""One language pair of an mt-metrics-eval folder as drafts.
+
+Segments are named by their number in the files, from 1. Every human score becomes a finished
+campaign: with judgments where the folder holds the ratings behind it, and with published scores
+where it does not, or where they say something else than the ratings.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from django.utils.text import slugify
+
+from annotation import languages, protocols
+from annotation.imports import CampaignDraft
+from annotation.models import Campaign
+from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.problems import Place, Report, some
+from metaeval import EvalSet, FormatError, read_evalset
+from metrics.datasets.drafts import EvaluationDraft, MetricDraft
+from metrics.datasets.mtme import ratings
+
+# Scores in files are rounded: what differs by less is the same.
+TOLERANCE = 1e-6
+LONGEST_SLUG, LONGEST_NAME = 80, 120
+Cells = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to take of a folder: everything unless names are given.
+
+    `lower` are the metrics that are better when lower; the layout expects that none is. `name` is
+    that of the test set, else the folder's.
+    """
+
+    human: Collection[str] = ()
+    metrics: Collection[str] | None = None
+    lower: Collection[str] = ()
+    name: str = ""
+
+
+def read(folder: Path, pair: str, report: Report, choice: Choice | None = None) -> EvaluationDraft:
+    """Read a language pair; whatever is wrong goes to the report, by file and line."""
+    choice = choice or Choice()
+    faults: list[FormatError] = []
+    wanted = None if choice.metrics is None else set(choice.metrics).__contains__
+    evalset = read_evalset(folder, pair, metrics=wanted, faults=faults)
+    for fault in faults:
+        report.error(fault.message, Place(str(fault.path.relative_to(folder)), fault.line))
+    return draft_of(evalset, report, choice)
+
+
+def draft_of(evalset: EvalSet, report: Report, choice: Choice) -> EvaluationDraft:
+    """Turn what was read into drafts."""
+    _check_choice(evalset, report, choice)
+    test_set = _test_set(evalset, choice, report)
+    metrics = {name: None for name, level in evalset.metric_scores if level in ("seg", "sys")}
+    lost = sorted({name for name, _ in evalset.metric_scores} - metrics.keys())
+    if lost:
+        report.warn(f"metrics without scores of segments or systems are left out: {some(lost)}")
+    return EvaluationDraft(
+        test_set,
+        _campaigns(evalset, test_set, report, choice),
+        [_metric(evalset, name, choice) for name in metrics],
+        f"metric-scores/{evalset.language_pair} of the mt-metrics-eval folder {evalset.name}",
+    )
+
+
+def _check_choice(evalset: EvalSet, report: Report, choice: Choice) -> None:
+    """Report chosen names that the folder does not have."""
+    pair, metrics = evalset.language_pair, {name for name, _ in evalset.metric_scores}
+    scores = {name for name, _ in evalset.human_scores} | set(evalset.ratings)
+    for chosen, known, where in (
+        (choice.human, scores, f"human-scores/{pair}.*"),
+        (choice.metrics or (), metrics, f"metric-scores/{pair}"),
+        (choice.lower, metrics, f"metric-scores/{pair}"),
+    ):
+        if missing := sorted(set(chosen) - known):
+            there = some(sorted(known), 40) or "none"
+            report.error(f"there is no {', '.join(missing)}; there is {there}", Place(where))
+
+
+def _test_set(evalset: EvalSet, choice: Choice, report: Report) -> TestSetDraft:
+    pair = evalset.language_pair
+    name = choice.name or evalset.name
+    full = name if name.endswith(pair) else f"{name} {pair}"
+    source, target = languages.split_pair(pair)
+    domains = sorted({domain for domain, _ in evalset.documents})
+    if len(domains) > 1:
+        report.note(f"domains are not kept: {some(domains)}", Place(f"documents/{pair}.docs"))
+    return TestSetDraft(
+        slug=_slug(full),
+        name=full[:LONGEST_NAME],
+        source_language=source,
+        target_language=target,
+        segments=_segments(evalset),
+        systems=_systems(evalset),
+    )
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-")[:LONGEST_SLUG] or "set"
+
+
+def _segments(evalset: EvalSet) -> list[SegmentDraft]:
+    documents = evalset.documents or (("", ""),) * len(evalset.sources)
+    return [
+        SegmentDraft(
+            key=key,
+            source=source,
+            document=document,
+            references={
+                reference_name(name): text
+                for name, texts in evalset.references.items()
+                if (text := texts[place])
+            },
+        )
+        for place, (key, source, (_, document)) in enumerate(
+            zip(evalset.segments, evalset.sources, documents, strict=True)
+        )
+    ]
+
+
+def reference_name(name: str) -> str:
+    """Return our name of a reference: `A` for `refA`.
+
+    >>> reference_name("refA"), reference_name("refb"), reference_name("ref")
+    ('A', 'b', 'ref')
+    """
+    return name.removeprefix("ref") or name
+
+
+def _systems(evalset: EvalSet) -> list[SystemDraft]:
+    """Every system with outputs or scores; a reference that was scored is one.
+
+    Without any outputs, every text of a system is empty: it can be compared, but not read.
+    """
+    texts: dict[str, Sequence[str | None]] = dict(evalset.outputs)
+    scored = [rows.values for rows in evalset.human_scores.values()]
+    scored += [rows.values for rows in evalset.metric_scores.values()]
+    for name in dict.fromkeys(
+        name for rows in [*scored, *evalset.ratings.values()] for name in rows
+    ):
+        if name not in texts:
+            texts[name] = evalset.references.get(name) or [""] * len(evalset.sources)
+    keys = evalset.segments
+    return [
+        SystemDraft(name, outputs={k: t for k, t in zip(keys, own, strict=True) if t is not None})
+        for name, own in texts.items()
+    ]
+
+
+def _metric(evalset: EvalSet, name: str, choice: Choice) -> MetricDraft:
+    outputs = evalset.metric_scores.get((name, "seg"))
+    systems = evalset.metric_scores.get((name, "sys"))
+    return MetricDraft(
+        name,
+        evalset.segments,
+        {system: row.tolist() for system, row in outputs.values.items()} if outputs else {},
+        {system: float(row[0]) for system, row in systems.values.items()} if systems else {},
+        higher_is_better=name not in choice.lower,
+    )
+
+
+def _campaigns(
+    evalset: EvalSet, test_set: TestSetDraft, report: Report, choice: Choice
+) -> list[CampaignDraft]:
+    """A campaign for every human score that has any of segments, systems or errors."""
+    files = ratings.by_score(evalset, report)
+    has_scores = {name for name, level in evalset.human_scores if level in ("seg", "sys")}
+    names = dict.fromkeys([*(name for name, _ in evalset.human_scores), *files])
+    found = []
+    for name in names:
+        if choice.human and name not in choice.human:
+            continue
+        if name not in has_scores and name not in files:
+            where = Place(f"human-scores/{evalset.language_pair}.{name}.*")
+            report.warn("scores of documents and domains alone are left out", where)
+            continue
+        draft = _campaign(evalset, name, files.get(name, ()), report)
+        found.append(
+            replace(
+                draft,
+                slug=_slug(f"{test_set.slug}-{name}"),
+                name=f"{test_set.name}: {name}"[:LONGEST_NAME],
+                study=slugify(evalset.name)[:LONGEST_SLUG],
+            )
+        )
+    return found
+
+
+def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> CampaignDraft:
+    """Return a campaign of this score, without name and address."""
+    place = Place(f"human-scores/{evalset.language_pair}.{name}")
+    rated = ratings.Rated(protocols.DEFAULT)
+    if files:
+        try:
+            rated = ratings.read(evalset, name, files, report)
+        except ratings.NotUsableError as error:
+            say = report.warn if (name, "seg") in evalset.human_scores else report.error
+            say(f"the ratings are left out: {error}", place)
+    outputs, systems = _published(evalset, name, report)
+    if rated.judgments:
+        if _follow(outputs, systems, rated.means()):
+            outputs, systems = {}, {}
+        else:
+            said = "the scores are not those of the ratings: both are kept, and the scores count"
+            report.warn(said, place)
+    question = protocols.get(rated.protocol).question
+    return CampaignDraft(
+        slug="",
+        name="",
+        question=question,
+        protocol=rated.protocol,
+        shown_text=Campaign.ShownText.SOURCE,
+        items=rated.items,
+        judgments=rated.judgments,
+        output_scores=outputs,
+        system_scores=systems,
+    )
+
+
+def _published(evalset: EvalSet, name: str, report: Report) -> tuple[Cells, dict[str, float]]:
+    """Return the scores of outputs, and those of systems unless they are means of the outputs'."""
+    segments = evalset.human_scores.get((name, "seg"))
+    systems = evalset.human_scores.get((name, "sys"))
+    texts = evalset.outputs or {}
+    outputs: Cells = {}
+    lost = 0
+    for system, row in segments.values.items() if segments else ():
+        own = texts.get(system)
+        for place, value in enumerate(row.tolist()):
+            if value != value:
+                continue
+            if own is not None and own[place] is None:
+                lost += 1
+                continue
+            outputs[system, evalset.segments[place]] = value
+    if lost:
+        where = Place(f"human-scores/{evalset.language_pair}.{name}.seg.score")
+        report.warn(f"{lost:,} scores of segments without an output are left out", where)
+    whole = {s: float(v[0]) for s, v in systems.values.items() if v[0] == v[0]} if systems else {}
+    return outputs, {} if outputs and _are_means(whole, outputs) else whole
+
+
+def _are_means(systems: Mapping[str, float], outputs: Mapping[tuple[str, str], float]) -> bool:
+    rows: dict[str, list[float]] = {}
+    for (system, _), value in outputs.items():
+        rows.setdefault(system, []).append(value)
+    return systems.keys() <= rows.keys() and all(
+        np.isclose(value, np.mean(rows[system]), rtol=1e-9, atol=1e-9)
+        for system, value in systems.items()
+    )
+
+
+def _follow(
+    outputs: Mapping[tuple[str, str], float],
+    systems: Mapping[str, float],
+    means: Mapping[tuple[str, str], float],
+) -> bool:
+    """Whether all published scores are those of the judgments, and no score is missing there."""
+    if outputs and outputs.keys() != means.keys():
+        return False
+    return not systems and all(
+        abs(value - means[cell]) <= TOLERANCE for cell, value in outputs.items()
+    )

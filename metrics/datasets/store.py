@@ -1,0 +1,65 @@
+"""Checking and storing drafts of evaluations: one language pair whole, or nothing of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from annotation import uploads
+from annotation.imports import CampaignImport, store_campaign
+from annotation.models import Campaign, TestSet
+from annotation.uploads import Changes
+from annotation.uploads.problems import Place, Report, some
+from metrics.datasets.drafts import EvaluationDraft, MetricDraft
+from metrics.imported.held import Held, names_of
+from metrics.imported.naming import check_name
+from metrics.imported.storing import Draft, Outcome, resolve, store_all
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What became of a draft."""
+
+    test_set: TestSet
+    changes: Changes
+    campaigns: Sequence[CampaignImport]
+    metrics: Sequence[Outcome]
+
+
+def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None:
+    """Check a draft by itself and against what is stored; every violation goes to the report."""
+    uploads.examine(draft.test_set, report, user=user)
+    slugs = [campaign.slug for campaign in draft.campaigns]
+    if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
+        report.error(f"two human scores would have the address {some(twice)}")
+    others = Campaign.objects.filter(slug__in=slugs).exclude(test_set__slug=draft.test_set.slug)
+    for slug in others.order_by("slug").values_list("slug", flat=True):
+        report.error(f"a campaign “{slug}” on another test set is stored already")
+    for metric in draft.metrics:
+        for system, score in metric.systems.items():
+            if score in (float("inf"), float("-inf")):
+                report.error("the score is infinite", Place(field=f"{metric.name}, {system}"))
+
+
+@transaction.atomic
+def store(draft: EvaluationDraft, *, user: Any = None) -> Stored:
+    """Store test set, campaigns and metric scores, all or nothing; the same again changes nothing.
+
+    Raises ValidationError with everything that stands against it.
+    """
+    result = uploads.store(draft.test_set, user=user)
+    test_set = result.test_set
+    campaigns = [store_campaign(each, test_set, user=user) for each in draft.campaigns]
+    metrics: list[Outcome] = []
+    if draft.metrics:
+        names = names_of(test_set)
+        drafts = [
+            Draft(check_name(m.name), _held(m, names), m.higher_is_better) for m in draft.metrics
+        ]
+        metrics = store_all(test_set, drafts, provenance=draft.provenance, user=user)
+    return Stored(test_set, result.changes, campaigns, metrics)
+
+
+def _held(metric: MetricDraft, names: Any) -> Held:
+    return resolve(names, metric.segment_scores, metric.systems)

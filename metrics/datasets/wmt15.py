@@ -1,0 +1,65 @@
+"""WMT15: human and metric scores of whole systems, as the metrics task published them.
+
+There are no texts: one segment stands for the test set, with empty outputs, so that systems can be
+compared and nothing can be read or scored.
+"""
+
+from collections import defaultdict
+
+from annotation import protocols
+from annotation.imports import CampaignDraft, Pair
+from annotation.imports.drafts import NO_SOURCE
+from annotation.imports.tables import Row, read_table
+from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from metrics.datasets.drafts import EvaluationDraft, MetricDraft
+
+# Counts of errors; every other metric of that year is better when higher.
+LOWER = frozenset({"BS"})
+ONLY = "1"
+
+
+def read(pair: Pair) -> EvaluationDraft:
+    """Read `wmt15/scores.tsv`. Raises ValidationError naming file and row."""
+    columns = ("lp", "metric", "system", "score", "human")
+    rows = [r for r in read_table(pair.folder / "scores.tsv", *columns) if r["lp"] == pair.name]
+    metrics: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        if row["system"] in metrics[row["metric"]]:
+            raise row.error("system", f"has a score of {row['metric']} already")
+        metrics[row["metric"]][row["system"]] = row.real("score")
+    humans = _humans(rows)
+    slug, name = f"wmt15-{pair.name}", f"WMT15 {pair.label}"
+    test_set = TestSetDraft(
+        slug=slug,
+        name=name,
+        source_language=pair.source,
+        target_language=pair.target,
+        description="Scores of whole systems, without texts: one segment stands for the test set.",
+        segments=[SegmentDraft(ONLY, NO_SOURCE)],
+        systems=[SystemDraft(system, outputs={ONLY: ""}) for system in humans],
+    )
+    campaign = CampaignDraft(
+        slug=slug,
+        name=name,
+        study="wmt15",
+        question=protocols.get(protocols.DEFAULT).question,
+        system_scores=humans,
+    )
+    return EvaluationDraft(
+        test_set,
+        [campaign],
+        [
+            MetricDraft(metric, systems=scores, higher_is_better=metric not in LOWER)
+            for metric, scores in metrics.items()
+        ],
+        "WMT15 metrics task, scores of systems",
+    )
+
+
+def _humans(rows: list[Row]) -> dict[str, float]:
+    """Return the human score of each system, which every metric's row repeats."""
+    humans: dict[str, float] = {}
+    for row in rows:
+        if humans.setdefault(row["system"], row.real("human")) != row.real("human"):
+            raise row.error("human", f"is not the human score of {row['system']} above")
+    return humans

@@ -1,0 +1,83 @@
+"""`manage.py import_dataset wmt17`: published judgments and scores, as if collected here."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.imports import Pair
+from metrics import datasets
+from metrics.datasets import DATASETS, Stored
+
+
+class Command(BaseCommand):
+    help = "Import a published data set: its test sets, outputs, judgments and scores."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("dataset", nargs="*", metavar="DATASET", help=", ".join(DATASETS))
+        parser.add_argument("--all", action="store_true", help="import every data set")
+        parser.add_argument("--pair", default="", help="one language pair, such as zh-en")
+        parser.add_argument(
+            "--data", type=Path, default=settings.DATA_DIR, help="folder of the published files"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        names = list(DATASETS) if options["all"] else options["dataset"]
+        if not names:
+            listing = "\n".join(f"  {name}: {each.about}" for name, each in DATASETS.items())
+            raise CommandError(f"Name a data set, or --all:\n{listing}")
+        try:
+            wanted = [datasets.find(name) for name in names]
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        done, failed = self._import_all(wanted, options["pair"], options["data"])
+        if len(wanted) > 1:
+            self.stdout.write(f"Imported: {', '.join(done) or 'nothing'}.")
+        if failed:
+            lines = "\n".join(f"  {name}: {why}" for name, why in failed.items())
+            raise CommandError(f"Not imported:\n{lines}")
+
+    def _import_all(
+        self, wanted: list[tuple[str, str]], pair: str, data: Path
+    ) -> tuple[list[str], dict[str, str]]:
+        """Go on after one that is missing or broken; return what came in and what did not."""
+        done: list[str] = []
+        failed: dict[str, str] = {}
+        for name, own in wanted:
+            try:
+                found = datasets.pairs(name, data, pair or own)
+            except ValidationError as error:
+                failed[name] = " ".join(error.messages)
+                continue
+            for each in found:
+                label = f"{name} {each.name}"
+                try:
+                    self._import(name, each)
+                    done.append(label)
+                except ValidationError as error:
+                    failed[label] = " ".join(error.messages)
+        return done, failed
+
+    def _import(self, name: str, pair: Pair) -> None:
+        for draft in datasets.read(name, pair):
+            for line in sentences(datasets.store(draft)):
+                self.stdout.write(line)
+
+
+def sentences(stored: Stored) -> Iterator[str]:
+    """Say what was stored, a line for each campaign and one for the metrics."""
+    for each in stored.campaigns:
+        what = "imported" if each.is_new else "unchanged, it was stored already"
+        yield (
+            f"{each.campaign.slug}: {each.n_items} items, {each.n_judgments} judgments, "
+            f"{each.n_published} published scores: {what}."
+        )
+    if stored.metrics:
+        new = sum(outcome.row is not None for outcome in stored.metrics)
+        yield f"{stored.test_set.slug}: scores of {len(stored.metrics)} metrics, {new} of them new."
+    if not stored.campaigns and not stored.metrics:
+        yield f"{stored.test_set.slug}: {stored.changes.outputs_added} outputs added."

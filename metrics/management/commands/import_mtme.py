@@ -1,0 +1,92 @@
+"""`manage.py import_mtme FOLDER`: an mt-metrics-eval folder with its human and metric scores."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.uploads import Report
+from metrics import datasets
+from metrics.datasets import EvaluationDraft, mtme
+from metrics.management.commands.import_dataset import sentences
+
+ALL = "all"
+SHOWN = 100
+
+
+class Command(BaseCommand):
+    help = "Import a test set in the layout of mt-metrics-eval, with human and metric scores."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="folder of the test set, such as wmt22")
+        parser.add_argument(
+            "--language-pair", default="", help="such as en-de; the only one there is"
+        )
+        parser.add_argument("--all", action="store_true", help="every language pair of the folder")
+        parser.add_argument(
+            "--human", action="append", default=[], metavar="NAME", help="human scores; all"
+        )
+        parser.add_argument(
+            "--metrics", nargs="*", default=[ALL], metavar="NAME", help="names, or none; all"
+        )
+        parser.add_argument(
+            "--lower-is-better", nargs="*", default=[], metavar="NAME", help="metrics of errors"
+        )
+        parser.add_argument("--name", default="", help="name of the test set; the folder's")
+        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        choice = mtme.Choice(
+            human=options["human"],
+            metrics=None if options["metrics"] == [ALL] else options["metrics"],
+            lower=options["lower_is_better"],
+            name=options["name"],
+        )
+        try:
+            root = mtme.find_root(options["folder"])
+            pairs = (
+                mtme.pairs_of(root)
+                if options["all"]
+                else mtme.choose_pairs(root, options["language_pair"])
+            )
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        failed = [
+            pair for pair in pairs if not self._import(root, pair, choice, options["dry_run"])
+        ]
+        if options["dry_run"]:
+            self.stdout.write("Dry run: nothing was stored.")
+        if failed:
+            raise CommandError(f"Nothing was stored of {', '.join(failed)}.")
+
+    def _import(self, root: Path, pair: str, choice: mtme.Choice, is_dry_run: bool) -> bool:
+        """Check a language pair and store it; say whether it could be."""
+        report = Report()
+        draft = mtme.read(root, pair, report, choice)
+        if not report.errors:
+            datasets.examine(draft, report)
+        for problem in report.problems[:SHOWN]:
+            self.stderr.write(f"{problem.severity}: {problem}")
+        if len(report.problems) > SHOWN:
+            self.stderr.write(f"… and {len(report.problems) - SHOWN:,} more")
+        if report.errors:
+            return False
+        self._describe(draft)
+        if is_dry_run:
+            return True
+        try:
+            for line in sentences(datasets.store(draft)):
+                self.stdout.write(line)
+        except ValidationError as error:
+            self.stderr.write(" ".join(error.messages))
+            return False
+        return True
+
+    def _describe(self, draft: EvaluationDraft) -> None:
+        test_set = draft.test_set
+        self.stdout.write(
+            f"{test_set.slug}: {len(test_set.segments):,} segments, {len(test_set.systems):,} "
+            f"systems, {len(draft.campaigns):,} human scores, {len(draft.metrics):,} metrics."
+        )

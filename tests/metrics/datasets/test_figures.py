@@ -1,0 +1,98 @@
+"""Published sets with metric scores: their figures come out of the analyses after the import."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from scipy import stats
+
+from annotation.imports import tables
+from annotation.models import Campaign, ErrorSpan, Judgment
+from dashboards.analyses.correlations import DEFAULT, asked
+from dashboards.filters import Filters
+from dashboards.selectors import human_scores
+from metrics.models import ConfiguredMetric
+
+# README of the data: against MQM over 12 MT systems, r over systems and over 5,520 outputs.
+WMT23 = {
+    "BLEU-refA": (0.917, 0.192),
+    "chrF-refA": (0.866, 0.232),
+    "COMET-refA": (0.990, 0.432),
+    "CometKiwi-src": (0.946, 0.475),
+    "XCOMET-Ensemble-refA": (0.980, 0.695),
+    "GEMBA-MQM-src": (0.993, 0.502),
+    "Random-sysname-src": (0.357, 0.064),
+}
+
+
+def rows_of(campaign: Campaign) -> dict[str, dict[str, object]]:
+    """The table of correlations by the metrics' published names."""
+    document = asked(DEFAULT).compute(campaign, Filters())
+    return {str(row["label"]).removesuffix(" (imported)"): row for row in document["rows"]}
+
+
+def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path) -> None:
+    call_command("import_dataset", "wmt15", data=data_dir)
+    scores: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for row in tables.read_table(data_dir / "wmt15/scores.tsv"):
+        scores[row["lp"], row["metric"]].append((row.real("score"), row.real("human")))
+    found = {
+        campaign.slug.removeprefix("wmt15-"): rows_of(campaign)
+        for campaign in Campaign.objects.all()
+    }
+    published = list(tables.read_table(data_dir / "wmt15/metric-correlations.tsv"))
+    assert len(published) == 114
+    for row in published:
+        pair, metric = row["lp"], row["metric"]
+        ours = found[pair][metric]["r_system"]
+        assert abs(ours) == pytest.approx(row.real("published_r"), abs=1e-12), (pair, metric)
+        by_scipy = stats.pearsonr(*np.array(scores[pair, metric]).T).statistic
+        assert abs(ours) == pytest.approx(abs(by_scipy), abs=1e-12)
+    lower = ConfiguredMetric.objects.get(label="BS (imported)")
+    assert not lower.info.higher_is_better
+    assert found["cs-en"]["BS"]["r_system"] > 0
+
+
+def test_wmt23_metrics_against_mqm(db: None, data_dir: Path) -> None:
+    call_command("import_dataset", "wmt23-meta", data=data_dir)
+    campaign = Campaign.objects.get(slug="wmt23-en-de-mqm")
+    campaign.systems.remove(campaign.systems.get(name="refA"))
+    rows = rows_of(campaign)
+    assert len(rows) == 13
+    for name, (of_systems, of_segments) in WMT23.items():
+        assert rows[name]["r_system"] == pytest.approx(of_systems, abs=5e-4), name
+        assert rows[name]["r_segment"] == pytest.approx(of_segments, abs=5e-4), name
+        assert rows[name]["n"] == 5520
+    assert Campaign.objects.filter(study="wmt23-meta").count() == 4
+
+
+def test_spans_of_six_groups(db: None, data_dir: Path) -> None:
+    call_command("import_dataset", "spans", data=data_dir)
+    slug = "wmt23-spans-en-de"
+    read = tables.read_table(data_dir / "spans/en-de/judgments.tsv")
+    given = {(r["set"].lower(), r["system"], r["seg"]): r.real("score") for r in read}
+    for campaign in Campaign.objects.all():
+        group = campaign.slug.removeprefix(f"{slug}-")
+        human = human_scores(campaign, "raw")
+        keys = dict(campaign.test_set.segments.values_list("pk", "key"))
+        ours = {
+            (group, system.name, keys[segment]): human.values[i, j]
+            for i, system in enumerate(human.systems)
+            for j, segment in enumerate(human.segments)
+            if not np.isnan(human.values[i, j])
+        }
+        assert ours == pytest.approx({k: v for k, v in given.items() if k[0] == group})
+    assert Campaign.objects.count() == 6
+    # README: 11,991 spans; error-free outputs of ESA-1 and ESA-2.
+    assert ErrorSpan.objects.count() == 11_991
+    for group, published in (("esa-1", 50.9), ("esa-2", 51.2)):
+        of_group = Judgment.objects.filter(assignment__annotator__campaign__slug=f"{slug}-{group}")
+        free = of_group.filter(score__gte=85, spans=None).count()
+        assert 100 * free / of_group.count() == pytest.approx(published, abs=0.1)
+    # No span on the target side: WMT-MQM 25 %, MQM-1 72 %, ESA-1 81 %, ESA-2 61 %.
+    for group, share in (("wmt-mqm", 25), ("mqm-1", 72), ("esa-1", 81), ("esa-2", 61)):
+        judged = Judgment.objects.filter(assignment__annotator__campaign__slug=f"{slug}-{group}")
+        marked = judged.filter(spans__side="target").distinct().count()
+        assert 100 * (1 - marked / 2028) == pytest.approx(share, abs=0.6)
