@@ -12,14 +12,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import NO_SOURCE, CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 SLUG, NAME = "appraise-esa-en-de", "WMT23 English–German, error span annotation in Appraise"
 QUESTION = "How well does the black text keep the meaning and read, given the errors you marked?"
-NO_SOURCE = "[source not published]"
 COPY = re.compile(r"#(bad|duplicate)\d*$")
 Key = tuple[str, str]
 

@@ -6,14 +6,13 @@ Sources and the degraded texts were not published; the first are marked so, the 
 from collections import defaultdict
 from pathlib import Path
 
-from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import NO_SOURCE, CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.tables import Row, read_table
 from annotation.imports.wmt21 import KINDS, QUESTION, SHOWS_OUTPUT
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 SLUG, NAME = "graham2015", "Graham et al. 2015, Czech–English HITs"
-NO_SOURCE = "[source not published]"
 
 
 def read(folder: Path) -> list[tuple[TestSetDraft, CampaignDraft]]:
