@@ -43,7 +43,9 @@ class Answer:
     @property
     def content(self) -> tuple[object, ...]:
         """All that an answer says: two rows with the same are one answer."""
-        spans = tuple(tuple(sorted((k, str(v)) for k, v in raw.values.items())) for raw in self.spans)
+        spans = tuple(
+            tuple(sorted((k, str(v)) for k, v in raw.values.items())) for raw in self.spans
+        )
         return (self.score, spans, self.started_at, self.submitted_at, self.comment,
                 self.is_flagged)  # fmt: skip
 

@@ -26,13 +26,14 @@ class Frame:
 
     slug: str
     name: str
-    study: str
     texts: Texts
     documents: Mapping[str, str]
     ratio: Decimal
 
 
-def build(answers: Sequence[Answer], frame: Frame, options: Options, report: Report) -> CampaignDraft:
+def build(
+    answers: Sequence[Answer], frame: Frame, options: Options, report: Report
+) -> CampaignDraft:
     """Return the campaign of some answers; what is wrong goes to the report."""
     protocol = _protocol(answers, options, report)
     answers = _usable(answers, protocol, report)
@@ -46,7 +47,6 @@ def build(answers: Sequence[Answer], frame: Frame, options: Options, report: Rep
     return CampaignDraft(
         slug=frame.slug,
         name=frame.name,
-        study=frame.study,
         question=QUESTION if protocol.spans is None else protocol.question,
         protocol=protocol.name,
         shown_text=Campaign.ShownText(options.shown_text),

@@ -1,4 +1,4 @@
-"""Answers to judgments as they are stored: scores from 0 to 100, spans in code points, revisions."""
+"""Answers to judgments as they are stored: scores 0–100, spans in code points, revisions."""
 
 import math
 from collections import defaultdict
@@ -100,7 +100,8 @@ class Drafter:
         if self.other_penalties and self.first_other:
             self.report.warn(
                 f"{self.other_penalties:,} of {len(given):,} scores are not minus the penalty of "
-                "their spans here; the penalty counts",
+                "their spans here; the penalty counts. To keep the scores too, import them as "
+                "published human scores",
                 self.first_other,
             )
         counts = self.spans.counts
@@ -108,7 +109,9 @@ class Drafter:
             message = f"{counts['undecided']:,} error spans have no severity yet: left out"
             self.report.warn(message)
         if counts["unplaced"]:
-            message = "error spans are of texts that are not known here: their ends were not checked"
+            message = (
+                "error spans are of texts that are not known here: their ends were not checked"
+            )
             self.report.warn(f"{counts['unplaced']:,} {message}")
 
 

@@ -179,7 +179,9 @@ def check_chosen(
     for column, field in chosen.items():
         if column not in columns:
             known = some(columns, 30)
-            report.error(f"there is no column “{column}”; the columns are {known}", Place(field="column"))
+            report.error(
+                f"there is no column “{column}”; the columns are {known}", Place(field="column")
+            )
         elif field and field not in names:
             message = f"“{field}” is no field that a column can hold; those are {', '.join(names)}"
             report.error(message, Place(field=f"column {column}"))

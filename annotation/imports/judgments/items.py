@@ -119,7 +119,11 @@ def on_screens(drafts: Sequence[ItemDraft], documents: Mapping[str, str]) -> lis
     whole = Item.Kind.DOCUMENT
     for number in sorted(range(len(drafts)), key=lambda n: drafts[n].kind == whole):
         draft = drafts[number]
-        if draft.system and documents.get(draft.segment) and draft.kind in (whole, Item.Kind.TARGET):
+        if (
+            draft.system
+            and documents.get(draft.segment)
+            and draft.kind in (whole, Item.Kind.TARGET)
+        ):
             shown[draft.batch, documents[draft.segment], draft.system].append(number)
     placed = list(drafts)
     for screen, numbers in enumerate(shown.values(), 1):

@@ -1,11 +1,11 @@
 """What a person says beside the tables: names, languages, protocol, scale, rules."""
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-import json
-import re
 
 from annotation import languages, protocols
 from annotation.models import Campaign

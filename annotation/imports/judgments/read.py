@@ -2,15 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from pathlib import PurePath
-
-from django.utils.text import slugify
 
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
 from annotation.imports.judgments.answers import Answer, Reader
-from annotation.imports.judgments.build import Frame, build
 from annotation.imports.judgments.fields import (
     FIELDS,
     JUDGMENT_FIELDS,
@@ -21,11 +17,10 @@ from annotation.imports.judgments.fields import (
     say_unused,
     sheets_of,
 )
+from annotation.imports.judgments.groups import drafts_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, join, rows_of
-from annotation.imports.judgments.segments import Pair, fill_names, name_segments, read_pair
-from annotation.imports.judgments.stored import Chosen, choose, compare
-from annotation.imports.judgments.texts import Texts, collect, say_languages
+from annotation.imports.judgments.segments import fill_names, name_segments
 from annotation.imports.judgments.times import Clock
 from annotation.uploads import TestSetDraft
 from annotation.uploads.columns import Wanted
@@ -33,8 +28,6 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
-# Addresses of campaigns and test sets that pages of ours have.
-RESERVED = ("new", "import", "upload")
 FIRST = 5
 
 
@@ -73,7 +66,9 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     spans = [s for s in sheets if s not in judged and s.has_span_rows]
     others = [s for s in sheets if s not in judged and s not in spans]
     say_unused(sheets, report)
-    return _read_rows(judged, spans, others, replace(options, name=_name(options, files)), report, seen)
+    return _read_rows(
+        judged, spans, others, replace(options, name=_name(options, files)), report, seen
+    )
 
 
 def _name(options: Options, files: Sequence[InputFile]) -> str:
@@ -134,8 +129,10 @@ def _read_rows(
         report.error("no row holds a judgment", Place(judged[0].name))
     if report.errors:
         return seen
-    drafts = _drafts(found, rows, texts, options, report)
-    return replace(seen, drafts=drafts, labels=LABELS, first=[_shown(each) for each in found[:FIRST]])
+    drafts = drafts_of(found, rows, texts, options, report)
+    return replace(
+        seen, drafts=drafts, labels=LABELS, first=[_shown(each) for each in found[:FIRST]]
+    )
 
 
 LABELS = ("Annotator", "Segment", "System", "Kind", "Score", "Errors", "Start", "End", "Comment")
@@ -143,7 +140,10 @@ LABELS = ("Annotator", "Segment", "System", "Kind", "Score", "Errors", "Start", 
 
 def _shown(answer: Answer) -> list[str]:
     """A judgment as it was understood, in the order of LABELS."""
-    times = [t.isoformat(timespec="seconds") if t else "" for t in (answer.started_at, answer.submitted_at)]
+    times = [
+        t.isoformat(timespec="seconds") if t else ""
+        for t in (answer.started_at, answer.submitted_at)
+    ]
     score = "" if answer.score is None else f"{answer.score:g}"
     spans = str(len(answer.spans) or "")
     return [answer.who, answer.segment, answer.system, answer.kind.label, score, spans, *times,
@@ -159,108 +159,3 @@ def _name_texts(rows: Sequence[Row], texts: Sequence[Row]) -> None:
             row.cells["segment"] = keys.get(row.name("item")) or (
                 place if row.name("document_place") else row.name("item")
             )
-
-
-def _drafts(
-    found: Sequence[Answer],
-    rows: Sequence[Row],
-    texts: Sequence[Row],
-    options: Options,
-    report: Report,
-) -> Drafts:
-    """A test set for each language pair; a campaign for each pair and campaign of the tables."""
-    stored = choose(options.test_set, rows, report) if options.test_set else None
-    if options.test_set and stored is None:
-        return []
-    pairs = _pairs([*rows, *texts], options, stored, report)
-    if report.errors:
-        return []
-    by_pair: dict[Pair, list[Answer]] = {}
-    for answer in found:
-        by_pair.setdefault(pairs[id(answer.row)], []).append(answer)
-    drafts: Drafts = []
-    for pair, own in by_pair.items():
-        slug = _slug(options.name, pair if len(by_pair) > 1 else None)
-        title = f"{options.name} {'-'.join(pair)}" if len(by_pair) > 1 else options.name
-        pair_rows = [row for row in rows if pairs[id(row)] == pair]
-        others = _texts_of(pair, pair_rows, texts, pairs, is_only=len(by_pair) == 1)
-        draft = TestSetDraft(slug, title[:120], *pair)
-        known = _texts(draft, stored, pair_rows, others, report)
-        draft = stored.draft if stored else draft
-        drafts += _campaigns(draft, own, known, stored, (slug, title), options, report)
-    return drafts
-
-
-def _pairs(
-    rows: Sequence[Row], options: Options, stored: Chosen | None, report: Report
-) -> dict[int, Pair]:
-    """Return the language pair of every row by its id, empty where a table of texts says none."""
-    if stored is not None and stored.stored.test_set is not None:
-        known = stored.stored.test_set
-        options = replace(
-            options, source_language=known.source_language, target_language=known.target_language
-        )
-    pairs = {id(row): read_pair(row, options, report) for row in rows}
-    judged = [row for row in rows if row.sheet.has & {"annotator", "score", "spans"}]
-    for row in judged:
-        if not all(pairs[id(row)]) and not report.errors:
-            say_languages(pairs[id(row)], row.place._replace(field="languages"), report)
-    return pairs
-
-
-def _texts_of(
-    pair: Pair, judged: Sequence[Row], texts: Sequence[Row], pairs: dict[int, Pair], *, is_only: bool
-) -> list[Row]:
-    """The rows of other tables that belong to a pair: it is named, or their segments are judged."""
-    if is_only:
-        return list(texts)
-    keys = {row.name("segment") for row in judged}
-    named = {"language_pair", "source_language"}
-    return [
-        row
-        for row in texts
-        if (pairs[id(row)] == pair if named & row.sheet.has else row.name("segment") in keys)
-    ]
-
-
-def _texts(
-    draft: TestSetDraft,
-    stored: Chosen | None,
-    judged: list[Row],
-    others: Sequence[Row],
-    report: Report,
-) -> Texts:
-    if stored is None:
-        return collect(draft, judged, others, report)
-    compare(stored, judged, others, report)
-    return stored.texts
-
-
-def _campaigns(
-    draft: TestSetDraft,
-    found: Sequence[Answer],
-    texts: Texts,
-    stored: Chosen | None,
-    names: tuple[str, str],
-    options: Options,
-    report: Report,
-) -> Drafts:
-    by_name: dict[str, list[Answer]] = {}
-    for answer in found:
-        by_name.setdefault(answer.row.name("campaign"), []).append(answer)
-    documents = {row.row.name("segment"): row.row.name("document") for row in found}
-    drafts: Drafts = []
-    for name, own in by_name.items():
-        slug, title = names
-        if len(by_name) > 1:
-            slug, title = _slug(f"{slug} {name}", None), f"{title} {name}"
-        frame = Frame(slug, title[:120], "", texts, documents, stored.ratio if stored else Decimal(1))
-        drafts.append((draft, build(own, frame, options, report)))
-    return drafts
-
-
-def _slug(name: str, pair: Pair | None) -> str:
-    """Return the address of a name, which is the same for the same name."""
-    base = slugify(name)[:60] or "judgments"
-    slug = slugify(f"{base}-{'-'.join(pair)}") if pair else base
-    return f"{slug}-judgments" if slug in RESERVED else slug

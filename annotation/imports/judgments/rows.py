@@ -136,7 +136,9 @@ def _fill(rows: Sequence[Row], others: Sequence[Row], shared: list[str], report:
         if other is None:
             if is_needed:
                 named = ", ".join(f"{f} “{row.name(f)}”" for f in shared)
-                report.error(f"{others[0].sheet.name} has no {named}" if others else "", row.at(shared[-1]))
+                report.error(
+                    f"{others[0].sheet.name} has no {named}" if others else "", row.at(shared[-1])
+                )
             continue
         for field, value in other.cells.items():
             if row.cells.get(field) in (None, ""):

@@ -89,7 +89,9 @@ class SpanReader:
         scheme = self.protocol.spans
         if scheme is None or raw.severity not in scheme.severity_keys:
             known = ", ".join(each.key for each in scheme.severities) if scheme else "none"
-            message = f"the severity “{raw.severity[:40]}” is not known; {self.protocol.name} has {known}"
+            message = (
+                f"the severity “{raw.severity[:40]}” is not known; {self.protocol.name} has {known}"
+            )
             self.report.error(message, raw.place)
             return None
         word = str(raw.values.get("side") or "").strip().lower()
@@ -164,4 +166,6 @@ def _whole(value: Any) -> int | None:
         number = float(value)
     except (TypeError, ValueError):
         return None
-    return int(number) if number == number and abs(number) < 2**31 and number == int(number) else None
+    return (
+        int(number) if number == number and abs(number) < 2**31 and number == int(number) else None
+    )

@@ -58,7 +58,9 @@ def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | Non
     given = {float(text): row for row in rows if (text := _number(row))}
     if len(given) > 1:
         row = list(given.values())[1]
-        report.error("the table has several length ratios: import each by itself", row.at("length_ratio"))
+        report.error(
+            "the table has several length ratios: import each by itself", row.at("length_ratio")
+        )
         return None
     wanted = [ratio for ratio in has if not given or float(ratio) in given]
     if len(wanted) == 1:
@@ -82,6 +84,10 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
     systems = {name for name, ratio in chosen.stored.systems if ratio == chosen.ratio}
     for row in judged:
         key, system = row.name("segment"), row.name("system")
+        if not key and "segment" not in row.cells:  # a score of a whole system
+            if system not in systems:
+                report.error(f"the test set has no system “{system}”", row.at("system"))
+            continue
         if key not in chosen.stored.segments:
             report.error(f"the test set has no segment “{key}”", row.at("segment"))
             continue

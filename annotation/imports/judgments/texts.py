@@ -8,7 +8,7 @@ from annotation.imports.judgments.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.models import Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 
 REFERENCES = {"reference": "A", "reference_B": "B"}
 
@@ -18,11 +18,13 @@ class Texts:
     """What is known of the texts that were judged.
 
     `sources` holds every segment, empty where its text is not known; `outputs` (system, segment)
-    every output, empty texts where none is known at all.
+    every output, empty texts where none is known at all. `silent` are systems without any output,
+    where others have some, and the place of each.
     """
 
     sources: Mapping[str, str]
     outputs: Mapping[tuple[str, str], str]
+    silent: Mapping[str, Place] = field(default_factory=dict)
 
 
 @dataclass
@@ -113,12 +115,11 @@ def collect(draft: TestSetDraft, judged: list[Row], others: Iterable[Row], repor
     for row in (*others, *judged):
         collector.add(row)
     _name_sources(draft, report)
-    if not collector.has_outputs:
+    if not collector.has_outputs and draft.segments:
         _keys_alone(collector, judged, report)
     sources = {s.key: "" if s.source == NO_SOURCE else s.source for s in draft.segments}
     outputs = {(s.name, key): text for s in draft.systems for key, text in s.outputs.items()}
-    _leave_out_silent(draft, judged, report)
-    return Texts(sources, outputs)
+    return Texts(sources, outputs, _without_silent(draft))
 
 
 def _name_sources(draft: TestSetDraft, report: Report) -> None:
@@ -147,34 +148,28 @@ def _keys_alone(collector: Collector, judged: Iterable[Row], report: Report) -> 
     )
 
 
-def _leave_out_silent(draft: TestSetDraft, judged: Iterable[Row], report: Report) -> None:
-    """A system without any output is no system of the test set; its judgments stay."""
-    silent = [(j, s) for j, s in enumerate(draft.systems) if not s.outputs]
-    for j, system in silent:
-        number = sum(row.name("system") == system.name for row in judged)
-        report.warn(
-            f"“{system.name}” has no output in the tables: its {number:,} judgments count for "
-            "their annotators, but for no system",
-            draft.place("system", j),
-        )
-    if not silent:
-        return
-    kept = [(j, s) for j, s in enumerate(draft.systems) if s.outputs]
-    moved = {old: new for new, (old, _) in enumerate(kept)}
-    places = {
-        (w[0], moved[int(w[1])], *w[2:]) if w[0] in ("system", "output") else w: place
-        for w, place in draft.places.items()
-        if w[0] not in ("system", "output") or int(w[1]) in moved
+def _without_silent(draft: TestSetDraft) -> dict[str, Place]:
+    """Take systems without any output out of the test set; return their places."""
+    silent = {
+        s.name: draft.place("system", j) for j, s in enumerate(draft.systems) if not s.outputs
     }
-    draft.systems = [system for _, system in kept]
-    draft.places = places
+    kept = [j for j, system in enumerate(draft.systems) if system.outputs]
+    moved = {old: new for new, old in enumerate(kept)}
+    of_systems = ("system", "output")
+    draft.places = {
+        (w[0], moved[int(w[1])], *w[2:]) if w[0] in of_systems else w: place
+        for w, place in draft.places.items()
+        if w[0] not in of_systems or int(w[1]) in moved
+    }
+    draft.systems = [draft.systems[j] for j in kept]
+    return silent
 
 
 def say_languages(pair: tuple[str, str], place: Place, report: Report) -> None:
-    """Ask for languages that neither the tables nor the person name."""
-    missing = [
-        f"{side} language" for side, code in zip(("source", "target"), pair, strict=True) if not code
-    ]
-    if missing:
-        message = f"the {some(missing)} is not said: give a column, or state it"
-        report.error(message.replace("language, target language is", "and target language are"), place)
+    """Ask for the languages that neither the tables nor the person name."""
+    for side, code in zip(("source", "target"), pair, strict=True):
+        if not code:
+            report.error(
+                f"the {side} language is not said: give a column, or state it",
+                place._replace(field=f"{side} language"),
+            )
