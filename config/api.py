@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import DefaultRouter
 
 from annotation.api import CampaignViewSet, JudgmentViewSet, TestSetViewSet
+from annotation.imports_api import HumanScoresImportView, JudgmentsImportView
 from dashboards.api import ResultViewSet
 from metrics.api import RunViewSet
 from metrics.fleet_api import CheckpointViewSet, MetricViewSet, WorkerViewSet
@@ -24,5 +25,7 @@ router.register("results", ResultViewSet, basename="api-result")
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("imports/judgments/", JudgmentsImportView.as_view(), name="api-import-judgments"),
+    path("imports/human-scores/", HumanScoresImportView.as_view(), name="api-import-human-scores"),
     path("", include(router.urls)),
 ]
