@@ -48,7 +48,7 @@ class ProblemSerializer(serializers.Serializer[Problem]):
     message = serializers.CharField()
     file = serializers.CharField(source="place.file", allow_blank=True)
     row = serializers.IntegerField(source="place.row", allow_null=True)
-    field = serializers.CharField(source="place.field", allow_blank=True)  # type: ignore[assignment]
+    field = serializers.CharField(source="place.field", allow_blank=True)
 
 
 class RefusedSerializer(serializers.Serializer[object]):
@@ -132,8 +132,8 @@ class JudgmentsRequestSerializer(HumanScoresRequestSerializer):
 
 def refusal(sentence: str, problems: list[Problem]) -> Response:
     """Return the answer to an import that cannot be stored."""
-    shown = ProblemSerializer(problems[:MAX_PROBLEMS], many=True).data
-    return Response({"error": sentence, "problems": shown}, status=status.HTTP_400_BAD_REQUEST)
+    data = RefusedSerializer({"error": sentence, "problems": problems[:MAX_PROBLEMS]}).data
+    return Response(data, status=status.HTTP_400_BAD_REQUEST)
 
 
 def problems_of_form(form: Form) -> list[Problem]:
@@ -163,7 +163,8 @@ class ImportView(APIView):
         if is_too_large(request._request):
             sentence = too_large_sentence()
             return Response({"error": sentence}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
-        form = self.form(request.data, request.FILES)
+        given = request.POST
+        form = self.form(given, request.FILES)
         form.prefix = None  # the page has several forms, a program sends one
         if not form.is_valid():
             return refusal("The request cannot be read.", problems_of_form(form))
@@ -173,7 +174,7 @@ class ImportView(APIView):
             examine(reading.drafts, report)
         if report.errors:
             return refusal(f"{len(report.errors)} errors; nothing was stored.", report.problems)
-        if str(request.data.get("dry_run", "")).lower() in ("true", "1", "yes", "on"):
+        if given.get("dry_run", "").lower() in ("true", "1", "yes", "on"):
             return _answer(reading, report, is_stored=False, is_new=False)
         return self._store(request, reading, report)
 

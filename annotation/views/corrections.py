@@ -26,7 +26,7 @@ def correction_of(sent: Sent, reading: Reading, data: Any) -> Correction | None:
     if sent.tool not in WORDS:
         return None
     return Correction(
-        WORDS[sent.tool](data, initial=sent.words, prefix="words"),
+        WORDS[sent.tool](data, initial=dict(sent.words), prefix="words"),
         ColumnsForm(
             reading.columns,
             reading.wanted,

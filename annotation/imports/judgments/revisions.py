@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.options import LAST_WINS
 from annotation.uploads.problems import Report
-
-Order = TypeVar("Order")
 
 
 @dataclass
@@ -30,7 +27,7 @@ class Revisions:
         self.revised += len(kept) - 1
         for orders in ([a.revision for a in kept], [a.time for a in kept]):
             if None not in orders and len(set(orders)) == len(kept):
-                numbered = sorted(zip(orders, range(len(kept)), strict=True))  # type: ignore[type-var]
+                numbered = sorted(zip(orders, range(len(kept)), strict=True))
                 return [kept[number] for _, number in numbered]
         if self.ties == LAST_WINS:
             self.by_rule += 1

@@ -21,8 +21,10 @@ WORDS = ("name", "source_language", "target_language", "test_set", "system")
 class Command(BaseCommand):
     help = "Import tables of judgments (TSV, CSV, JSONL), and tables of their texts beside them."
     tool = sources.JUDGMENTS
-    words = (*WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "time_zone",
-             "shown_text")  # fmt: skip
+    words: tuple[str, ...] = (
+        *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "time_zone",
+        "shown_text",
+    )  # fmt: skip
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_table_arguments(parser)
