@@ -20,6 +20,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
+handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.forbidden"
 handler404 = "annotation.views.errors.not_found"
 handler500 = "annotation.views.errors.server_error"

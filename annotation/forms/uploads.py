@@ -47,30 +47,35 @@ class OneFileField(forms.FileField):
         super().__init__(required=False, allow_empty_file=True, **kwargs)
 
 
+class LanguageField(forms.CharField):
+    """A language by code or name; its page includes `annotation/_known_languages.html`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            max_length=languages.LONGEST,
+            widget=forms.TextInput(attrs={"list": "known-languages", "autocomplete": "off"}),
+            **kwargs,
+        )
+
+    def clean(self, value: Any) -> str:
+        """Return the code in its standard spelling."""
+        try:
+            return languages.find(super().clean(value))
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+
+
 class LanguagesForm(forms.Form):
     """A form that asks for `source_language` and `target_language`."""
 
-    def clean_source_language(self) -> str:
-        """Refuse a code that names no language."""
-        return self._language("source_language")
-
-    def clean_target_language(self) -> str:
-        """Refuse a code that names no language."""
-        return self._language("target_language")
-
-    def _language(self, field: str) -> str:
-        try:
-            return languages.normalise(self.cleaned_data[field].strip())
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from error
+    source_language = LanguageField(help_text="A code or a name: zh, pt-BR, Chinese.")
+    target_language = LanguageField()
 
 
 class UploadForm(LanguagesForm):
     """Where the segments and outputs come from, and what they are called."""
 
     name = forms.CharField(max_length=120, help_text="Such as “newstest2025 en-zh”.")
-    source_language = forms.CharField(max_length=20, help_text="A code such as en, zh or pt-BR.")
-    target_language = forms.CharField(max_length=20)
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     source = OneFileField(label="Source", help_text="One segment a line.")
     references = FilesField(

@@ -1,18 +1,21 @@
 """What a person sees before confirming: counts, a table of the systems, the first segments."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotation.uploads.changes import Changes, Stored
+from annotation.uploads.changes import NO_CHANGES, Changes, Stored
 from annotation.uploads.doubts import doubt, length, reference_lengths
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.problems import Report, showable
+from annotation.uploads.meanings import Meaning
+from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
 from annotation.uploads.store import examine
 from annotation.uploads.submissions import Submission
 
 FIRST = 5
+# More help nobody, and a damaged file of a million rows has a million.
+MOST_ERRORS = 1_000
 
 
 @dataclass(frozen=True)
@@ -48,25 +51,34 @@ class Preview:
 
 @dataclass
 class Checked:
-    """A draft with everything found about it."""
+    """A draft with everything found about it, and what the columns of its tables were taken for."""
 
     draft: TestSetDraft
     report: Report
     changes: Changes
     preview: Preview
+    meanings: list[Meaning] = field(default_factory=list)
 
 
 def check_submission(submission: Submission) -> Checked:
     """Read and check files without storing anything: the dry run."""
-    report = Report()
-    return check_draft(read(submission, report), report)
+    report = Report(limit=MOST_ERRORS)
+    reading = read(submission, report)
+    checked = check_draft(reading.draft, report)
+    checked.meanings = reading.meanings
+    return checked
 
 
 def check_draft(draft: TestSetDraft, report: Report) -> Checked:
     """Check a draft and describe it."""
-    stored, changes = examine(draft, report)
+    try:
+        stored, changes = examine(draft, report)
+    except EnoughError:
+        draft.segments, draft.systems = [], []
+        stored, changes = Stored(), NO_CHANGES
     segments = draft.segments or stored_segments(stored)
-    doubt(draft, report, segments)
+    if not report.is_cut:
+        doubt(draft, report, segments)
     return Checked(draft, report, changes, describe(draft, segments, stored))
 
 

@@ -14,6 +14,7 @@ from annotation.uploads.changes import Changes, Stored, compare, read_stored
 from annotation.uploads.checks import check
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Problem, Report
+from annotation.uploads.spellings import align
 
 BATCH = 2_000
 
@@ -47,6 +48,8 @@ class OutdatedError(Exception):
 def examine(draft: TestSetDraft, report: Report, *, lock: bool = False) -> tuple[Stored, Changes]:
     """Check a draft by itself and against what is stored; every violation goes to the report."""
     stored = read_stored(draft.slug, lock=lock)
+    documents = {key: segment.document for key, segment in stored.segments.items()}
+    align(draft, report, segments=documents, systems=stored.systems)
     check(draft, report, stored.segments.keys())
     return stored, compare(draft, stored, report)
 

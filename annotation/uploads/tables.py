@@ -8,7 +8,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -20,16 +21,22 @@ EXTENSIONS = {
     ".tsv": "tsv", ".tab": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".json": "jsonl",
 }  # fmt: skip
-LONGEST_CELL = 2**24
+# Characters. A paragraph has some thousand; what is longer is a file whose line ends were lost.
+LONGEST_TEXT = 100_000
+MOST_COLUMNS = 1_000
 
 
 @dataclass
 class Table:
-    """Rows by column name; an absent cell is absent from its row's dictionary."""
+    """Rows by column name; an absent cell is absent from its row's dictionary.
+
+    `titles` are the columns as the file writes them.
+    """
 
     file: str
     columns: list[str] = field(default_factory=list)
     rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    titles: dict[str, str] = field(default_factory=dict)
 
 
 def format_of(name: str, text: str) -> str:
@@ -61,7 +68,7 @@ def _tsv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _csv_rows(name: str, text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
-    csv.field_size_limit(LONGEST_CELL)
+    csv.field_size_limit(LONGEST_TEXT)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     number = 1
     try:
@@ -80,7 +87,8 @@ def _with_header(
     table: Table, rows: Iterator[tuple[int, list[str]]], kind: str, report: Report
 ) -> Table | None:
     _, header = next(rows, (1, []))
-    table.columns = [_column(cell) for cell in header]
+    table.columns = [column_name(cell) for cell in header]
+    table.titles = _titles(header)
     if not _check_header(table, kind, report):
         return None
     blank: list[int] = []
@@ -95,7 +103,9 @@ def _with_header(
                 Place(table.file, number),
             )
             continue
-        table.rows.append((number, dict(zip(table.columns, cells, strict=True))))
+        row = dict(zip(table.columns, cells, strict=True))
+        if not _is_too_long(row, Place(table.file, number), report):
+            table.rows.append((number, row))
     if kind == "tsv":
         _warn_of_quotes(table, report)
     return table
@@ -108,7 +118,29 @@ def _report_blank(name: str, blank: list[int], report: Report) -> None:
     blank.clear()
 
 
-def _column(name: str) -> str:
+def _is_too_long(row: dict[str, Any], place: Place, report: Report) -> bool:
+    """Refuse texts that would cost seconds each; whoever sent one lost its line ends."""
+    if not any(isinstance(cell, str) and len(cell) > LONGEST_TEXT for cell in row.values()):
+        return False
+    for column, cell in row.items():
+        if isinstance(cell, str) and len(cell) > LONGEST_TEXT:
+            report.error(too_long(len(cell)), place._replace(field=column))
+    return True
+
+
+def _titles(names: Iterable[str]) -> dict[str, str]:
+    return {column_name(name): name.strip() for name in names}
+
+
+def too_long(characters: int) -> str:
+    """Return the sentence that refuses a text."""
+    return (
+        f"the text has {characters:,} characters, more than {LONGEST_TEXT:,}. Are its line ends "
+        "lost?"
+    )
+
+
+def column_name(name: str) -> str:
     """Return a column name without outer blanks, its fixed part in lower case."""
     name = name.strip()
     head, mark, rest = name.partition(":")
@@ -122,10 +154,12 @@ def _column(name: str) -> str:
 def _check_header(table: Table, kind: str, report: Report) -> bool:
     place = Place(table.file, 1)
     before = len(report.errors)
+    if not _fits(table, report):
+        return False
     for number, name in enumerate(table.columns, 1):
         if not name:
             report.error(f"column {number} has no name", place)
-    for name in sorted({n for n in table.columns if n and table.columns.count(n) > 1}):
+    for name in sorted(n for n, times in Counter(table.columns).items() if n and times > 1):
         report.error(f"the column “{name}” is there twice", place)
     if len(table.columns) == 1 and re.search(r"[;,\t]", table.columns[0]):
         wanted = "tabs" if kind == "tsv" else "commas"
@@ -135,6 +169,16 @@ def _check_header(table: Table, kind: str, report: Report) -> bool:
             place,
         )
     return len(report.errors) == before
+
+
+def _fits(table: Table, report: Report) -> bool:
+    if len(table.columns) > MOST_COLUMNS:
+        report.error(
+            f"the table has {len(table.columns):,} columns, and {MOST_COLUMNS:,} is the limit. Put "
+            "one output into a row, with the columns segment, system and output",
+            Place(table.file, 1),
+        )
+    return len(table.columns) <= MOST_COLUMNS
 
 
 def _warn_of_quotes(table: Table, report: Report) -> None:
@@ -163,13 +207,25 @@ def _parse_jsonl(name: str, text: str, report: Report) -> Table | None:
             continue
         _report_blank(name, blank, report)
         row = _json_object(line, Place(name, number), report)
-        if row is not None:
+        if row is not None and not _is_too_long(row, Place(name, number), report):
             columns |= dict.fromkeys(row)
             table.rows.append((number, row))
+            if len(columns) > MOST_COLUMNS:
+                break
         elif number == 1 and line.lstrip().startswith("["):
             return None
     table.columns = list(columns)
-    return table
+    table.titles = _titles_of_json(text)
+    return table if _fits(table, report) else None
+
+
+def _titles_of_json(text: str) -> dict[str, str]:
+    """The names of the first object as they are written there."""
+    try:
+        first = json.loads(text.lstrip().split("\n", 1)[0])
+    except (ValueError, RecursionError):
+        return {}
+    return _titles(first) if isinstance(first, dict) else {}
 
 
 def _json_object(line: str, place: Place, report: Report) -> dict[str, Any] | None:
@@ -189,7 +245,7 @@ def _json_object(line: str, place: Place, report: Report) -> dict[str, Any] | No
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for key, value in pairs:
-        name = _column(key)
+        name = column_name(key)
         if name in row:
             raise ValueError(f"the field “{name}” is there twice")
         row[name] = value

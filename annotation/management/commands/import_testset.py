@@ -63,7 +63,7 @@ class Command(BaseCommand):
         if not all(codes):
             raise CommandError("Give --source-language and --target-language.")
         try:
-            source, target = (languages.normalise(code) for code in codes)
+            source, target = (languages.find(code) for code in codes)
             ratio = parse_ratio(options["ratio"])
         except ValueError as error:
             raise CommandError(str(error)) from error
