@@ -70,7 +70,8 @@ def understand(
     fields = _fields(table, said)
     _mention(table, said, fields, report)
     _warn_of_rest(table, said, fields, report)
-    taken = renamed(table, fields)
+    is_renamed = any(column != field for column, field in fields.items())
+    taken = renamed(table, fields) if is_renamed else table
     if twice := sorted({c for c in taken.columns if taken.columns.count(c) > 1}):
         report.stop(f"two columns are taken for {', '.join(twice)}", Place(table.file, 1))
     return taken, Meaning(table.file, table.columns, table.titles, fields)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.uploads.changes import NO_CHANGES, Changes, Stored
-from annotation.uploads.doubts import doubt, length, reference_lengths
+from annotation.uploads.doubts import doubt, measure, reference_lengths
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.meanings import Meaning
 from annotation.uploads.problems import EnoughError, Report, showable
@@ -112,13 +112,13 @@ def _row(
 ) -> SystemRow:
     measured = [key for key in system.outputs if key in lengths]
     wanted = sum(lengths[key] for key in measured)
-    size = sum(length(system.outputs[key], draft.target_language) for key in measured)
+    size = sum(map(measure(draft.target_language), (system.outputs[key] for key in measured)))
     return SystemRow(
         label=showable(system.label),
         name=showable(system.name),
         ratio=str(system.ratio),
         outputs=len(system.outputs),
-        empty=sum(not text.strip() for text in system.outputs.values()),
+        empty=sum(not text or text.isspace() for text in system.outputs.values()),
         missing=max(0, segments - len(system.outputs)),
         observed=size / wanted if wanted else None,
         is_new=system.identity not in stored.systems,

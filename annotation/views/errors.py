@@ -21,12 +21,12 @@ OUT_OF_DATE = _(
     "blocked. Nothing was saved. Reload the page and send it again."
 )
 TOO_MANY_FILES = (
-    "More than {limit:,} files were sent at once, and {limit:,} is the limit. Nothing was stored. Put "
-    "the outputs of many systems into one table, or add the systems in several uploads."
+    "More than {limit:,} files were sent at once, and {limit:,} is the limit. Nothing was stored. "
+    "Put the outputs of many systems into one table, or add the systems in several uploads."
 )
 TOO_MANY_FIELDS = (
-    "This form sent more than {limit:,} values at once, which is the limit. Nothing was saved. Choose "
-    "fewer of them, and send the rest afterwards."
+    "This form sent more than {limit:,} values at once, which is the limit. Nothing was saved. "
+    "Choose fewer of them, and send the rest afterwards."
 )
 TOO_MUCH_TEXT = (
     "The fields of this form hold more text than the limit of {limit:,} bytes. Nothing was saved. "
