@@ -1,8 +1,8 @@
 """Language codes: which are real, how they are written, in which direction and script they read.
 
 Codes are BCP 47 tags checked against the IANA registry that `langcodes` ships. Underscores and
-three-letter codes of languages that have a two-letter one are accepted (`zh_CN`, `eng_Latn`). People
-may also type a name, in English or in the language itself (`find`).
+three-letter codes of languages that have a two-letter one are accepted (`zh_CN`, `eng_Latn`).
+People may also type a name, in English or in the language itself (`find`).
 """
 
 import difflib
@@ -38,7 +38,8 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "pt-BR": ("Portuguese (Brazil)",), "pt-PT": ("Portuguese (Portugal)", "European Portuguese"),
     "en-US": ("American English", "English (US)", "English (United States)"),
     "en-GB": ("English (UK)", "English (United Kingdom)"), "nb": ("Norwegian Bokmaal",),
-    "fa": ("Farsi",), "cs": ("Čeština",), "tl": ("Tagalog", "Filipino"), "or": ("Oriya",), "el": ("Modern Greek",),
+    "fa": ("Farsi",), "cs": ("Čeština",), "tl": ("Tagalog", "Filipino"), "or": ("Oriya",),
+    "el": ("Modern Greek",),
     "my": ("Myanmar",), "he": ("Modern Hebrew",), "km": ("Cambodian",), "ga": ("Gaelic",),
 }  # fmt: skip
 LONGEST = 60  # characters of a code or a name that somebody types

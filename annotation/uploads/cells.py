@@ -38,7 +38,9 @@ def report_type(row: Row, column: str, place: Place, report: Report) -> None:
 
 def names_of(table: Table, column: str, report: Report) -> list[str | None]:
     """Return keys, document ids or system names; whole numbers are names too."""
-    return [name_of(row, column, Place(table.file, line, column), report) for line, row in table.rows]
+    return [
+        name_of(row, column, Place(table.file, line, column), report) for line, row in table.rows
+    ]
 
 
 def name_of(row: Row, column: str, place: Place, report: Report) -> str | None:

@@ -34,7 +34,6 @@ def measure(language: str) -> Callable[[str], int]:
 def doubt(draft: TestSetDraft, report: Report, segments: Sequence[SegmentDraft]) -> None:
     """Add warnings. `segments` are the draft's, or the stored ones that it adds systems to."""
     _doubt_languages(draft, report)
-    _doubt_entities(draft, report)
     _doubt_segments(draft, report)
     by_key = {segment.key: segment for segment in segments}
     lengths = reference_lengths(segments, draft.target_language)
@@ -60,8 +59,8 @@ def _doubt_languages(draft: TestSetDraft, report: Report) -> None:
         report.warn("source and target language are the same", Place(field="target language"))
 
 
-def _doubt_entities(draft: TestSetDraft, report: Report) -> None:
-    """Entities are told in one sentence: who decodes them, decodes all."""
+def doubt_entities(draft: TestSetDraft, report: Report) -> int:
+    """Return how many segments hold HTML entities, and warn of them in one sentence."""
     found: dict[str, str] = {}
     places: list[Place] = []
     for key, text, where in _texts(draft):
@@ -71,10 +70,11 @@ def _doubt_entities(draft: TestSetDraft, report: Report) -> None:
     if found:
         kinds = sorted(set(found.values()))
         report.warn(
-            f"{len(found):,} segments hold HTML entities such as {some(kinds, 3)}, here first. They "
-            "are kept unless you let them be decoded",
+            f"{len(found):,} segments hold HTML entities such as {some(kinds, 3)}, here first. "
+            "They are kept unless you let them be decoded",
             places[0],
         )
+    return len(found)
 
 
 def _texts(draft: TestSetDraft) -> Iterator[tuple[str, str, tuple[str | int, ...]]]:

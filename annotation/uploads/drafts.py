@@ -85,6 +85,10 @@ class TestSetDraft:
     places: dict[Where, Place] = field(default_factory=dict, repr=False, compare=False)
     rows: dict[Where, list[Rows]] = field(default_factory=dict, repr=False, compare=False)
 
+    def head(self) -> dict[str, str]:
+        """What describes the test set, without its texts."""
+        return {name: getattr(self, name) for name in HEAD}
+
     def place(self, *where: str | int) -> Place:
         """Return where a value was read.
 
@@ -131,7 +135,7 @@ def label(name: str, ratio: Decimal) -> str:
 def to_json(draft: TestSetDraft) -> dict[str, Any]:
     """Return everything but the places as plain JSON values."""
     return {
-        **{name: getattr(draft, name) for name in HEAD},
+        **draft.head(),
         "segments": [[s.key, s.source, s.document, s.references] for s in draft.segments],
         "systems": [[s.name, str(s.ratio), s.outputs] for s in draft.systems],
     }

@@ -1,7 +1,7 @@
-"""HTML entities that were never decoded, such as `&quot;`: found always, decoded only when asked for.
+"""HTML entities that were never decoded, such as `&quot;`: decoded only when asked for.
 
-Scraped texts and outputs of web services hold them, also twice encoded (`&amp;quot;`). A test set of
-software texts may mean them, so that nothing is decoded by itself.
+Scraped texts and outputs of web services hold them, also twice encoded (`&amp;quot;`). A test set
+of software texts may mean them, so that nothing is decoded by itself.
 """
 
 import html

@@ -60,8 +60,10 @@ def is_field(name: str) -> bool:
 
 def understand(
     table: Table, chosen: Mapping[str, Mapping[str, str]], report: Report
-) -> tuple[Table, Meaning]:
+) -> tuple[Table | None, Meaning]:
     """Return the table under the names of fields, and what was taken for what.
+
+    There is no table, with the reason reported, where two columns would be one.
 
     `chosen` is what a person said, by file or under no name for every table. Guesses are mentioned;
     columns that are probably misspelt are refused, because they would be lost unnoticed.
@@ -70,16 +72,16 @@ def understand(
     fields = _fields(table, said)
     _mention(table, said, fields, report)
     _warn_of_rest(table, said, fields, report)
+    meaning = Meaning(table.file, table.columns, table.titles, fields)
     is_renamed = any(column != field for column, field in fields.items())
     taken = renamed(table, fields) if is_renamed else table
     if twice := sorted({c for c in taken.columns if taken.columns.count(c) > 1}):
-        report.stop(f"two columns are taken for {', '.join(twice)}", Place(table.file, 1))
-    return taken, Meaning(table.file, table.columns, table.titles, fields)
+        report.error(f"two columns are taken for {', '.join(twice)}", Place(table.file, 1))
+        return None, meaning
+    return taken, meaning
 
 
-def _said(
-    table: Table, chosen: Mapping[str, Mapping[str, str]], report: Report
-) -> dict[str, str]:
+def _said(table: Table, chosen: Mapping[str, Mapping[str, str]], report: Report) -> dict[str, str]:
     said = {
         column_name(column): field.strip()
         for name in ("", table.file)

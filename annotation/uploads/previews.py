@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.uploads.changes import NO_CHANGES, Changes, Stored
-from annotation.uploads.doubts import doubt, measure, reference_lengths
+from annotation.uploads.doubts import doubt, doubt_entities, measure, reference_lengths
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.meanings import Meaning
 from annotation.uploads.problems import EnoughError, Report, showable
@@ -34,13 +34,17 @@ class SystemRow:
 
 @dataclass(frozen=True)
 class Preview:
-    """Counts of a checked draft, plain values throughout so that it can be kept as JSON."""
+    """Counts of a checked draft, plain values throughout so that it can be kept as JSON.
+
+    `entities` counts the segments that hold HTML entities.
+    """
 
     segments: int
     documents: int
     references: int
     outputs: int
     empty: int
+    entities: int
     systems: list[SystemRow]
     first: list[dict[str, Any]]
 
@@ -77,9 +81,11 @@ def check_draft(draft: TestSetDraft, report: Report) -> Checked:
         draft.segments, draft.systems = [], []
         stored, changes = Stored(), NO_CHANGES
     segments = draft.segments or stored_segments(stored)
+    entities = 0
     if not report.is_cut:
+        entities = doubt_entities(draft, report)
         doubt(draft, report, segments)
-    return Checked(draft, report, changes, describe(draft, segments, stored))
+    return Checked(draft, report, changes, describe(draft, segments, stored, entities))
 
 
 def stored_segments(stored: Stored) -> list[SegmentDraft]:
@@ -88,7 +94,9 @@ def stored_segments(stored: Stored) -> list[SegmentDraft]:
     return [SegmentDraft(s.key, s.source, s.document, stored.references[s.key]) for s in rows]
 
 
-def describe(draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stored) -> Preview:
+def describe(
+    draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stored, entities: int
+) -> Preview:
     """Count a draft; `segments` are the draft's or the stored ones that it adds systems to."""
     lengths = reference_lengths(segments, draft.target_language)
     rows = [_row(system, draft, len(segments), lengths, stored) for system in draft.systems]
@@ -98,6 +106,7 @@ def describe(draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stor
         references=sum(len(s.references) for s in segments),
         outputs=sum(row.outputs for row in rows),
         empty=sum(row.empty for row in rows),
+        entities=entities,
         systems=rows,
         first=[_first(segment, draft.systems) for segment in segments[:FIRST]],
     )

@@ -69,7 +69,7 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
         if table is not None:
             taken, meaning = understand(table, submission.columns, reading.report)
             reading.meanings.append(meaning)
-            tables.append(taken)
+            tables += [taken] if taken else []
     _refuse_strange_columns(submission, reading)
     return tables
 

@@ -34,9 +34,9 @@ class Reading:
         self._texts += texts
         if self._texts > (limit := settings.MAX_UPLOAD_TEXTS):
             self.report.stop(
-                f"with this there are {self._texts:,} texts (segments, references and outputs), and "
-                f"one upload may hold {limit:,}. Split the test set, or add the systems in several "
-                "uploads",
+                f"with this there are {self._texts:,} texts (segments, references and outputs), "
+                f"and one upload may hold {limit:,}. Split the test set, or add the systems in "
+                "several uploads",
                 place,
             )
 
@@ -63,5 +63,3 @@ class Reading:
                 f"HTML entities of {self._decoded:,} texts are decoded, here first",
                 self._first_decoded,
             )
-
-

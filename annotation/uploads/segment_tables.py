@@ -98,6 +98,8 @@ def row_keys(table: Table, report: Report) -> list[str | None]:
         return [str(number) for number in range(1, len(table.rows) + 1)]
     numbers: dict[tuple[Any, Any], int] = {}
     return [
-        str(numbers.setdefault((str(row.get("document")), str(row.get("source"))), len(numbers) + 1))
+        str(
+            numbers.setdefault((str(row.get("document")), str(row.get("source"))), len(numbers) + 1)
+        )
         for _, row in table.rows
     ]

@@ -1,8 +1,8 @@
 """Unicode spellings of keys, names and ids: NFC and NFD of one text are one.
 
-Texts that look alike may differ in code points (“é” as one or as two), for example after a file went
-through macOS. Segment keys, document ids and system names are therefore compared in NFC. They are
-kept as they were first written, and stored ones as they are stored; translations are never changed.
+Names that look alike may differ in code points (“é” as one or as two), for example after a file
+went through macOS. Segment keys, document ids and system names are therefore compared in NFC. They
+are kept as first written, and stored ones as they are stored; translations are never changed.
 """
 
 import unicodedata
