@@ -72,8 +72,8 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
         sent = form.sent()
         token = keep(None, sent, signed_in(request).pk) if sent.files else ""
         form.hold(sent)
-        form.data = form.data.copy()
-        form.data.setlist("kept_files", form.initial["kept_files"])
+        form.data = data = request.POST.copy()
+        data.setlist("kept_files", form.initial["kept_files"])
     context = {
         "form": form, "kept": token, "section": "testsets", "languages": languages.NAMES,
     }  # fmt: skip
