@@ -171,7 +171,7 @@ class ImportView(APIView):
         report = Report()
         reading = sources.read(form.sent(), report)
         if not report.errors:
-            examine(reading.drafts, report)
+            examine(reading.drafts, report, user=request.user)
         if report.errors:
             return refusal(f"{len(report.errors)} errors; nothing was stored.", report.problems)
         if given.get("dry_run", "").lower() in ("true", "1", "yes", "on"):

@@ -2,8 +2,12 @@
 
 Codes are BCP 47 tags checked against the IANA registry that `langcodes` ships. Underscores and
 three-letter codes of languages that have a two-letter one are accepted (`zh_CN`, `eng_Latn`).
+People may also type a name, in English or in the language itself (`find`).
 """
 
+import difflib
+import re
+import unicodedata
 from functools import lru_cache
 
 from django.conf.locale import LANG_INFO
@@ -28,6 +32,19 @@ NAMES: dict[str, str] = {
     "ps": "Pashto", "si": "Sinhala", "so": "Somali", "xh": "Xhosa", "yo": "Yoruba",
     "zu": "Zulu",
 }  # fmt: skip
+# Other names that people give to languages.
+OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "zh": ("Mandarin", "中文"), "zh-Hans": ("简体中文",), "zh-Hant": ("繁體中文",),
+    "pt-BR": ("Portuguese (Brazil)",), "pt-PT": ("Portuguese (Portugal)", "European Portuguese"),
+    "en-US": ("American English", "English (US)", "English (United States)"),
+    "en-GB": ("English (UK)", "English (United Kingdom)"), "nb": ("Norwegian Bokmaal",),
+    "fa": ("Farsi",), "cs": ("Čeština",), "tl": ("Tagalog", "Filipino"), "or": ("Oriya",),
+    "el": ("Modern Greek",),
+    "my": ("Myanmar",), "he": ("Modern Hebrew",), "km": ("Cambodian",), "ga": ("Gaelic",),
+}  # fmt: skip
+LONGEST = 60  # characters of a code or a name that somebody types
+# `zh - Chinese`, `Chinese (zh)`: a code beside a name.
+BESIDE = re.compile(r"\s+[-–—:]\s+|\s*[()]\s*")
 
 
 @lru_cache(maxsize=1024)
@@ -78,6 +95,60 @@ def split_pair(pair: str) -> tuple[str, str]:
         ):
             return normalise(codes[0]), normalise(codes[1])
     raise ValueError(f"“{pair}” is no language pair. Write one such as zh-en or en-pt_BR.")
+
+
+def find(text: str) -> str:
+    """Return the code, in its standard spelling, of what somebody typed: a code, a name, or both.
+
+    Names are English or the language's own; case, accents and the order of words do not matter:
+    `chinese`, `Chinese (Simplified)`, `Deutsch`, `zh - Chinese`. Raises ValueError, with names that
+    are near, for anything else and for a name that several languages have.
+    """
+    text = unicodedata.normalize("NFC", " ".join(text.split()))[: LONGEST + 1]
+    parts = [part for part in BESIDE.split(text) if part]
+    found = (
+        _by_code_or_name(text)
+        or (len(parts) == 2 and _by_code_or_name(parts[0]) & _by_code_or_name(parts[1]))
+        or set()
+    )
+    if len(found) == 1:
+        return found.pop()
+    if found:
+        meant = " or ".join(sorted(found))
+        raise ValueError(f"“{text}” is the name of several languages; write the code: {meant}.")
+    raise ValueError(
+        f"“{text}” is no language code and no name of a language that is known here. "
+        f"{_near(text)}Use a code such as en, de, zh or zh-Hans."
+    )
+
+
+def _by_code_or_name(text: str) -> set[str]:
+    return {normalise(text)} if is_valid(text) else set(_names().get(_words(text), ()))
+
+
+def _near(text: str) -> str:
+    known = {name.casefold(): f"{name} ({code})" for code, name in NAMES.items()}
+    near = difflib.get_close_matches(text.casefold(), known, n=3, cutoff=0.6)
+    return f"Is {' or '.join(known[name] for name in near)} meant? " if near else ""
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[frozenset[str], set[str]]:
+    """The codes that have a name, by the words of the name."""
+    codes: dict[frozenset[str], set[str]] = {}
+    own = {code: info["name_local"] for code, info in LANG_INFO.items() if "name_local" in info}
+    pairs = [*NAMES.items(), *own.items()]
+    pairs += [(code, name) for code, names in OTHER_NAMES.items() for name in names]
+    for code, name in pairs:
+        if is_valid(code):
+            codes.setdefault(_words(name), set()).add(normalise(code))
+    return codes
+
+
+def _words(name: str) -> frozenset[str]:
+    """Return the words of a name without case and accents, in no order."""
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    return frozenset(re.findall(r"\w+", "".join(c for c in plain if not unicodedata.combining(c))))
 
 
 def script(code: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation import languages
+from annotation.forms.uploads import LanguageField
 from metrics import options
 from metrics.metric_forms import PREFIX, field_of
 from metrics.options import Option
@@ -27,8 +27,8 @@ class CorpusForm(forms.Form):
     name = forms.SlugField(
         max_length=60, help_text="In addresses and commands: letters, digits, - and _."
     )
-    source_language = forms.CharField(max_length=20, help_text="A code such as en, zh or pt-BR.")
-    target_language = forms.CharField(max_length=20)
+    source_language = LanguageField(help_text="A code or a name: zh, pt-BR, Chinese.")
+    target_language = LanguageField()
     file = forms.FileField(
         allow_empty_file=True,
         label="File",
@@ -53,14 +53,6 @@ class CorpusForm(forms.Form):
             raise ValidationError(f"There is a corpus named {name} already.")
         return name
 
-    def clean_source_language(self) -> str:
-        """Refuse a code that names no language."""
-        return language(self.cleaned_data["source_language"])
-
-    def clean_target_language(self) -> str:
-        """Refuse a code that names no language."""
-        return language(self.cleaned_data["target_language"])
-
     def clean(self) -> dict[str, Any]:
         """Read the files; an error names the file and the line."""
         data = super().clean() or self.cleaned_data
@@ -80,14 +72,6 @@ def read(file: Any, target: Any = None) -> list[Row]:
     if target:
         return read_moses((file.name, file.read()), (target.name, target.read()))
     return read_pairs(file.name, file.read())
-
-
-def language(code: str) -> str:
-    """Return a code in its standard spelling; ValidationError where it names no language."""
-    try:
-        return languages.normalise(code.strip())
-    except ValueError as error:
-        raise ValidationError(str(error)) from error
 
 
 class JobForm(forms.Form):

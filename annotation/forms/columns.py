@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from annotation.uploads.columns import Wanted
+from annotation.uploads.problems import showable
 
 NOT_USED = "not used"
 
@@ -14,7 +15,8 @@ class ColumnsForm(forms.Form):
     """A choice for every column of a table, in the order of the table.
 
     `fields_of` is the present meaning of columns, such as `columns.propose` returns. Columns
-    without one stand at `unused`, which tables with columns of free names call differently. Fields
+    without one stand at `unused`, which tables with columns of free names call differently. `own`
+    is what a column alone may be besides, such as the outputs of the system that it names. Fields
     of `repeatable` may have several columns.
     """
 
@@ -26,6 +28,7 @@ class ColumnsForm(forms.Form):
         data: Any = None,
         *,
         unused: str = NOT_USED,
+        own: Mapping[str, Wanted] | None = None,
         prefix: str = "column",
         repeatable: Collection[str] = (),
     ) -> None:
@@ -33,9 +36,10 @@ class ColumnsForm(forms.Form):
         self.columns, self.repeatable = columns, repeatable
         choices = [("", unused), *((field.name, field.label) for field in wanted)]
         for number, column in enumerate(columns):
+            alone = [(own[column].name, own[column].label)] if own and column in own else []
             self.fields[str(number)] = forms.ChoiceField(
-                label=column,
-                choices=choices,
+                label=showable(column),
+                choices=[*choices, *alone],
                 required=False,
                 initial=fields_of.get(column, ""),
                 label_suffix="",

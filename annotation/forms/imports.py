@@ -78,8 +78,6 @@ class PearmutForm(ToolForm, LanguagesForm):
     prefix = PEARMUT
 
     campaign = OneFileField(label="Campaign", help_text="JSON with info, campaign_id and data.")
-    source_language = forms.CharField(max_length=20, help_text="A code such as en or zh.")
-    target_language = forms.CharField(max_length=20)
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the campaign_id."
     )

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import chain, count
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.template.defaultfilters import filesizeformat
 from django.utils.text import slugify
 
 from annotation import languages
 from annotation.models import TestSet
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
+from annotation.uploads.pending import Sent
 from annotation.uploads.submissions import parse_ratio
 
 # "full" also where a person means "no length control".
 FULL_WORDS = ("", "full", "1", "100%")
+WORDS = ("name", "source_language", "target_language", "description", "ratio")
+ROLE_NAMES = {
+    "source": "Source", "references": "Reference", "documents": "Document ids",
+    "systems": "System output", "tables": "Table",
+}  # fmt: skip
+SINGLE = ("source", "documents")
 # The upload page has this address.
 RESERVED = "upload"
 
@@ -47,30 +57,39 @@ class OneFileField(forms.FileField):
         super().__init__(required=False, allow_empty_file=True, **kwargs)
 
 
-class LanguagesForm(forms.Form):
-    """A form that asks for `source_language` and `target_language`."""
+class LanguageField(forms.CharField):
+    """A language by code or name; its page includes `annotation/_known_languages.html`."""
 
-    def clean_source_language(self) -> str:
-        """Refuse a code that names no language."""
-        return self._language("source_language")
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            max_length=languages.LONGEST,
+            widget=forms.TextInput(attrs={"list": "known-languages", "autocomplete": "off"}),
+            **kwargs,
+        )
 
-    def clean_target_language(self) -> str:
-        """Refuse a code that names no language."""
-        return self._language("target_language")
-
-    def _language(self, field: str) -> str:
+    def clean(self, value: Any) -> str:
+        """Return the code in its standard spelling."""
         try:
-            return languages.normalise(self.cleaned_data[field].strip())
+            return languages.find(super().clean(value))
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
 
 
+class LanguagesForm(forms.Form):
+    """A form that asks for `source_language` and `target_language`."""
+
+    source_language = LanguageField(help_text="A code or a name: zh, pt-BR, Chinese.")
+    target_language = LanguageField()
+
+
 class UploadForm(LanguagesForm):
-    """Where the segments and outputs come from, and what they are called."""
+    """Where the segments and outputs come from, and what they are called.
+
+    `kept` is what the same person sent before: its files count unless they are unticked, or others
+    of their name (of a single source or document file, any other) take their place.
+    """
 
     name = forms.CharField(max_length=120, help_text="Such as “newstest2025 en-zh”.")
-    source_language = forms.CharField(max_length=20, help_text="A code such as en, zh or pt-BR.")
-    target_language = forms.CharField(max_length=20)
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     source = OneFileField(label="Source", help_text="One segment a line.")
     references = FilesField(
@@ -92,6 +111,27 @@ class UploadForm(LanguagesForm):
         required=False, label="Tables", help_text="TSV, CSV or JSONL with the columns below."
     )
 
+    kept_files = forms.MultipleChoiceField(
+        required=False,
+        label="Files that were sent before",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="They wait here for two hours. Untick what should not count.",
+    )
+
+    def __init__(self, data: Any = None, files: Any = None, *, kept: Sent | None = None) -> None:
+        super().__init__(data, files, initial=dict(kept.words) if kept else None)
+        self.hold(kept)
+
+    def hold(self, kept: Sent | None) -> None:
+        """Offer files that were sent before."""
+        self.kept = kept
+        choices = [
+            (str(n), f"{ROLE_NAMES[role]}: {file.name}, {filesizeformat(file.size)}")
+            for n, (role, file) in enumerate(kept.files if kept else [])
+        ]
+        self.fields["kept_files"].choices = choices  # type: ignore[attr-defined]
+        self.initial["kept_files"] = [number for number, _ in choices]
+
     def clean_ratio(self) -> Decimal:
         """Read `0.8` or `80%`."""
         text: str = self.cleaned_data["ratio"].strip().lower()
@@ -105,38 +145,81 @@ class UploadForm(LanguagesForm):
     def clean(self) -> dict[str, Any]:
         """Ask for at least one file."""
         data = super().clean() or self.cleaned_data
-        roles = ("source", "references", "documents", "systems", "tables")
-        if not self.errors and not any(data.get(role) for role in roles):
+        if not self.errors and not self.files_sent():
             raise forms.ValidationError(
                 "Choose a source file with the systems’ outputs, or a table."
             )
         return data
 
+    def files_sent(self) -> list[tuple[str, InputFile]]:
+        """Return the files by role, those that wait from before included."""
+        data = self.cleaned_data
+        found = []
+        for role in ROLE_NAMES:
+            sent = data.get(role) or []
+            new = [InputFile.sent(file) for file in (sent if isinstance(sent, list) else [sent])]
+            names = {file.name for file in new}
+            replaced = bool(new) and role in SINGLE
+            found += [
+                (role, file)
+                for file in self._still_kept(role)
+                if not replaced and file.name not in names
+            ]
+            found += [(role, file) for file in new]
+        return found
+
+    def _still_kept(self, role: str) -> list[InputFile]:
+        kept = self.kept.files if self.kept else []
+        ticked = {int(number) for number in self.cleaned_data.get("kept_files", [])}
+        return [file for n, (its, file) in enumerate(kept) if its == role and n in ticked]
+
+    def sent(self) -> Sent:
+        """Return what was typed and chosen, right or wrong, so that none of it is lost."""
+        words = {name: self.data.get(name, "") for name in WORDS}
+        files = self.files_sent()
+        if self.kept is None:
+            return Sent(words, files)
+        same = {id(file) for _, file in self.kept.files}
+        tables = {file.name for role, file in files if role == "tables" and id(file) in same}
+        columns = {name: c for name, c in self.kept.columns.items() if name in tables}
+        return Sent(words, files, columns, self.kept.decode)
+
     def submission(self) -> Submission:
         """Return what the person sent; nothing has been read yet."""
-        data = self.cleaned_data
-        target = data["target_language"]
-        systems = [
-            SystemFile(InputFile.sent(file), label_of_file(file.name or "", target))
-            for file in data["systems"]
-        ]
-        return Submission(
-            slug=slug_of(data["name"]),
-            name=data["name"],
-            source_language=data["source_language"],
-            target_language=target,
-            description=data["description"],
-            ratio=data["ratio"],
-            source=_sent(data["source"]),
-            references=[InputFile.sent(file) for file in data["references"]],
-            documents=_sent(data["documents"]),
-            systems=systems,
-            tables=[InputFile.sent(file) for file in data["tables"]],
-        )
+        return submission_of(self.cleaned_data, self.sent())
 
 
-def _sent(file: UploadedFile[Any] | None) -> InputFile | None:
-    return InputFile.sent(file) if file else None
+def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
+    """Put words that were found right and files together."""
+    files: dict[str, list[InputFile]] = {role: [] for role in ROLE_NAMES}
+    for role, file in sent.files:
+        files[role].append(file)
+    target = words["target_language"]
+    return Submission(
+        slug=slug_of(words["name"]),
+        name=words["name"],
+        source_language=words["source_language"],
+        target_language=target,
+        description=words["description"],
+        ratio=words["ratio"],
+        source=next(iter(files["source"]), None),
+        references=files["references"],
+        documents=next(iter(files["documents"]), None),
+        systems=[SystemFile(file, label_of_file(file.name, target)) for file in files["systems"]],
+        tables=files["tables"],
+        columns=sent.columns,
+        decode=sent.decode,
+    )
+
+
+def read_again(sent: Sent) -> Submission | None:
+    """Return what was sent as a submission, if the words are still right."""
+    everything = [str(number) for number in range(len(sent.files))]
+    data = QueryDict(mutable=True)
+    data.update(dict(sent.words))
+    data.setlist("kept_files", everything)
+    form = UploadForm(data, kept=sent)
+    return submission_of(form.cleaned_data, sent) if form.is_valid() else None
 
 
 def slug_of(name: str) -> str:

@@ -52,6 +52,18 @@ class Changes:
         return not (self.creates or self.segments_added or self.systems_added or self.outputs_added)
 
 
+NO_CHANGES = Changes(
+    creates=False,
+    segments_added=0,
+    segments_unchanged=0,
+    references_added=0,
+    systems_added=(),
+    systems_unchanged=(),
+    outputs_added=0,
+    outputs_unchanged=0,
+)
+
+
 def read_stored(slug: str, *, lock: bool = False) -> Stored:
     """Read what is stored under a slug; with `lock`, other imports into it wait."""
     rows = TestSet.objects.select_for_update() if lock else TestSet.objects.all()

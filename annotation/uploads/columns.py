@@ -39,6 +39,11 @@ def propose(
     return found
 
 
+def is_called(column: str, field: Wanted) -> bool:
+    """Whether a column has a name that people give to the field."""
+    return _plain(column) in map(_plain, (field.name, *field.synonyms))
+
+
 def renamed(table: Table, fields: Mapping[str, str]) -> Table:
     """Return the table under the names of fields; columns without a field keep their names.
 

@@ -2,11 +2,12 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from annotation import languages
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.entities import first_entity
 from annotation.uploads.problems import Place, Report, some
 
 # An output is remarkable beyond this factor of ratio x reference, where the difference is also
@@ -20,8 +21,14 @@ def length(text: str, language: str) -> int:
     >>> length("a red boat", "en"), length("一艘红船", "zh")
     (3, 4)
     """
-    words = text.split()
-    return sum(map(len, words)) if languages.is_character_based(language) else len(words)
+    return measure(language)(text)
+
+
+def measure(language: str) -> Callable[[str], int]:
+    """Return `length` for one language, which is looked up once."""
+    if languages.is_character_based(language):
+        return lambda text: sum(map(len, text.split()))
+    return lambda text: len(text.split())
 
 
 def doubt(draft: TestSetDraft, report: Report, segments: Sequence[SegmentDraft]) -> None:
@@ -39,9 +46,9 @@ def doubt(draft: TestSetDraft, report: Report, segments: Sequence[SegmentDraft])
 
 def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[str, float]:
     """Return each segment's mean reference length in the unit of `length`, by key."""
+    size = measure(language)
     return {
-        segment.key: sum(length(text, language) for text in segment.references.values())
-        / len(segment.references)
+        segment.key: sum(map(size, segment.references.values())) / len(segment.references)
         for segment in segments
         if segment.references
     }
@@ -50,6 +57,35 @@ def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[s
 def _doubt_languages(draft: TestSetDraft, report: Report) -> None:
     if draft.source_language == draft.target_language:
         report.warn("source and target language are the same", Place(field="target language"))
+
+
+def doubt_entities(draft: TestSetDraft, report: Report) -> int:
+    """Return how many segments hold HTML entities, and warn of them in one sentence."""
+    found: dict[str, str] = {}
+    places: list[Place] = []
+    for key, text, where in _texts(draft):
+        if "&" in text and (entity := first_entity(text)):
+            found.setdefault(key, entity)
+            places = places or [draft.place(*where)]
+    if found:
+        kinds = sorted(set(found.values()))
+        report.warn(
+            f"{len(found):,} segments hold HTML entities such as {some(kinds, 3)}, here first. "
+            "They are kept unless you let them be decoded",
+            places[0],
+        )
+    return len(found)
+
+
+def _texts(draft: TestSetDraft) -> Iterator[tuple[str, str, tuple[str | int, ...]]]:
+    """All texts with their segment's key and where they stand."""
+    for i, segment in enumerate(draft.segments):
+        yield segment.key, segment.source, ("source", i)
+        for name, text in segment.references.items():
+            yield segment.key, text, ("reference", i, name)
+    for j, system in enumerate(draft.systems):
+        for key, text in system.outputs.items():
+            yield key, text, ("output", j, key)
 
 
 def _doubt_segments(draft: TestSetDraft, report: Report) -> None:
@@ -103,7 +139,7 @@ def _doubt_texts(
     found: dict[str, list[str]] = defaultdict(list)
     for key, text in system.outputs.items():
         segment = segments.get(key)
-        if not text.strip():
+        if not text or text.isspace():
             found["are empty"].append(key)
         elif segment and text in segment.references.values():
             found["are identical to a reference"].append(key)
@@ -124,8 +160,9 @@ def _doubt_lengths(
     if not 0 < ratio < float("inf"):
         return
     longer, shorter = [], []
+    measured = measure(language)
     for key, text in system.outputs.items():
-        size, wanted = length(text, language), ratio * lengths.get(key, 0)
+        size, wanted = measured(text), ratio * lengths.get(key, 0)
         if not size or not wanted or abs(size - wanted) <= SLACK:
             continue
         if size > FACTOR * wanted:

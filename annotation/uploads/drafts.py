@@ -11,6 +11,20 @@ FULL_LENGTH = Decimal(1)
 Where = tuple[str | int, ...]
 
 
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a file's column: `rows` maps segment numbers, or keys of outputs, to lines."""
+
+    file: str
+    field: str
+    rows: dict[Any, int]
+
+    def place(self, where: str | int) -> Place | None:
+        """Return where a text was read, if it was read here."""
+        row = self.rows.get(where)
+        return None if row is None else Place(self.file, row, self.field)
+
+
 @dataclass
 class SegmentDraft:
     """A source segment. `references` maps a reference's name, usually `A`, to its text."""
@@ -55,8 +69,9 @@ class TestSetDraft:
     """A test set to be stored, or systems to be added to the stored one of the same slug.
 
     `segments` may be empty where a test set of this slug is stored: its segments are meant then.
-    `places` says where in the files a value was read, see `place`. `is_systems_only` is a test set
-    of systems of which only scores are known: it has neither segments nor outputs.
+    `places` says where in the files a value was read, and `rows` the same for whole columns, see
+    `place`. `is_systems_only` is a test set of systems of which only scores are known: it has
+    neither segments nor outputs.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks
@@ -70,6 +85,11 @@ class TestSetDraft:
     systems: list[SystemDraft] = field(default_factory=list)
     places: dict[Where, Place] = field(default_factory=dict, repr=False, compare=False)
     is_systems_only: bool = False
+    rows: dict[Where, list[Rows]] = field(default_factory=dict, repr=False, compare=False)
+
+    def head(self) -> dict[str, str]:
+        """What describes the test set, without its texts."""
+        return {name: getattr(self, name) for name in HEAD}
 
     def place(self, *where: str | int) -> Place:
         """Return where a value was read.
@@ -77,7 +97,21 @@ class TestSetDraft:
         `where` is ("source", i), ("key", i), ("document", i), ("reference", i, name),
         ("system", j) or ("output", j, key), with i and j counting segments and systems.
         """
-        return self.places.get(where) or Place(field=self._describe(*where))
+        if where in self.places:
+            return self.places[where]
+        column, number = _column_of(where)
+        found = (rows.place(number) for rows in self.rows.get(column, ()))
+        return next(filter(None, found), None) or Place(field=self._describe(*where))
+
+    def read_from(self, column: Where, rows: Rows) -> None:
+        """Say where a column was read: ("source",), ("reference", name) or ("output", j) …"""
+        self.rows.setdefault(column, []).append(rows)
+
+    def rename_row(self, j: int, given: str, key: str) -> None:
+        """Let the output of system j that was read under one key be found under another."""
+        for rows in self.rows.get(("output", j), ()):
+            if given in rows.rows:
+                rows.rows.setdefault(key, rows.rows[given])
 
     def _describe(self, kind: str | int, number: str | int, *rest: str | int) -> str:
         if kind in ("system", "output"):
@@ -85,6 +119,14 @@ class TestSetDraft:
             return f"system {system}" + (f", segment {rest[0]}" if rest else "")
         name = f" {rest[0]}" if rest else ""
         return f"segment {self.segments[int(number)].key}, {kind}{name}"
+
+
+def _column_of(where: Where) -> tuple[Where, str | int]:
+    """Split a place into its column and its number or key there."""
+    kind, number, *rest = where
+    if kind == "output":
+        return (kind, number), rest[0]
+    return (kind, *rest), number
 
 
 def label(name: str, ratio: Decimal) -> str:
@@ -95,7 +137,7 @@ def label(name: str, ratio: Decimal) -> str:
 def to_json(draft: TestSetDraft) -> dict[str, Any]:
     """Return everything but the places as plain JSON values."""
     return {
-        **{name: getattr(draft, name) for name in HEAD},
+        **draft.head(),
         "segments": [[s.key, s.source, s.document, s.references] for s in draft.segments],
         "systems": [[s.name, str(s.ratio), s.outputs] for s in draft.systems],
     }

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 from django.template.defaultfilters import filesizeformat
 
 from annotation.uploads.problems import Place, Report
@@ -65,15 +65,21 @@ class InputFile:
 
     @classmethod
     def sent(cls, upload: UploadedFile[Any]) -> InputFile:
-        """A file of a form."""
-        return cls(
-            upload.name or "file", upload.size or 0, lambda: cast(BinaryIO, upload.open("rb"))
-        )
+        """A file of a form, which may be opened several times."""
+        return cls(upload.name or "file", upload.size or 0, lambda: _opened(upload))
 
     @classmethod
     def holding(cls, name: str, data: bytes) -> InputFile:
         """Bytes in memory under a file name."""
         return cls(name, len(data), lambda: io.BytesIO(data))
+
+
+def _opened(upload: UploadedFile[Any]) -> BinaryIO:
+    """Open anew: closing an upload itself would delete it."""
+    if isinstance(upload, TemporaryUploadedFile):
+        return Path(upload.temporary_file_path()).open("rb")
+    upload.seek(0)
+    return io.BytesIO(upload.read())
 
 
 def too_large(size: int) -> str:

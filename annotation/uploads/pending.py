@@ -1,67 +1,147 @@
-"""Checked uploads that wait for a confirmation.
+"""Uploads that wait: the files as they were sent, and what was found in them.
 
-The draft itself is kept, so that exactly what was previewed is stored.
+The checked draft itself is kept, so that exactly what was previewed is stored; the files and words
+are, so that a person can go back and change something without sending all of it again.
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, BinaryIO
 
 from annotation.uploads import waiting
 from annotation.uploads.changes import Changes
 from annotation.uploads.drafts import TestSetDraft, from_json, to_json
+from annotation.uploads.files import InputFile
+from annotation.uploads.meanings import Meaning
 from annotation.uploads.previews import Checked
 from annotation.uploads.problems import Place, Problem, Report
 from annotation.uploads.waiting import ExpiredError
 
 PURPOSE = "annotation.uploads.pending"
+DRAFT = "draft"
 
-__all__ = ["ExpiredError", "Pending", "forget", "keep", "recall"]
+__all__ = ["ExpiredError", "Pending", "Sent", "forget", "keep", "recall", "recall_sent"]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a person sent: the words of the form as typed, and the files with their roles.
+
+    `columns` and `decode` are what they said of the files since (see `Submission`).
+    """
+
+    words: Mapping[str, str]
+    files: list[tuple[str, InputFile]]
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    decode: bool = False
 
 
 @dataclass(frozen=True)
 class Pending:
-    """A checked upload as read back. `preview` holds the values of `previews.Preview`."""
+    """An upload as read back. `preview` holds the values of `previews.Preview`.
+
+    `head` is the draft without segments and systems.
+    """
 
     token: str
-    draft: TestSetDraft
+    user_id: int
+    sent: Sent
+    head: TestSetDraft
     report: Report
     changes: Changes
     preview: dict[str, Any]
+    meanings: list[Meaning]
+    sha256: str
+
+    @cached_property
+    def draft(self) -> TestSetDraft:
+        """The draft that was previewed. Raises ExpiredError."""
+        path = waiting.attachment(self.token, DRAFT, user_id=self.user_id, purpose=PURPOSE)
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != self.sha256:
+            raise ExpiredError
+        return from_json(json.loads(content))
 
 
-def keep(checked: Checked, user_id: int) -> str:
-    """Keep a checked upload and return its token, for this user alone."""
-    return waiting.keep(_values(checked), user_id=user_id, purpose=PURPOSE)
+def keep(checked: Checked | None, sent: Sent, user_id: int) -> str:
+    """Keep an upload and return its token, for this user alone.
+
+    A refused one is kept for its errors and files, without the texts that were read.
+    """
+    draft = b""
+    if checked and not checked.report.errors:
+        draft = json.dumps(to_json(checked.draft)).encode()
+    values = {
+        "words": dict(sent.words),
+        "files": [[role, file.name, file.size] for role, file in sent.files],
+        "columns": sent.columns,
+        "decode": sent.decode,
+        "checked": _values(checked) if checked else None,
+        "sha256": hashlib.sha256(draft).hexdigest(),
+    }
+    with ExitStack() as stack:
+        attached: dict[str, BinaryIO] = {DRAFT: io.BytesIO(draft)}
+        for number, (_, file) in enumerate(sent.files):
+            attached[f"file{number}"] = stack.enter_context(file.open())
+        return waiting.keep(values, user_id=user_id, purpose=PURPOSE, attached=attached)
+
+
+def recall_sent(token: str, user_id: int) -> Sent:
+    """Read back what was sent, whether or not it could be checked. Raises ExpiredError."""
+    return _sent(token, waiting.recall(token, user_id=user_id, purpose=PURPOSE), user_id)
 
 
 def recall(token: str, user_id: int) -> Pending:
     """Read a checked upload back. Raises ExpiredError."""
     values = waiting.recall(token, user_id=user_id, purpose=PURPOSE)
-    changes = values["changes"]
+    checked = values["checked"]
+    if checked is None:
+        raise ExpiredError
+    changes = checked["changes"]
     for key in ("systems_added", "systems_unchanged"):
         changes[key] = tuple(changes[key])
-    problems = [Problem(s, m, Place(*place)) for s, m, place in values["problems"]]
+    problems = [Problem(s, m, Place(*place)) for s, m, place in checked["problems"]]
     return Pending(
-        token, from_json(values["draft"]), Report(problems), Changes(**changes), values["preview"]
+        token=token,
+        user_id=user_id,
+        sent=_sent(token, values, user_id),
+        head=TestSetDraft(**checked["head"]),
+        report=Report(problems),
+        changes=Changes(**changes),
+        preview=checked["preview"],
+        meanings=[Meaning(**meaning) for meaning in checked["meanings"]],
+        sha256=values["sha256"],
     )
+
+
+def _sent(token: str, values: Mapping[str, Any], user_id: int) -> Sent:
+    files = [
+        (role, _file(token, number, name, size, user_id))
+        for number, (role, name, size) in enumerate(values["files"])
+    ]
+    return Sent(values["words"], files, values["columns"], values["decode"])
 
 
 def forget(token: str, user_id: int) -> None:
-    """Delete a checked upload, after it was stored or given up."""
+    """Delete an upload, after it was stored or given up."""
     waiting.forget(token, user_id=user_id, purpose=PURPOSE)
 
 
+def _file(token: str, number: int, name: str, size: int, user_id: int) -> InputFile:
+    path = waiting.attachment(token, f"file{number}", user_id=user_id, purpose=PURPOSE)
+    return InputFile(name, size, lambda: path.open("rb"))
+
+
 def _values(checked: Checked) -> dict[str, Any]:
-    """A refused upload is kept for its list of errors only, without the texts."""
-    refused = bool(checked.report.errors)
-    draft = (
-        TestSetDraft(**{**vars(checked.draft), "segments": [], "systems": []})
-        if refused
-        else checked.draft
-    )
     return {
-        "draft": to_json(draft),
+        "head": checked.draft.head(),
         "changes": asdict(checked.changes),
         "preview": checked.preview.as_json(),
         "problems": [[p.severity, p.message, list(p.place)] for p in checked.report.problems],
+        "meanings": [meaning.as_json() for meaning in checked.meanings],
     }

@@ -1,18 +1,21 @@
 """What a person sees before confirming: counts, a table of the systems, the first segments."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotation.uploads.changes import Changes, Stored
-from annotation.uploads.doubts import doubt, length, reference_lengths
+from annotation.uploads.changes import NO_CHANGES, Changes, Stored
+from annotation.uploads.doubts import doubt, doubt_entities, measure, reference_lengths
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.problems import Report, showable
+from annotation.uploads.meanings import Meaning
+from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
 from annotation.uploads.store import examine
 from annotation.uploads.submissions import Submission
 
 FIRST = 5
+# More help nobody, and a damaged file of a million rows has a million.
+MOST_ERRORS = 1_000
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,17 @@ class SystemRow:
 
 @dataclass(frozen=True)
 class Preview:
-    """Counts of a checked draft, plain values throughout so that it can be kept as JSON."""
+    """Counts of a checked draft, plain values throughout so that it can be kept as JSON.
+
+    `entities` counts the segments that hold HTML entities.
+    """
 
     segments: int
     documents: int
     references: int
     outputs: int
     empty: int
+    entities: int
     systems: list[SystemRow]
     first: list[dict[str, Any]]
 
@@ -48,26 +55,37 @@ class Preview:
 
 @dataclass
 class Checked:
-    """A draft with everything found about it."""
+    """A draft with everything found about it, and what the columns of its tables were taken for."""
 
     draft: TestSetDraft
     report: Report
     changes: Changes
     preview: Preview
+    meanings: list[Meaning] = field(default_factory=list)
 
 
 def check_submission(submission: Submission, *, user: Any = None) -> Checked:
     """Read and check files without storing anything: the dry run. Commands have no `user`."""
-    report = Report()
-    return check_draft(read(submission, report), report, user=user)
+    report = Report(limit=MOST_ERRORS)
+    reading = read(submission, report)
+    checked = check_draft(reading.draft, report, user=user)
+    checked.meanings = reading.meanings
+    return checked
 
 
 def check_draft(draft: TestSetDraft, report: Report, *, user: Any = None) -> Checked:
     """Check a draft and describe it."""
-    stored, changes = examine(draft, report, user=user)
+    try:
+        stored, changes = examine(draft, report, user=user)
+    except EnoughError:
+        draft.segments, draft.systems = [], []
+        stored, changes = Stored(), NO_CHANGES
     segments = draft.segments or stored_segments(stored)
-    doubt(draft, report, segments)
-    return Checked(draft, report, changes, describe(draft, segments, stored))
+    entities = 0
+    if not report.is_cut:
+        entities = doubt_entities(draft, report)
+        doubt(draft, report, segments)
+    return Checked(draft, report, changes, describe(draft, segments, stored, entities))
 
 
 def stored_segments(stored: Stored) -> list[SegmentDraft]:
@@ -76,7 +94,9 @@ def stored_segments(stored: Stored) -> list[SegmentDraft]:
     return [SegmentDraft(s.key, s.source, s.document, stored.references[s.key]) for s in rows]
 
 
-def describe(draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stored) -> Preview:
+def describe(
+    draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stored, entities: int
+) -> Preview:
     """Count a draft; `segments` are the draft's or the stored ones that it adds systems to."""
     lengths = reference_lengths(segments, draft.target_language)
     rows = [_row(system, draft, len(segments), lengths, stored) for system in draft.systems]
@@ -86,6 +106,7 @@ def describe(draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stor
         references=sum(len(s.references) for s in segments),
         outputs=sum(row.outputs for row in rows),
         empty=sum(row.empty for row in rows),
+        entities=entities,
         systems=rows,
         first=[_first(segment, draft.systems) for segment in segments[:FIRST]],
     )
@@ -100,13 +121,13 @@ def _row(
 ) -> SystemRow:
     measured = [key for key in system.outputs if key in lengths]
     wanted = sum(lengths[key] for key in measured)
-    size = sum(length(system.outputs[key], draft.target_language) for key in measured)
+    size = sum(map(measure(draft.target_language), (system.outputs[key] for key in measured)))
     return SystemRow(
         label=showable(system.label),
         name=showable(system.name),
         ratio=str(system.ratio),
         outputs=len(system.outputs),
-        empty=sum(not text.strip() for text in system.outputs.values()),
+        empty=sum(not text or text.isspace() for text in system.outputs.values()),
         missing=max(0, segments - len(system.outputs)),
         observed=size / wanted if wanted else None,
         is_new=system.identity not in stored.systems,

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, NoReturn
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 Severity = Literal["error", "warning", "note"]
@@ -36,11 +36,21 @@ class Problem:
         return f"{place}: {self.message}" if place else self.message
 
 
+class EnoughError(Exception):
+    """So much is wrong that reading on would help nobody; the report says so."""
+
+
 @dataclass
 class Report:
-    """Everything found while reading and checking, in the order in which it was found."""
+    """Everything found while reading and checking, in the order in which it was found.
+
+    With a `limit`, the error that reaches it raises EnoughError: a damaged file of a million rows
+    has a million errors. `is_cut` then says that there may be more.
+    """
 
     problems: list[Problem] = field(default_factory=list)
+    limit: int | None = None
+    is_cut: bool = False
 
     def _add(self, severity: Severity, message: str, place: Place) -> None:
         place = Place(printable(place.file), place.row, printable(place.field))
@@ -49,6 +59,15 @@ class Report:
     def error(self, message: str, place: Place = NOWHERE) -> None:
         """Add something that forbids the import."""
         self._add("error", message, place)
+        self._n_errors += 1
+        if self.limit is not None and self._n_errors >= self.limit:
+            self.stop(f"these are {self.limit:,} errors: the rest was not looked at")
+
+    def stop(self, message: str, place: Place = NOWHERE) -> NoReturn:
+        """Add an error after which reading on makes no sense. Raises EnoughError."""
+        self._add("error", message, place)
+        self.is_cut = True
+        raise EnoughError
 
     def warn(self, message: str, place: Place = NOWHERE) -> None:
         """Add something that a person should look at before confirming."""
@@ -57,6 +76,9 @@ class Report:
     def note(self, message: str, place: Place = NOWHERE) -> None:
         """Add something that was done to the files, such as leaving out a byte order mark."""
         self._add("note", message, place)
+
+    def __post_init__(self) -> None:
+        self._n_errors = len(self.errors)
 
     def _of(self, severity: Severity) -> list[Problem]:
         return [problem for problem in self.problems if problem.severity == severity]

@@ -1,26 +1,25 @@
-"""Files to a draft: plain parallel text here, tables in `table_readers`."""
+"""Files to a draft: plain parallel text here, tables in `segment_tables` and `output_tables`."""
 
+from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from annotation.models import Segment
-from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile, lines_of, read_text, too_large
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.meanings import understand
+from annotation.uploads.output_tables import read_outputs
+from annotation.uploads.problems import EnoughError, Place, Report
+from annotation.uploads.reading import Reading
+from annotation.uploads.segment_tables import is_segment_table, read_segments
 from annotation.uploads.submissions import Submission, SystemFile, reference_name, split_label
-from annotation.uploads.table_readers import (
-    Reading,
-    is_segment_table,
-    read_outputs,
-    read_segments,
-    warn_of_columns,
-)
-from annotation.uploads.tables import Table, parse
+from annotation.uploads.tables import LONGEST_TEXT, Table, column_name, parse, too_long
 
 
-def read(submission: Submission, report: Report) -> TestSetDraft:
+def read(submission: Submission, report: Report) -> Reading:
     """Read all files of a submission; whatever is wrong with them goes to the report.
 
-    The draft holds what could be read, so that the checks find as much as possible at once.
+    The draft holds what could be read, so that the checks find as much as possible at once. Where
+    reading on would help nobody, it stops with an error that says so.
     """
     draft = TestSetDraft(
         slug=submission.slug,
@@ -29,14 +28,22 @@ def read(submission: Submission, report: Report) -> TestSetDraft:
         target_language=submission.target_language,
         description=submission.description,
     )
-    reading = Reading(draft, report, submission.ratio)
-    if _fits(submission.files, report):
-        tables = _read_tables(submission.tables, report)
-        beside = _read_segments(reading, submission, tables)
-        for table in tables:
-            read_outputs(reading, table)
-        _read_system_files(reading, submission, beside)
-    return draft
+    reading = Reading(draft, report, submission.ratio, decodes=submission.decode)
+    try:
+        if _fits(submission.files, report):
+            _read_files(reading, submission)
+    except EnoughError:
+        draft.segments, draft.systems = [], []
+    return reading
+
+
+def _read_files(reading: Reading, submission: Submission) -> None:
+    tables = _read_tables(reading, submission)
+    beside = _read_segments(reading, submission, tables)
+    for table in tables:
+        read_outputs(reading, table)
+    _read_system_files(reading, submission, beside)
+    reading.mention_decoded()
 
 
 def _fits(files: list[InputFile], report: Report) -> bool:
@@ -51,15 +58,36 @@ def _fits(files: list[InputFile], report: Report) -> bool:
     return True
 
 
-def _read_tables(files: list[InputFile], report: Report) -> list[Table]:
+def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
     tables = []
-    for file in files:
-        text = read_text(file, report)
-        table = None if text is None else parse(file.name, text, report)
+    for file in submission.tables:
+        text = read_text(file, reading.report)
+        if text is not None:
+            # The least that so many lines can hold; the exact number is known after the columns.
+            _refuse_too_many(reading, text, file)
+        table = None if text is None else parse(file.name, text, reading.report)
         if table is not None:
-            warn_of_columns(table, report)
-            tables.append(table)
+            taken, meaning = understand(table, submission.columns, reading.report)
+            reading.meanings.append(meaning)
+            tables += [taken] if taken else []
+    _refuse_strange_columns(submission, reading)
     return tables
+
+
+def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
+    """Columns that somebody spoke of have to be somewhere."""
+    known = {column for meaning in reading.meanings for column in meaning.columns}
+    for column in submission.columns.get("", {}):
+        if reading.meanings and column_name(column) not in known:
+            reading.report.error(f"no table has a column “{column}”")
+    for name in submission.columns:
+        if name and name not in {file.name for file in submission.tables}:
+            reading.report.error(f"there is no table “{name}” whose columns could be named")
+
+
+def _refuse_too_many(reading: Reading, text: str, file: InputFile) -> None:
+    if (lines := text.count("\n")) > settings.MAX_UPLOAD_TEXTS:
+        reading.expect(lines, Place(file.name))
 
 
 def _read_segments(reading: Reading, submission: Submission, tables: list[Table]) -> str:
@@ -80,20 +108,22 @@ def _read_segments(reading: Reading, submission: Submission, tables: list[Table]
 
 
 def _read_plain_segments(reading: Reading, source: InputFile, submission: Submission) -> None:
-    draft, places = reading.draft, reading.draft.places
-    lines = _lines(source, "source", reading.report)
+    draft = reading.draft
+    lines = _lines(source, "source", reading)
     if lines is None:
         return
     if not lines:
         reading.report.error("the file is empty", Place(source.name))
-    draft.segments = [SegmentDraft(str(i + 1), line) for i, line in enumerate(lines)]
-    for i in range(len(lines)):
-        places["source", i] = places["key", i] = Place(source.name, i + 1, "source")
+    draft.segments = [SegmentDraft(str(i), line) for i, line in enumerate(lines, 1)]
+    numbers = {i: i + 1 for i in range(len(lines))}
+    draft.read_from(("source",), Rows(source.name, "source", numbers))
+    draft.read_from(("key",), Rows(source.name, "source", numbers))
     for number, file in enumerate(submission.references):
         name = reference_name(number)
-        for i, line in enumerate(_parallel(reading, file, f"reference {name}", source.name)):
-            draft.segments[i].references[name] = line
-            places["reference", i, name] = Place(file.name, i + 1, f"reference {name}")
+        texts = _parallel(reading, file, f"reference {name}", source.name)
+        for segment, line in zip(draft.segments, texts, strict=False):
+            segment.references[name] = line
+        draft.read_from(("reference", name), Rows(file.name, f"reference {name}", numbers))
     if submission.documents:
         _read_documents(reading, submission.documents, source.name)
 
@@ -107,11 +137,18 @@ def _read_documents(reading: Reading, file: InputFile, source: str) -> None:
             reading.report.error("the document id is empty", place)
 
 
-def _lines(file: InputFile, field: str, report: Report) -> list[str] | None:
+def _lines(file: InputFile, field: str, reading: Reading) -> list[str] | None:
+    report = reading.report
     text = read_text(file, report)
     if text is None:
         return None
+    if field != "document":
+        reading.expect(text.count("\n"), Place(file.name))
     lines = lines_of(text)
+    for i in (i for i, line in enumerate(lines) if len(line) > LONGEST_TEXT):
+        report.stop(too_long(len(lines[i])), Place(file.name, i + 1, field))
+    if field != "document":
+        lines = reading.texts(lines, file.name, field, range(1, len(lines) + 1))
     if tabs := [i + 1 for i, line in enumerate(lines) if "\t" in line]:
         report.warn(
             f"{len(tabs):,} lines contain a tab. Is this a table? Then send it as one",
@@ -122,7 +159,7 @@ def _lines(file: InputFile, field: str, report: Report) -> list[str] | None:
 
 def _parallel(reading: Reading, file: InputFile, field: str, beside: str) -> list[str]:
     """Return a file's lines if it has one for each segment, else none."""
-    lines = _lines(file, field, reading.report)
+    lines = _lines(file, field, reading)
     if lines is None or not _matches(reading, file, lines, len(reading.draft.segments), beside):
         return []
     return lines
@@ -145,22 +182,25 @@ def _read_system_files(reading: Reading, submission: Submission, beside: str) ->
     if not beside:
         stored = Segment.objects.filter(test_set__slug=submission.slug).order_by("position")
         keys, beside = list(stored.values_list("key", flat=True)), "the stored test set"
+    numbers = {key: row for row, key in enumerate(keys, 1)}
     for system in submission.systems:
-        _read_system_file(reading, system, keys, beside)
+        _read_system_file(reading, system, numbers, beside)
 
 
-def _read_system_file(reading: Reading, system: SystemFile, keys: list[str], beside: str) -> None:
+def _read_system_file(
+    reading: Reading, system: SystemFile, rows: dict[str, int], beside: str
+) -> None:
+    """Read the outputs of one system; `rows` are the keys of the segments with their lines."""
     file, draft = system.file, reading.draft
-    lines = _lines(file, "output", reading.report)
+    lines = _lines(file, "output", reading)
     try:
         name, ratio = split_label(system.label, reading.ratio)
     except ValueError as error:
         reading.report.error(str(error), Place(file.name))
         return
-    if lines is None or not _matches(reading, file, lines, len(keys), beside):
+    if lines is None or not _matches(reading, file, lines, len(rows), beside):
         return
     j = len(draft.systems)
-    draft.systems.append(SystemDraft(name, ratio, dict(zip(keys, lines, strict=True))))
+    draft.systems.append(SystemDraft(name, ratio, dict(zip(rows, lines, strict=True))))
     draft.places["system", j] = Place(file.name)
-    for i, key in enumerate(keys):
-        draft.places["output", j, key] = Place(file.name, i + 1, "output")
+    draft.read_from(("output", j), Rows(file.name, "output", rows))

@@ -1,6 +1,7 @@
 """What a person sends: files by role and a description, and how systems are named in it."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import PurePath
@@ -29,6 +30,9 @@ class Submission:
     Segments come from `source` (plain text) or from one of the `tables`; outputs from `systems`
     (plain text), from `system:` columns or from tables of outputs. Without segments the stored
     ones of the test set `slug` are meant.
+
+    `columns` is what a person said of the columns of tables: file name, or nothing for all tables,
+    to column to field (see `columns.propose`). With `decode`, HTML entities become characters.
     """
 
     slug: str
@@ -42,6 +46,8 @@ class Submission:
     documents: InputFile | None = None
     systems: list[SystemFile] = field(default_factory=list)
     tables: list[InputFile] = field(default_factory=list)
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    decode: bool = False
 
     @property
     def files(self) -> list[InputFile]:

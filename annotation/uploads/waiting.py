@@ -1,4 +1,4 @@
-"""What waits for a person's confirmation: JSON files in VAR_DIR/uploads.
+"""What waits for a person's confirmation: JSON files in VAR_DIR/uploads, with attachments beside.
 
 Names are random; the browser gets a signed token with the name, the user and the SHA-256 of the
 file, valid for `MAX_AGE`. Several web processes need no more than the shared folder.
@@ -7,10 +7,11 @@ file, valid for `MAX_AGE`. Several web processes need no more than the shared fo
 import hashlib
 import json
 import secrets
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.core import signing
@@ -22,11 +23,22 @@ class ExpiredError(Exception):
     """The token is not valid: altered, somebody else's, too old, or used already."""
 
 
-def keep(values: Mapping[str, Any], *, user_id: int, purpose: str) -> str:
-    """Write values and return their token, for this user and this purpose alone."""
+def keep(
+    values: Mapping[str, Any],
+    *,
+    user_id: int,
+    purpose: str,
+    attached: Mapping[str, BinaryIO] | None = None,
+) -> str:
+    """Write values and return their token, for this user and this purpose alone.
+
+    `attached` is what would be too large among the values, by names of letters and digits.
+    """
     _remove_old()
     content = json.dumps(values, ensure_ascii=True).encode()
     name = secrets.token_hex(16)
+    if attached:
+        _attach(_folder() / name, attached)
     path = _folder() / f"{name}.json"
     path.touch(mode=0o600)
     path.write_bytes(content)
@@ -47,9 +59,30 @@ def recall(token: str, *, user_id: int, purpose: str) -> dict[str, Any]:
     return values
 
 
+def attachment(token: str, name: str, *, user_id: int, purpose: str) -> Path:
+    """Return where something attached lies. Raises ExpiredError."""
+    path = _open(token, user_id, purpose)[0].with_suffix("") / name
+    if not path.is_file():
+        raise ExpiredError
+    return path
+
+
 def forget(token: str, *, user_id: int, purpose: str) -> None:
     """Delete what was kept, after it was stored or given up."""
-    _open(token, user_id, purpose)[0].unlink(missing_ok=True)
+    _remove(_open(token, user_id, purpose)[0])
+
+
+def _attach(folder: Path, attached: Mapping[str, BinaryIO]) -> None:
+    folder.mkdir(mode=0o700)
+    for name, stream in attached.items():
+        with (folder / name).open("xb") as file:
+            shutil.copyfileobj(stream, file, length=1024 * 1024)
+
+
+def _remove(path: Path) -> None:
+    """The values go first: without them nothing refers to what was attached."""
+    path.unlink(missing_ok=True)
+    shutil.rmtree(path.with_suffix(""), ignore_errors=True)
 
 
 def _remove_old() -> None:
@@ -58,7 +91,7 @@ def _remove_old() -> None:
     for path in _folder().glob("*.json"):
         try:
             if path.stat().st_mtime < limit:
-                path.unlink()
+                _remove(path)
         except FileNotFoundError:  # another process was faster
             continue
 

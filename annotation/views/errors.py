@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from django.conf import settings
-from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -23,9 +23,20 @@ OUT_OF_DATE = _(
     "This form is out of date: it was opened before you last signed in, or cookies are "
     "blocked. Nothing was saved. Reload the page and send it again."
 )
-# No browser sends these by itself, so nobody needs them in another language.
-UNREADABLE = "This request cannot be read"
-DAMAGED = "It is damaged, or larger than it may be."
+TOO_MANY_FILES = (
+    "More than {limit:,} files were sent at once, and {limit:,} is the limit. Nothing was stored. "
+    "Put the outputs of many systems into one table, or add the systems in several uploads."
+)
+TOO_MANY_FIELDS = (
+    "This form sent more than {limit:,} values at once, which is the limit. Nothing was saved. "
+    "Choose fewer of them, and send the rest afterwards."
+)
+TOO_MUCH_TEXT = (
+    "The fields of this form hold more text than the limit of {limit:,} bytes. Nothing was saved. "
+    "Send long texts as files."
+)
+UNREADABLE = "Something in it is damaged or does not belong here. Nothing was saved."
+PIECE_BYTES = 64 * 1024
 SENTENCES = {
     403: (
         _("You may not open this page"),
@@ -76,14 +87,26 @@ def refuse_guessing(request: HttpRequest, until: datetime) -> HttpResponse:
     return response
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400 for what Django itself refuses to read."""
-    sentence = DAMAGED
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """400 for what Django refuses unread, on every page: too many files, fields or bytes."""
+    _read_to_the_end(request)
     if isinstance(exception, TooManyFilesSent):
-        sentence = f"At most {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files can be sent at once."
+        limit = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        return refuse(request, 400, "Too many files", TOO_MANY_FILES.format(limit=limit))
     if isinstance(exception, TooManyFieldsSent):
-        sentence = f"At most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} fields can be sent at once."
-    return refuse(request, 400, UNREADABLE, f"{sentence} Nothing was saved.")
+        limit = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+        return refuse(request, 400, "Too many values", TOO_MANY_FIELDS.format(limit=limit))
+    if isinstance(exception, RequestDataTooBig):
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        return refuse(request, 413, "Too much text", TOO_MUCH_TEXT.format(limit=limit))
+    return refuse(request, 400, "This request cannot be read", UNREADABLE)
+
+
+def _read_to_the_end(request: HttpRequest) -> None:
+    """A browser shows no answer while what it sends is not taken."""
+    left = settings.MAX_UPLOAD_BYTES
+    while left > 0 and (data := request.read(PIECE_BYTES)):
+        left -= len(data)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotation import protocols
+from annotation import languages, protocols
 from annotation.access import (
     admin_required,
     campaign_for_admin,
@@ -57,7 +57,7 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
     if tool in forms and forms[tool].is_valid():
         kept = sources.keep(forms[tool].sent(), signed_in(request).pk)
         return redirect(f"{reverse('campaign-import')}?check={kept}")
-    context = {"forms": forms, "section": "campaigns"}
+    context = {"forms": forms, "section": "campaigns", "languages": languages.NAMES}
     status = 422 if tool in forms else 200
     return render(request, "annotation/import.html", context, status=status)
 

@@ -23,12 +23,22 @@ from annotation.access import (
     visible_campaigns,
 )
 from annotation.forms.access import AccountForm
-from annotation.forms.uploads import UploadForm
+from annotation.forms.understanding import Understanding
+from annotation.forms.uploads import UploadForm, read_again
 from annotation.models import Output, Segment, System, TestSet
-from annotation.uploads import OutdatedError, check_submission, store
-from annotation.uploads.pending import ExpiredError, Pending, forget, keep, recall
+from annotation.uploads import OutdatedError, Submission, check_submission, store
+from annotation.uploads.pending import (
+    ExpiredError,
+    Pending,
+    Sent,
+    forget,
+    keep,
+    recall,
+    recall_sent,
+)
 from annotation.views.errors import refuse
 
+EXPIRED = "This upload has expired or was finished already. Send the files again."
 PER_PAGE = 20
 SHOWN_PROBLEMS = 200
 # Multipart framing and the other fields.
@@ -42,14 +52,43 @@ def upload(request: HttpRequest) -> HttpResponse:
         return refuse(request, 413, "This upload is too large", too_large_sentence())
     if token := request.GET.get("check", ""):
         return _confirm(request, token)
-    form = UploadForm(request.POST or None, request.FILES or None)
+    try:
+        kept = _kept(request)
+    except ExpiredError:
+        messages.error(request, EXPIRED)
+        kept = None
+    form = UploadForm(request.POST or None, request.FILES or None, kept=kept)
     if request.method == "POST" and form.is_valid():
-        checked = check_submission(form.submission(), user=request.user)
-        kept = keep(checked, signed_in(request).pk)
-        return redirect(f"{reverse('testset-upload')}?check={kept}")
-    context = {"form": form, "section": "testsets", "languages": languages.NAMES}
+        return _check(request, form.submission(), form.sent())
+    return _form(request, form)
+
+
+def _kept(request: HttpRequest) -> Sent | None:
+    """What the person sent before, on the way back from a preview or from a refused form."""
+    token = request.POST.get("kept", "") or request.GET.get("change", "")
+    return recall_sent(token, signed_in(request).pk) if token else None
+
+
+def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
+    token = request.GET.get("change", "") if form.kept else ""
+    if form.is_bound:
+        # No browser sends files again by itself: they wait here.
+        sent = form.sent()
+        token = keep(None, sent, signed_in(request).pk) if sent.files else ""
+        form.hold(sent)
+        form.data = data = request.POST.copy()
+        data.setlist("kept_files", form.initial["kept_files"])
+    context = {
+        "form": form, "kept": token, "section": "testsets", "languages": languages.NAMES,
+    }  # fmt: skip
     status = 422 if form.errors else 200
     return render(request, "annotation/upload.html", context, status=status)
+
+
+def _check(request: HttpRequest, submission: Submission, sent: Sent) -> HttpResponse:
+    checked = check_submission(submission, user=request.user)
+    token = keep(checked, sent, signed_in(request).pk)
+    return redirect(f"{reverse('testset-upload')}?check={token}")
 
 
 def too_large_sentence() -> str:
@@ -71,21 +110,31 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     try:
         pending = recall(token, signed_in(request).pk)
     except ExpiredError:
-        messages.error(
-            request, "This upload has expired or was finished already. Send the files again."
-        )
+        messages.error(request, EXPIRED)
         return redirect("testset-upload")
     if request.method == "POST":
-        return _store(request, pending)
+        return _read_again(request, pending) if "read" in request.POST else _store(request, pending)
     if "problems" in request.GET:
         lines = "\n".join(f"{p.severity}\t{p}" for p in pending.report.problems)
         headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
         return HttpResponse(lines + "\n", content_type="text/plain; charset=utf-8", headers=headers)
-    return _preview(request, pending)
+    return _preview(request, pending, Understanding(pending.meanings, pending.sent))
 
 
-def _preview(request: HttpRequest, pending: Pending) -> HttpResponse:
-    report, draft = pending.report, pending.draft
+def _read_again(request: HttpRequest, pending: Pending) -> HttpResponse:
+    """Read the files that wait as the person now says."""
+    understanding = Understanding(pending.meanings, pending.sent, request.POST)
+    if not understanding.is_valid():
+        return _preview(request, pending, understanding)
+    sent = understanding.as_sent()
+    submission = read_again(sent)
+    if submission is None:
+        return redirect(f"{reverse('testset-upload')}?change={pending.token}")
+    return _check(request, submission, sent)
+
+
+def _preview(request: HttpRequest, pending: Pending, understanding: Understanding) -> HttpResponse:
+    report, draft = pending.report, pending.head
     context = {
         "pending": pending,
         "draft": draft,
@@ -98,23 +147,32 @@ def _preview(request: HttpRequest, pending: Pending) -> HttpResponse:
         "notes": report.notes[:SHOWN_PROBLEMS],
         "source": _attributes(draft.source_language),
         "target": _attributes(draft.target_language),
+        "understanding": understanding,
+        "guessed": any(f and c != f for m in pending.meanings for c, f in m.fields.items()),
         "section": "testsets",
     }
-    status = 422 if report.errors else 200
+    is_refused = report.errors or any(form.errors for form in understanding.tables)
+    status = 422 if is_refused else 200
     return render(request, "annotation/upload_preview.html", context, status=status)
 
 
 def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
+    back = redirect(f"{reverse('testset-upload')}?change={pending.token}")
+    if pending.report.errors:
+        return back
     try:
         result = store(pending.draft, user=request.user, expected=pending.changes)
+    except ExpiredError:
+        messages.error(request, EXPIRED)
+        return redirect("testset-upload")
     except ValidationError as error:
         messages.error(request, " ".join(error.messages[:5]))
-        return redirect("testset-upload")
+        return back
     except OutdatedError:
         messages.error(
-            request, "The stored test set changed since this preview. Send the files again."
+            request, "The stored test set changed since this preview. Check the files again."
         )
-        return redirect("testset-upload")
+        return back
     forget(pending.token, signed_in(request).pk)
     messages.success(request, result.sentence)
     return redirect(result.test_set)

@@ -74,3 +74,25 @@ def test_wrong_arguments(db: None, folder: Path) -> None:
         run(folder, "--system", str(folder / "missing.txt"))
     with pytest.raises(CommandError, match="Give --source-language"):
         call_command("import_testset", "new")
+
+
+def test_columns_and_entities_by_command(db: None, folder: Path) -> None:
+    (folder / "a.tsv").write_text("Kennung\tsrc\tOnline-B\nx\t&lt;Eins&gt;\t&lt;One&gt;\n")
+    (folder / "b.tsv").write_text("nr\tsys\tmt\nx\tc\tUno\n")
+    out = StringIO()
+    tables = ["--table", str(folder / "a.tsv"), "--table", str(folder / "b.tsv")]
+    columns = ["--column", "Kennung=segment", "--column", "a.tsv:Online-B=system:Online-B",
+               "--column", "b.tsv:nr=segment"]  # fmt: skip
+    call_command(
+        "import_testset", "odd", "--source-language=German", "--target-language=English",
+        *tables, *columns, "--decode-entities", stdout=out, stderr=out,
+    )  # fmt: skip
+    assert "columns taken by their names: “src” as source" in out.getvalue()
+    found = Output.objects.order_by("system__name").values_list("system__name", "text")
+    assert list(found) == [("Online-B", "<One>"), ("c", "Uno")]
+    assert TestSet.objects.get().source_language == "de"
+
+
+def test_a_column_without_a_field(db: None, folder: Path) -> None:
+    with pytest.raises(CommandError, match="write COLUMN=FIELD"):
+        run(folder, "--column", "sid")

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         report = Report()
         try:
             source, target = (
-                languages.normalise(options[f"{side}_language"]) for side in ("source", "target")
+                languages.find(options[f"{side}_language"]) for side in ("source", "target")
             )
         except ValueError as error:
             raise CommandError(str(error)) from error

@@ -38,6 +38,16 @@ class Command(BaseCommand):
             "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
             help="TSV, CSV or JSONL with segments, outputs or both",
         )  # fmt: skip
+        parser.add_argument(
+            "--column", action="append", default=[], metavar="[FILE:]COLUMN=FIELD",
+            help="what a column of the tables holds, such as sid=segment, mt=system:base or "
+            "notes= for nothing; usual names are understood without it",
+        )  # fmt: skip
+        parser.add_argument(
+            "--decode-entities",
+            action="store_true",
+            help="turn &quot; and the like into characters",
+        )
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
@@ -63,7 +73,7 @@ class Command(BaseCommand):
         if not all(codes):
             raise CommandError("Give --source-language and --target-language.")
         try:
-            source, target = (languages.normalise(code) for code in codes)
+            source, target = (languages.find(code) for code in codes)
             ratio = parse_ratio(options["ratio"])
         except ValueError as error:
             raise CommandError(str(error)) from error
@@ -79,6 +89,8 @@ class Command(BaseCommand):
             documents=_file(options["documents"]),
             systems=[_system(argument, target) for argument in options["system"]],
             tables=[_opened(path) for path in options["tables"]],
+            columns=_columns(options["column"], {path.name for path in options["tables"]}),
+            decode=options["decode_entities"],
         )
 
     def _report(self, checked: Checked) -> None:
@@ -95,6 +107,20 @@ class Command(BaseCommand):
         for row in preview.systems:
             state = "new" if row.is_new else "stored already"
             self.stdout.write(f"  {row.label}: {row.outputs:,} outputs, {state}")
+
+
+def _columns(arguments: list[str], tables: set[str]) -> dict[str, dict[str, str]]:
+    """Split `sid=segment` and `scores.tsv:sid=segment`; without a file every table is meant."""
+    columns: dict[str, dict[str, str]] = {}
+    for argument in arguments:
+        left, mark, field = argument.partition("=")
+        if not mark:
+            raise CommandError(f"--column {argument}: write COLUMN=FIELD, such as sid=segment.")
+        file, _, column = left.partition(":")
+        if file not in tables:
+            file, column = "", left
+        columns.setdefault(file, {})[column] = field
+    return columns
 
 
 def _opened(path: Path) -> InputFile:

@@ -1,0 +1,65 @@
+"""What is being filled while files are read: the draft, the report, and what the options say."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from django.conf import settings
+
+from annotation.uploads.drafts import TestSetDraft
+from annotation.uploads.entities import decode
+from annotation.uploads.meanings import Meaning
+from annotation.uploads.problems import Place, Report
+
+
+@dataclass
+class Reading:
+    """A draft being filled; `ratio` is the length ratio where the files state none.
+
+    `meanings` says what the columns of each table were taken for; with `decodes`, HTML entities
+    become characters.
+    """
+
+    draft: TestSetDraft
+    report: Report
+    ratio: Decimal
+    decodes: bool = False
+    meanings: list[Meaning] = field(default_factory=list)
+    _texts: int = 0
+    _decoded: int = 0
+    _first_decoded: Place | None = None
+
+    def expect(self, texts: int, place: Place) -> None:
+        """Refuse more texts than one upload may hold, before they are read."""
+        self._texts += texts
+        if self._texts > (limit := settings.MAX_UPLOAD_TEXTS):
+            self.report.stop(
+                f"with this there are {self._texts:,} texts (segments, references and outputs), "
+                f"and one upload may hold {limit:,}. Split the test set, or add the systems in "
+                "several uploads",
+                place,
+            )
+
+    def texts(self, lines: list[str], file: str, column: str, rows: Iterable[int]) -> list[str]:
+        """Return the texts of a column, decoded if that was asked for."""
+        if not self.decodes:
+            return lines
+        return [
+            self._decode(line, file, column, row) if "&" in line else line
+            for line, row in zip(lines, rows, strict=False)
+        ]
+
+    def _decode(self, text: str, file: str, column: str, row: int) -> str:
+        decoded = decode(text)
+        if decoded != text:
+            self._decoded += 1
+            self._first_decoded = self._first_decoded or Place(file, row, column)
+        return decoded
+
+    def mention_decoded(self) -> None:
+        """Say how many texts were changed."""
+        if self._first_decoded:
+            self.report.note(
+                f"HTML entities of {self._decoded:,} texts are decoded, here first",
+                self._first_decoded,
+            )

@@ -1,0 +1,63 @@
+"""Requests that Django refuses before any view reads them get a sentence on every page."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import TestSet
+from tests.world import World
+
+PAGES = ["testset-upload", "campaign-import", "corpus-upload"]
+
+
+def files(number: int) -> list[SimpleUploadedFile]:
+    return [SimpleUploadedFile(f"system-{i}.txt", b"Ein Haus.\n") for i in range(number)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_too_many_files_are_refused_in_words(world: World, as_admin: Client, page: str) -> None:
+    before = TestSet.objects.count()
+    answer = as_admin.post(reverse(page), {"name": "x", "systems": files(201)})
+    assert answer.status_code == 400
+    assert "More than 200 files were sent at once, and 200 is the limit" in answer.text
+    assert "<h1>Too many files</h1>" in answer.text
+    assert TestSet.objects.count() == before
+
+
+def test_the_gold_page_too(world: World, as_admin: Client) -> None:
+    address = reverse("campaign-items", args=[world.campaign.slug])
+    answer = as_admin.post(address, {"table": files(201)})
+    assert answer.status_code == 400
+    assert "More than 200 files" in answer.text
+
+
+def test_the_limit_itself_is_allowed(world: World, as_admin: Client) -> None:
+    answer = as_admin.post(reverse("testset-upload"), {"name": "x", "systems": files(200)})
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("values", "status", "words"),
+    [
+        (lambda: {f"field-{i}": "x" for i in range(2_001)}, 400, "more than 2,000 values"),
+        (lambda: {"name": "x" * 2_700_000}, 413, "more text than the limit of 2,621,440 bytes"),
+    ],
+)
+def test_too_much_else(
+    world: World, as_admin: Client, values: Callable[[], Any], status: int, words: str
+) -> None:
+    answer = as_admin.post(reverse("testset-upload"), values())
+    assert answer.status_code == status
+    assert words in answer.text
+
+
+def test_scripts_get_json(world: World, as_admin: Client) -> None:
+    answer = as_admin.post(
+        reverse("testset-upload"), {"systems": files(201)}, headers={"accept": "application/json"}
+    )
+    assert answer.status_code == 400
+    assert "200 is the limit" in answer.json()["error"]
