@@ -3,13 +3,14 @@
 import logging
 import secrets
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from metrics import catalogue
+from metrics import catalogue, disk
 from metrics.clock import Now
 from metrics.models import ConfiguredMetric
 from metrics.periodic import Periodic
@@ -34,10 +35,10 @@ def work_off(pk: int, *, worker: str, should_stop: Callable[[], bool] = lambda: 
     token = _claim(pk, worker)
     if not token:
         return
+    job = TrainingJob.objects.get(pk=pk)
     held = TrainingJob.objects.filter(pk=pk, claim=token, status=Status.RUNNING)
     with Periodic("job heartbeat", BEAT_SECONDS, lambda: bool(held.update(heartbeat_at=Now()))):
         try:
-            job = TrainingJob.objects.get(pk=pk)
             _finish(job, held, kinds.load(job.kind)(_work(job, held, should_stop)))
         except StoppedError:
             _release(held)
@@ -47,7 +48,7 @@ def work_off(pk: int, *, worker: str, should_stop: Callable[[], bool] = lambda: 
             raise
         except Exception as error:
             logger.exception("Job %s failed", pk)
-            _fail(held, f"{type(error).__name__}: {error}")
+            _fail(held, _told(error, job.folder))
         except BaseException:
             _release(held)
             raise
@@ -73,6 +74,15 @@ def _claim(pk: int, worker: str) -> str:
 
 def _fail(rows: QuerySet[TrainingJob], message: str) -> None:
     rows.update(status=Status.FAILED, message=message, claim="", finished_at=Now())
+
+
+def _told(error: Exception, folder: Path) -> str:
+    """What went wrong, in a sentence where the disk refused."""
+    number = disk.fault(error)
+    if number is not None:
+        place = Path(error.filename) if isinstance(error, OSError) and error.filename else folder
+        return disk.sentence(number, place)
+    return f"{type(error).__name__}: {error}"
 
 
 def _release(held: QuerySet[TrainingJob]) -> None:

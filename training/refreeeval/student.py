@@ -105,6 +105,11 @@ class Student:
             counts[row, : len(text)] = torch.tensor([token not in self.special for token in text])
         return mask.to(self.device), counts.to(self.device)
 
+    @property
+    def n_bytes(self) -> int:
+        """What its weights take on disk."""
+        return sum(each.numel() * each.element_size() for each in self.model.parameters())
+
     def save(self, folder: Path, meta: dict[str, Any]) -> None:
         """Write the encoder in Hugging Face format, with ``meta.json`` beside it."""
         self.model.save_pretrained(folder, safe_serialization=True)
