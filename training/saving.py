@@ -8,8 +8,10 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from types import TracebackType
+from typing import Any, BinaryIO
 
 from metrics import disk
 from training.kinds import JobError
@@ -61,33 +63,33 @@ def write_whole(path: Path, write: Callable[[BinaryIO], Any], n_bytes: int | Non
         draft.replace(path)
 
 
-class Stream:
+class Stream(FileIO):
     """A new file that tells what the disk refused: torch only says that its archive is short."""
 
     def __init__(self, path: Path) -> None:
-        self._file, self._refused = path.open("wb", buffering=0), list[OSError]()
+        super().__init__(path, "wb")
+        self._refused: OSError | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def write(self, part: bytes) -> int:
+    def write(self, part: Any) -> int:
         """Write all of a part, as torch expects."""
         rest = memoryview(part)
         try:
             while rest:
-                rest = rest[self._file.write(rest) :]
+                rest = rest[super().write(rest) :]
         except OSError as error:
-            self._refused.append(error)
+            self._refused = error
             raise
         return len(part)
 
-    def flush(self) -> None:
-        """Nothing waits: every part is written at once."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._file.close()
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
         if self._refused:
-            raise self._refused[0] from error
+            raise self._refused from error
 
 
 @contextmanager

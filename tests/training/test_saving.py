@@ -39,10 +39,11 @@ def by_tokenizers(folder: Path) -> None:
     Tokenizer(models.WordLevel(vocabulary, unk_token="0")).save(str(folder / "tokenizer.json"))
 
 
+# numpy's archive complains once more when it is collected.
 WRITERS = [plain, by_numpy, by_safetensors, by_torch, by_tokenizers]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # numpy's archive
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("write", WRITERS)
 def test_whoever_writes_a_full_disk_is_a_sentence(small_disk: SmallDisk, write) -> None:
     folder = small_disk.folder / "job"
