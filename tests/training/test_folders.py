@@ -45,13 +45,13 @@ def test_a_folder_that_was_never_used_is_free(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(JobError, match="cannot be written: Not a directory"):
-        with held(tmp_path / "file" / "job", "job 1"):
-            pytest.fail("trains nowhere")
+    message = "cannot be written: Not a directory"
+    with pytest.raises(JobError, match=message), held(tmp_path / "file" / "job", "job 1"):
+        pytest.fail("trains nowhere")
 
 
 def test_a_full_disk_is_a_sentence(small_disk: SmallDisk) -> None:
     small_disk.leave(0)
-    with pytest.raises(JobError, match=rf"{small_disk.told}.*Nothing was trained"):
-        with held(small_disk.folder / "job", "job 1"):
-            pytest.fail("trains nowhere")
+    message = rf"{small_disk.told}.*Nothing was trained"
+    with pytest.raises(JobError, match=message), held(small_disk.folder / "job", "job 1"):
+        pytest.fail("trains nowhere")

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,9 +118,9 @@ def test_another_command_begins_a_job_of_its_own(changes: dict[str, Any]) -> Non
 
 def test_the_same_command_is_refused_while_the_first_lives() -> None:
     job = left()
-    with folders.held(job.folder, f"job {job.pk}, it"):
-        with pytest.raises(CommandError, match=rf"Job {job.pk}, it, is being trained by job .* on"):
-            command()
+    message = rf"Job {job.pk}, it, is being trained by job .* on"
+    with folders.held(job.folder, f"job {job.pk}, it"), pytest.raises(CommandError, match=message):
+        command()
     assert TrainingJob.objects.get().claim == "x"
 
 
@@ -176,7 +175,7 @@ def test_what_is_done_or_under_way_does_not_go_on() -> None:
     job = jobs.start(
         kind="doing", name="it", given={}, corpora=corpora.ParallelCorpus.objects.all()
     )
-    with pytest.raises(ValidationError, match="goes on already. It waits for a worker"):
+    with pytest.raises(ValidationError, match=r"goes on already\. It waits for a worker"):
         resuming.resume(job)
     working.work_off(job.pk, worker="w")
     job.refresh_from_db()
