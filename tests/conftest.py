@@ -14,6 +14,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from metrics import scoring
+from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
 from training import working
 
@@ -46,6 +47,15 @@ def _own_folder(settings: Any) -> Iterator[None]:
     with TemporaryDirectory(prefix="touchstone-test-") as folder:
         settings.VAR_DIR, settings.TRAINED_DIR = Path(folder), Path(folder) / "trained"
         yield
+
+
+@pytest.fixture(params=[full_disk, limited_files], ids=["full disk", "limit on files"])
+def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SmallDisk]:
+    """A folder where the kernel refuses to write, once a test has taken the room away."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with request.param(folder) as disk:
+        yield disk
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from metrics.api import MayRun
-from training import jobs
+from training import jobs, resuming
 from training.models import ParallelCorpus, TrainingJob
 
 
@@ -117,4 +117,15 @@ class JobViewSet(
                 {"error": "This job has ended already."}, status=status.HTTP_409_CONFLICT
             )
         job.refresh_from_db()
+        return Response(self.get_serializer(job).data)
+
+    @extend_schema(request=None, responses={200: JobSerializer, 409: None})
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: str, format: str | None = None) -> Response:
+        """Go on with a job that failed, was cancelled or lost its worker; 409 for any other."""
+        job = self.get_object()
+        try:
+            resuming.resume(job)
+        except ValidationError as error:
+            return Response({"error": error.messages[0]}, status=status.HTTP_409_CONFLICT)
         return Response(self.get_serializer(job).data)

@@ -141,7 +141,14 @@ class JobForm(forms.Form):
             self.grid = sweeping.combine(values)
         except ValidationError as error:
             self.add_error(None, error)
+        self._check_together()
         return data
+
+    def _check_together(self) -> None:
+        """Refuse the settings of any job that do not go together, at their fields."""
+        found = {pair for chosen in self.grid for pair in self.kind.conflicts(chosen).items()}
+        for name, message in sorted(found):
+            self.add_error(PREFIX + name, message[:1].upper() + message[1:])
 
     def _values(self, option: Option) -> list[Any]:
         found = []

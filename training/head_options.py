@@ -1,5 +1,8 @@
 """What can be set of a supervised head. No torch: the page reads it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from metrics.options import Option
 
 OPTIONS = (
@@ -23,3 +26,11 @@ OPTIONS = (
     ),
     Option("seed", "Seed", "integer", 42, minimum=0),
 )
+
+
+def conflicts(chosen: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is wrong with the layers, by the name of their setting."""
+    parts = [part.strip() for part in str(chosen["layers"]).split(",")]
+    if all(part.isdecimal() for part in parts):
+        return {}
+    return {"layers": f"expected numbers and commas, such as 6,9, not {chosen['layers']!r}."}

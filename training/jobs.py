@@ -20,10 +20,14 @@ logger = logging.getLogger(__name__)
 Status = TrainingJob.Status
 # The metric that comes of it is named after the job and its number.
 LONGEST_NAME = 45
+COMMAND_ENDED = (
+    "The command that worked on it stopped answering. Started again, the same command goes on from "
+    "what was saved."
+)
 
 
 def check(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the checked settings of a job; ValidationError names the setting at fault."""
+    """Return the checked settings of a job; ValidationError has the settings at fault by name."""
     if kind not in KINDS:
         raise ValidationError(f"There is no kind of job named {kind!r}.")
     chosen = KINDS[kind]
@@ -31,10 +35,19 @@ def check(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(given) - known)
     if unknown:
         raise ValidationError(f"{chosen.label} has no setting {', '.join(unknown)}.")
-    try:
-        return options.clean_all(chosen.options, given)
-    except ValueError as error:
-        raise ValidationError(str(error)) from error
+    cleaned, wrong = dict[str, Any](), dict[str, str]()
+    for option in chosen.options:
+        try:
+            cleaned |= options.clean_all([option], given)
+        except ValueError as error:
+            wrong[option.name] = str(error)
+    if not wrong:
+        labels = {option.name: option.label for option in chosen.options}
+        found = chosen.conflicts(cleaned)
+        wrong = {name: f"{labels[name]}: {message}" for name, message in found.items()}
+    if wrong:
+        raise ValidationError(wrong)
+    return cleaned
 
 
 def slug_of(name: str) -> str:
@@ -60,16 +73,25 @@ def start(
     sweep: str = "",
     user: Any = None,
     enqueue: bool = True,
+    here: bool = False,
 ) -> TrainingJob:
-    """Start a job; ValidationError where its settings or its corpus do not fit."""
+    """Start a job, or with `here` leave it to the caller's own process.
+
+    ValidationError where its settings or its corpus do not fit.
+    """
     cleaned = check(kind, given)
     if KINDS[kind].needs_corpus and not corpora:
         raise ValidationError("Choose a parallel corpus.")
     job = TrainingJob.objects.create(
-        kind=kind, name=slug_of(name), options=cleaned, sweep=sweep, created_by=user
+        kind=kind,
+        name=slug_of(name),
+        options=cleaned,
+        sweep=sweep,
+        is_here=here,
+        created_by=user,
     )
     job.corpora.set(corpora)
-    if enqueue:
+    if enqueue and not here:
         transaction.on_commit(partial(hand_out, job))
     return job
 
@@ -92,15 +114,22 @@ def cancel(job: TrainingJob) -> bool:
 
 
 def requeue_stale() -> None:
-    """Let any worker have the jobs of workers that stopped answering."""
-    TrainingJob.objects.filter(TrainingJob.is_stale()).update(
+    """Let any worker have the jobs of workers that stopped answering.
+
+    What a command worked off by itself waits for that command: it may read what no worker has.
+    """
+    stale = TrainingJob.objects.filter(TrainingJob.is_stale())
+    stale.filter(is_here=False).update(
         status=Status.QUEUED, claim="", message="Its worker stopped answering."
+    )
+    stale.filter(is_here=True).update(
+        status=Status.FAILED, claim="", message=COMMAND_ENDED, finished_at=Now()
     )
 
 
 def hand_out_next(queues: Container[str]) -> bool:
     """Hand out the oldest job that waits in these queues; whether there is one."""
-    waiting = TrainingJob.objects.filter(status=Status.QUEUED).order_by("pk")
+    waiting = TrainingJob.objects.filter(status=Status.QUEUED, is_here=False).order_by("pk")
     job = next((job for job in waiting if job.queue in queues), None)
     if job:
         hand_out(job)

@@ -17,7 +17,8 @@ from training.remap import options as remap
 class Kind:
     """What can be started: its options as data, and the dotted path of the function that works.
 
-    Options are checked as those of metrics are (:func:`metrics.options.clean_all`). The form folds
+    Options are checked as those of metrics are (:func:`metrics.options.clean_all`), then together:
+    `conflicts` returns what is wrong beside the others, by the setting's name. The form folds
     all but the `main` ones; without any it shows all. One that has no such form, because it is
     started elsewhere, has `has_form` false. An option `queue` chooses another queue than `queue`.
     """
@@ -31,6 +32,7 @@ class Kind:
     options: tuple[Option, ...]
     main: tuple[str, ...] = ()
     has_form: bool = True
+    conflicts: Callable[[Mapping[str, Any]], dict[str, str]] = lambda chosen: {}
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ KINDS: dict[str, Kind] = {
         queue="gpu",
         needs_corpus=True,
         options=refreeeval.OPTIONS,
+        conflicts=refreeeval.conflicts,
         main=("encoder", "teacher", "variant", "layer", "sample", "seed"),
     ),
     "head": Kind(
@@ -123,6 +126,7 @@ KINDS: dict[str, Kind] = {
         queue="gpu",
         needs_corpus=False,
         options=head.OPTIONS,
+        conflicts=head.conflicts,
     ),
     preferences.KIND: Kind(
         key=preferences.KIND,

@@ -71,7 +71,8 @@ class TrainingJob(models.Model):
     The row is the only truth about the job: pages and workers read and change nothing else. A
     claim is a random token; every write of a worker carries it and fails once it is lost.
     `options` are checked by the kind before the row exists. `progress` is what pages show while
-    the job runs, `result` what it found. `sweep` names the jobs that were started together.
+    the job runs, `result` what it found. `sweep` names the jobs that were started together. One
+    that `is_here` is worked off by the command that started it: no worker takes it.
     """
 
     class Status(models.TextChoices):
@@ -96,6 +97,7 @@ class TrainingJob(models.Model):
         ConfiguredMetric, models.SET_NULL, null=True, blank=True, related_name="jobs"
     )
     attempts = models.PositiveSmallIntegerField(default=0)
+    is_here = models.BooleanField(default=False)
     claim = models.CharField(max_length=32, blank=True, default="")
     worker = models.CharField(max_length=200, blank=True, default="")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
@@ -149,6 +151,11 @@ class TrainingJob(models.Model):
     def is_active(self) -> bool:
         """Whether a worker has or will have something to do here."""
         return self.status in self.ACTIVE
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether it ended before it was done."""
+        return self.status in (self.Status.FAILED, self.Status.CANCELLED)
 
     @property
     def fraction(self) -> float | None:

@@ -206,6 +206,7 @@ def idle_queues(jobs: Iterable[TrainingJob]) -> list[str]:
         job.queue
         for job in jobs
         if job.status == TrainingJob.Status.QUEUED
+        and not job.is_here
         and (now - job.created_at).total_seconds() > PATIENCE_SECONDS
     }
     if not waiting:

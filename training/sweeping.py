@@ -16,7 +16,7 @@ MOST_JOBS = 200
 SEEDS = (19, 27, 42, 55, 76, 80, 99, 153, 178, 200)
 TABLES: dict[str, dict[str, tuple[Any, ...]]] = {
     "perturbation": {"rule": ("clauses", "released", "shuffle", "repeat")},
-    "alpha": {"alpha": (0.0, 1.0, 10.0, 20.0, 30.0, 40.0, 50.0)},
+    "alpha": {"alpha": (0.0, 5.0, 10.0, 50.0, 100.0, 500.0)},
     "c2": {"c2": (0.0, 1e-20, 1e-15, 1e-10, 1e-5)},
     "ablation": {"variant": ("word-level", "fluency", "sent-fa", "sent-level", "full")},
     "seeds": {},

@@ -8,6 +8,7 @@ urlpatterns = [
     path("training/", jobs.job_list, name="jobs"),
     path("training/jobs/<int:pk>/", jobs.job_detail, name="job"),
     path("training/jobs/<int:pk>/cancel/", jobs.job_cancel, name="job-cancel"),
+    path("training/jobs/<int:pk>/resume/", jobs.job_resume, name="job-resume"),
     path("training/sweeps/<slug:sweep>/", jobs.sweep_detail, name="sweep"),
     path("training/start/", jobs.kind_list, name="training-kinds"),
     path("training/start/<slug:kind>/", jobs.job_start, name="training-start"),

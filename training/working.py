@@ -3,17 +3,18 @@
 import logging
 import secrets
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from metrics import catalogue
+from metrics import catalogue, disk
 from metrics.clock import Now
 from metrics.models import ConfiguredMetric
 from metrics.periodic import Periodic
-from training import kinds
+from training import folders, kinds
 from training.corpora import as_corpus
 from training.kinds import JobError, NewMetric, Outcome, StoppedError, Work
 from training.models import TrainingJob
@@ -22,23 +23,34 @@ logger = logging.getLogger(__name__)
 Status = TrainingJob.Status
 MAX_ATTEMPTS = 5
 BEAT_SECONDS = 2.0
+# A worker that lost its job, as while the database was away, saves and leaves within seconds.
+PATIENCE_SECONDS = 20.0
 LONGEST_LABEL = ConfiguredMetric._meta.get_field("label").max_length
 
 
-def work_off(pk: int, *, worker: str, should_stop: Callable[[], bool] = lambda: False) -> None:
+def work_off(
+    pk: int,
+    *,
+    worker: str,
+    should_stop: Callable[[], bool] = lambda: False,
+    here: bool = False,
+) -> None:
     """Claim a job and do it; does nothing where somebody else has it. How it ended is in it.
+
+    A job `is_here` for the command that started it, and for nobody else.
 
     Raises only where the database stays away: then the job goes stale and the next worker goes on
     from what it saved.
     """
-    token = _claim(pk, worker)
+    token = _claim(pk, worker, here)
     if not token:
         return
+    job = TrainingJob.objects.get(pk=pk)
     held = TrainingJob.objects.filter(pk=pk, claim=token, status=Status.RUNNING)
     with Periodic("job heartbeat", BEAT_SECONDS, lambda: bool(held.update(heartbeat_at=Now()))):
         try:
-            job = TrainingJob.objects.get(pk=pk)
-            _finish(job, held, kinds.load(job.kind)(_work(job, held, should_stop)))
+            with folders.held(job.folder, f"job {pk}, {job.name}", PATIENCE_SECONDS):
+                _finish(job, held, kinds.load(job.kind)(_work(job, held, should_stop)))
         except StoppedError:
             _release(held)
         except JobError as error:
@@ -47,15 +59,16 @@ def work_off(pk: int, *, worker: str, should_stop: Callable[[], bool] = lambda: 
             raise
         except Exception as error:
             logger.exception("Job %s failed", pk)
-            _fail(held, f"{type(error).__name__}: {error}")
+            _fail(held, _told(error, job.folder))
         except BaseException:
             _release(held)
             raise
 
 
-def _claim(pk: int, worker: str) -> str:
+def _claim(pk: int, worker: str, here: bool) -> str:
     """Take a job that is queued or stale; empty where another worker has it or it is over."""
-    takeable = TrainingJob.objects.filter(Q(status=Status.QUEUED) | TrainingJob.is_stale(), pk=pk)
+    waits = Q(status=Status.QUEUED) | TrainingJob.is_stale()
+    takeable = TrainingJob.objects.filter(waits, pk=pk, is_here=here)
     token = secrets.token_hex(16)
     taken = takeable.filter(attempts__lt=MAX_ATTEMPTS).update(
         status=Status.RUNNING,
@@ -75,14 +88,21 @@ def _fail(rows: QuerySet[TrainingJob], message: str) -> None:
     rows.update(status=Status.FAILED, message=message, claim="", finished_at=Now())
 
 
+def _told(error: Exception, folder: Path) -> str:
+    """What went wrong, in a sentence where the disk refused."""
+    number = disk.fault(error)
+    if number is not None:
+        place = Path(error.filename) if isinstance(error, OSError) and error.filename else folder
+        return disk.sentence(number, place)
+    return f"{type(error).__name__}: {error}"
+
+
 def _release(held: QuerySet[TrainingJob]) -> None:
     """Hand the job back for any worker; one that was cancelled is held by nobody."""
     held.update(status=Status.QUEUED, claim="", attempts=F("attempts") - 1, message="")
 
 
 def _work(job: TrainingJob, held: QuerySet[TrainingJob], should_stop: Callable[[], bool]) -> Work:
-    job.folder.mkdir(parents=True, exist_ok=True)
-
     def report(progress: dict[str, Any]) -> None:
         if should_stop() or not held.update(progress=progress, heartbeat_at=Now()):
             raise StoppedError

@@ -80,6 +80,7 @@ NOT_PAGES = {
     "preference-table-data": "a file",
     "run-cancel": "a redirect",
     "job-cancel": "a redirect",
+    "job-resume": "a redirect",
     "corpus-delete": "a redirect",
     "metric-retire": "a redirect",
     "metric-restore": "a redirect",

@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -11,7 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.metrics.families.neural import small
-from tests.metrics.sites import Broker, Site
+from tests.metrics.sites import ROOT, Broker, Site
 from training.saving import current
 
 START = """
@@ -108,4 +110,42 @@ def test_a_killed_training_ends_with_the_same_weights(site: TrainingSite, tmp_pa
         found["encoder.layer.0.output.dense.weight"], before["encoder.layer.0.output.dense.weight"]
     )
     assert expected.keys() == found.keys()
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+
+
+def test_a_command_that_was_killed_goes_on_when_started_again(
+    site: TrainingSite, tmp_path: Path
+) -> None:
+    """Meanwhile workers take newer jobs, and nobody takes the one that is not theirs."""
+    nouns = ["harbour", "boat", "rope", "crane"]
+    pairs = [(f"Satz {n} {nouns[n % 4]}", f"the {nouns[n % 4]} of number {n}") for n in range(60)]
+    encoder = small.bert(tmp_path / "bert", [text for pair in pairs for text in pair])
+    site.start_worker("only")
+    whole = site.start_job("whole", encoder, pairs)
+    site.wait_for_job("whole")
+    settings = OPTIONS | {"encoder": str(encoder), "teacher": str(encoder)}
+    given = [part for name, value in settings.items() for part in ("--option", f"{name}={value}")]
+    command = ["train", "refreeeval", "--name", "here", "--corpus", "whole", "--here", *given]
+    with subprocess.Popen(
+        [sys.executable, "manage.py", *command], cwd=ROOT, env=site.environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as first:  # fmt: skip
+        folders = site.var / "trained"
+        site.wait_for("a folder", lambda: any(folders.glob("*-here/sentence/last-3")))
+        (killed,) = folders.glob("*-here")
+        with pytest.raises(AssertionError, match=rf"here, is being trained by .* {first.pid} on"):
+            site.manage(*command)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+    assert site.status("here") == "running"
+    assert current(killed, "metric") is None
+    site.start_job("newer", encoder, pairs)
+    site.wait_for_job("newer")
+    site.wait_for("it is told", lambda: site.status("here") == "failed")
+    step = json.loads((current(killed / "sentence", "last") or killed / "none").joinpath(
+        "meta.json").read_text())["step"]  # fmt: skip
+    assert 0 < step < OPTIONS["steps"]
+    assert "goes on from what it saved" in site.manage(*command)
+    assert site.status("here") == "done"
+    expected, found = weights(whole), weights(killed)
     assert all(torch.equal(expected[name], found[name]) for name in expected)

@@ -10,9 +10,12 @@ or with `manage.py add_metric`. Started again with the same directory it goes on
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from training.folders import held
 from training.kinds import Corpus, JobError
 from training.parallel import ParallelError, clean, hash_pairs, read_pairs, write_pairs
 from training.refreeeval.processes import joined, rank
@@ -38,13 +41,21 @@ def main() -> int:
         recipe = Recipe.from_options(_settings(given.recipe, given.set))
         with joined():
             corpora = [_corpus(each) for each in given.corpus]
-            made = make_metric(recipe, corpora, given.output.resolve(), _show)
+            with _held(given.output.resolve()) as folder:
+                made = make_metric(recipe, corpora, folder, _show)
             if rank() == 0:
                 _report(made.folder, made.manifest)
     except (JobError, ParallelError, ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[Path]:
+    """The folder, which the first process holds for all."""
+    with held(folder, "python -m training.refreeeval") if rank() == 0 else nullcontext():
+        yield folder
 
 
 def _settings(path: Path | None, pairs: list[str]) -> dict[str, Any]:

@@ -71,7 +71,8 @@ class SentenceLevel:
         self.student, self.recipe, self.train, self.held_out = student, recipe, train, held_out
         self.teacher = None if teacher is None else torch.from_numpy(np.asarray(teacher))
         self.batch, self.rate, self.warmup = recipe.batch, recipe.rate, recipe.warmup
-        self.lengths = [len(student.ids(each.candidates[each.label])) for each in train]
+        targets = [each.candidates[each.label] for each in train]
+        self.lengths = [len(ids) for ids in student.ids(targets)]
 
     def batches(self, epoch: int) -> list[list[int]]:
         """Return batches of targets of like length."""
@@ -114,7 +115,7 @@ class WordLevel:
     ) -> None:
         self.student, self.recipe, self.train, self.held_out = student, recipe, train, held_out
         self.batch, self.rate, self.warmup = recipe.word_batch, recipe.word_rate, recipe.word_warmup
-        self.lengths = [len(student.ids(pair.target)) for pair in train]
+        self.lengths = [len(ids) for ids in student.ids([pair.target for pair in train])]
 
     def batches(self, epoch: int) -> list[list[int]]:
         """Return batches of targets of like length."""
@@ -123,9 +124,8 @@ class WordLevel:
     def loss(self, places: Sequence[int]) -> tuple[Tensor, Parts]:
         """Return L_word and the share of piece pairs that were taken as aligned."""
         chosen = [self.train[place] for place in places]
-        words = self.student.word_ids
-        sources = [words(pair.source, pair.source_language) for pair in chosen]
-        targets = [words(pair.target, pair.target_language) for pair in chosen]
+        sources = self.student.word_ids([(each.source, each.source_language) for each in chosen])
+        targets = self.student.word_ids([(each.target, each.target_language) for each in chosen])
         aligned, allowed = self._guide(sources, targets)
         source = self.student.encode([ids for ids, _ in sources])
         target = self.student.encode([ids for ids, _ in targets])
@@ -174,7 +174,7 @@ class WordLevel:
 def score_candidates(student: Student, chosen: Sequence[Example]) -> Tensor:
     """Return (examples, k + 1) F1 of source and candidates; distinct texts are encoded once."""
     texts = list(dict.fromkeys(text for each in chosen for text in (each.source, *each.candidates)))
-    encoded = student.encode([student.ids(text) for text in texts])
+    encoded = student.encode(student.ids(texts))
     place = {text: row for row, text in enumerate(texts)}
     width = len(chosen[0].candidates)
     sources = torch.tensor([place[each.source] for each in chosen for _ in range(width)])

@@ -22,7 +22,7 @@ from training.refreeeval.losses import rate_factor
 from training.refreeeval.processes import check_equal, rank, sum_gradients, wait, world
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.student import Student
-from training.saving import current, save_whole
+from training.saving import Stream, current, save_whole, write_whole
 
 Report = Callable[[dict[str, Any]], None]
 EPSILON = 1e-8
@@ -151,7 +151,8 @@ class _Run:
 
     def _give_up(self, update: int, batch: Sequence[int]) -> None:
         path = self.folder / "batch-without-loss.json"
-        path.write_text(json.dumps({"step": update - 1, "places": list(batch)}))
+        text = json.dumps({"step": update - 1, "places": list(batch)})
+        write_whole(path, lambda file: file.write(text.encode()))
         message = (
             f"The loss of update {update} is no number. Its batch is in {path.name}; "
             "a smaller learning rate may help."
@@ -175,7 +176,11 @@ class _Run:
     def save(self, name: str) -> None:
         """Save a checkpoint of this name, whole or not at all."""
         if rank() == 0:
-            save_whole(self.folder, name, self._write_last if name == "last" else self._write)
+            is_last = name == "last"
+            # AdamW keeps two moments of every weight.
+            n_bytes = self.student.n_bytes * (3 if is_last else 1)
+            write = self._write_last if is_last else self._write
+            save_whole(self.folder, name, write, n_bytes)
         wait()
 
     def _write(self, folder: Path) -> None:
@@ -188,7 +193,8 @@ class _Run:
             "optimizer": self.optimizer.state_dict(),
             "state": json.dumps(vars(self.state)),
         }
-        torch.save(stored, folder / "state.pt")
+        with Stream(folder / "state.pt") as file:
+            torch.save(stored, file)
 
     def _tell(self, parts: Parts) -> None:
         now = time.monotonic()

@@ -56,6 +56,8 @@ class Recipe:
     def from_options(cls, given: Mapping[str, Any]) -> Self:
         """Check and fill options; ValueError names the one at fault."""
         cleaned: dict[str, Any] = clean_all(OPTIONS, given)
+        if found := conflicts(cleaned):
+            raise ValueError(" ".join(f"{name}: {message}" for name, message in found.items()))
         return cls(**{field.name: cleaned[field.name] for field in fields(cls)})
 
     @property
@@ -76,6 +78,33 @@ class Recipe:
     def as_json(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self)
+
+
+def conflicts(chosen: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings with which nothing would be learned beside the others, and why.
+
+    A (above c1) is contained in B (above c2), whose remainder are the rivals [eq. 2, 3].
+    """
+    stages, _, has_teacher = VARIANTS[chosen["variant"]]
+    of_stage = {"sentence": ("rate", "batch"), "word": ("word_rate", "word_batch")}
+    found = {
+        name: "must be above 0, or nothing is learned."
+        for name in (of_stage[stage][0] for stage in stages)
+        if chosen[name] == 0
+    }
+    if chosen["c1"] >= 1:
+        found["c1"] = "must be below 1: no share of a softmax is above it."
+    if chosen["c2"] >= chosen["c1"]:
+        found["c2"] = (
+            f"must be below c1, not {chosen['c2']:g} with c1 {chosen['c1']:g}: rivals are the "
+            "pieces between both thresholds."
+        )
+    if has_teacher and not VARIANTS[chosen["variant"]][1] and chosen["alpha"] == 0:
+        found["alpha"] = f"must be above 0: {chosen['variant']} learns from the distillation alone."
+    smallest = min(chosen[of_stage[stage][1]] for stage in stages)
+    if chosen["accumulation"] > smallest:
+        found["accumulation"] = f"an update of {smallest} pairs has no more parts than that."
+    return found
 
 
 OPTIONS = (

@@ -10,14 +10,16 @@ import torch
 
 from metrics import checkpoints, encoders
 from metrics.base import MetricError
-from metrics.embeddings import tokenize
 from metrics.encoders import Encoder, EncoderSpec
 from metrics.options import count_layers
 from metrics.precision import computing
 from training.kinds import JobError
 from training.refreeeval.clauses import tokens
+from training.refreeeval.pieces import Pieces
 
 Tensor = torch.Tensor
+# Ids, and the word of each.
+WordIds = tuple[list[int], list[int]]
 # A group of texts is cut where padding would exceed this share of its tokens.
 MOST_PADDING = 0.15
 
@@ -49,27 +51,30 @@ class Student:
         self.max_pieces = min(max_pieces, self.tokenizer.model_max_length)
         self.special = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
         self.n_real = self.n_computed = 0
+        self.pieces = Pieces(self.tokenizer, checkpoints.find(checkpoint), self.max_pieces)
 
-    def ids(self, text: str) -> list[int]:
-        """Token ids of a text, cut to the recipe's length with its last special piece kept."""
-        return tokenize(self.tokenizer, text, self.max_pieces)
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of texts, cut to the recipe's length with their last special piece kept."""
+        return self.pieces.of_texts(texts)
 
-    def word_ids(self, text: str, language: str) -> tuple[list[int], list[int]]:
-        """Token ids of a text whose words are tokenised one by one, and the word of each piece.
+    def word_ids(self, texts: Sequence[tuple[str, str]]) -> list[WordIds]:
+        """Token ids of texts, given with their languages, whose words are tokenised one by one,
+        and the word of each piece.
 
         Special pieces have the word −1. Text that is written without blanks, and has none, is
         tokenised whole, as the metric will see it, and every piece is a word of its own.
         """
-        units, glue = tokens(text, language)
-        parts = [self._pieces(unit) for unit in (units if glue else [text])]
+        read = [(tokens(text, language), text) for text, language in texts]
+        units = [(found if glue else [text], glue) for (found, glue), text in read]
+        cut = iter(self.pieces.of_words([unit for found, _ in units for unit in found]))
+        return [self._joined([next(cut) for _ in found], bool(glue)) for found, glue in units]
+
+    def _joined(self, parts: Sequence[list[int]], glue: bool) -> WordIds:
         numbered = [(piece, number) for number, part in enumerate(parts) for piece in part]
         kept = numbered[: self.max_pieces - 2]
         ids = self.tokenizer.build_inputs_with_special_tokens([piece for piece, _ in kept])
         words = [number if glue else place for place, (_, number) in enumerate(kept)]
         return list(ids), [-1, *words, -1]
-
-    def _pieces(self, text: str) -> list[int]:
-        return list(self.tokenizer.encode(text, add_special_tokens=False))
 
     def encode(self, ids: Sequence[Sequence[int]]) -> Encoded:
         """Encode texts with gradients, in groups of like length; rows come in the given order."""
@@ -104,6 +109,11 @@ class Student:
             mask[row, : len(text)] = True
             counts[row, : len(text)] = torch.tensor([token not in self.special for token in text])
         return mask.to(self.device), counts.to(self.device)
+
+    @property
+    def n_bytes(self) -> int:
+        """What its weights take on disk."""
+        return sum(each.numel() * each.element_size() for each in self.model.parameters())
 
     def save(self, folder: Path, meta: dict[str, Any]) -> None:
         """Write the encoder in Hugging Face format, with ``meta.json`` beside it."""

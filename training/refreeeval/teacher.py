@@ -13,6 +13,7 @@ from metrics.base import MetricError
 from metrics.families.cosine.sentences import SentenceEncoder
 from training.kinds import JobError
 from training.refreeeval.data import Example
+from training.saving import write_whole
 
 Cosines = NDArray[np.float32]
 Report = Callable[[dict[str, Any]], None]
@@ -29,7 +30,8 @@ def cosines(
     """Return (examples, k + 1) cosines of source and candidates, from the folder where kept.
 
     Every distinct text is encoded once; `report` is told how many are. Raises JobError for a
-    checkpoint that is missing or is no sentence encoder, and StoppedError where `report` does.
+    checkpoint that is missing or is no sentence encoder and for a full disk, and StoppedError where
+    `report` does.
     """
     try:
         kept = folder / f"teacher-{_key(checkpoint, found)}.npy"
@@ -38,10 +40,7 @@ def cosines(
         values = _compute(SentenceEncoder(checkpoint), found, report)
     except MetricError as error:
         raise JobError(error.message) from error
-    partial = kept.with_suffix(".partial")
-    with partial.open("wb") as file:
-        np.save(file, values, allow_pickle=False)
-    partial.replace(kept)
+    write_whole(kept, lambda file: np.save(file, values, allow_pickle=False), values.nbytes)
     return values
 
 

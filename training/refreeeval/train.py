@@ -22,7 +22,7 @@ from training.refreeeval.loop import Report, Trained, train
 from training.refreeeval.processes import first_alone, world
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.student import Student
-from training.saving import current, save_whole
+from training.saving import current, save_whole, told, write_whole
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 
@@ -41,7 +41,8 @@ def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report:
     Raises JobError where it cannot be done and StoppedError, with everything saved, where
     `report` does.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    with told(folder, "Nothing was trained."):
+        folder.mkdir(parents=True, exist_ok=True)
     prepared = prepare(corpora, recipe)
     first_alone(lambda: _take(folder, recipe, prepared.data_hash))
     (validation, _), (test, test_counts) = (
@@ -74,7 +75,7 @@ def _take(folder: Path, recipe: Recipe, data_hash: str) -> None:
     path = folder / "training.json"
     text = json.dumps({"recipe": recipe.as_json(), "data_hash": data_hash}, indent=1)
     if not path.exists():
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, lambda file: file.write(text.encode()))
     elif path.read_text(encoding="utf-8") != text:
         raise JobError(f"{folder} holds a training with other settings or other text.")
 
@@ -206,4 +207,6 @@ def _keep(student: Student, folder: Path, manifest: dict[str, Any]) -> Path:
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
         (path / "manifest.json").write_text(text + "\n", encoding="utf-8")
 
-    return first_alone(lambda: current(folder, "metric") or save_whole(folder, "metric", write))
+    return first_alone(
+        lambda: current(folder, "metric") or save_whole(folder, "metric", write, student.n_bytes)
+    )

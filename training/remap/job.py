@@ -21,6 +21,7 @@ from training.remap.alignment import Links
 from training.remap.fitting import Split, Vectors
 from training.remap.options import SENTENCES
 from training.remap.vectors import encode
+from training.saving import save_whole
 
 MOST_HELD_OUT = 500
 # With a data-size curve, one in so many pairs is held out.
@@ -57,8 +58,7 @@ def run(work: Work) -> Outcome:
     job = _Fit(work, text, encoder, layer)
     vectors = job.vectors(range(text.n_fitted))
     fitted = job.fit(vectors)
-    folder = work.folder / "mapping"
-    fitted.save(folder)
+    folder = save_whole(work.folder, "mapping", fitted.save, fitted.array.nbytes)
     result = {
         **_describe(fitted),
         "pairs": text.counts,

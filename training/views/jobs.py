@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,7 +15,7 @@ from annotation.models import TestSet
 from annotation.views.live import render_live
 from metrics import inventory, runs, stocks, workers
 from metrics.metric_forms import PREFIX
-from training import differences, jobs, presenting, sweeping
+from training import differences, jobs, presenting, resuming, sweeping
 from training.forms import PAPER_SEEDS, JobForm
 from training.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
@@ -86,6 +87,19 @@ def job_cancel(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, f"{job.name} is cancelled.")
     else:
         messages.info(request, "This job had already ended.")
+    return redirect(job)
+
+
+@researcher_required
+@require_POST
+def job_resume(request: HttpRequest, pk: int) -> HttpResponse:
+    """Go on with a job that ended early, by a worker, from what was saved."""
+    job = get_object_or_404(TrainingJob, pk=pk)
+    try:
+        resuming.resume(job)
+        messages.success(request, f"{job.name} goes on as soon as a worker is free.")
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
     return redirect(job)
 
 

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
+from tests.small_disk import SmallDisk
 from training.kinds import Corpus, JobError
-from training.refreeeval.levels import WordLevel
-from training.refreeeval.student import Student
-from training.refreeeval.train import make_metric
+from training.refreeeval import loop
+from training.refreeeval.data import prepare
+from training.refreeeval.levels import Validation, WordLevel
+from training.refreeeval.train import _take, make_metric
 from training.saving import current
 
 
@@ -39,20 +42,57 @@ def test_weights_that_are_no_numbers_are_not_kept(recipe, corpus, tmp_path):
     assert json.loads((kept / "meta.json").read_text())["step"] == 0
 
 
-def test_a_full_disk_leaves_the_old_checkpoint_whole(recipe, corpus, tmp_path, monkeypatch):
-    def full(self: Student, folder: Path, meta: dict[str, Any]) -> None:
-        if meta["step"] >= 4:
-            (folder / "half").write_text("x")
-            raise OSError(28, "No space left on device")
-        original(self, folder, meta)
+class Full:
+    """Takes the room away at an update."""
 
-    original = Student.save
-    monkeypatch.setattr(Student, "save", full)
-    with pytest.raises(JobError, match=r"No space left.*is whole"):
-        make_metric(recipe(variant="word-level"), [corpus], tmp_path, quiet)
-    kept = current(tmp_path / "word", "last")
+    def __init__(self, disk: SmallDisk, n_left: int) -> None:
+        self.disk, self.n_left, self.is_full = disk, n_left, False
+
+    def __call__(self, progress: dict[str, Any]) -> None:
+        if progress["step"] == 3 and not self.is_full:
+            self.disk.leave(self.n_left)
+            self.is_full = True
+
+
+@pytest.mark.parametrize("share", [0.2, 1.2], ids=["weights", "optimizer"])
+def test_a_full_disk_leaves_the_old_checkpoint_whole(
+    recipe, corpus, small_disk, tmp_path, monkeypatch, share
+):
+    """Where the weights do not fit, and where they do but the optimizer's state does not; once
+    there is room, the training goes on to what it would have become."""
+    monkeypatch.setattr(loop, "REPORT_SECONDS", 0)
+    chosen = recipe(variant="word-level")
+    weights = sum(each.stat().st_size for each in Path(chosen.encoder).glob("*.safetensors"))
+    full = Full(small_disk, int(share * weights))
+    monkeypatch.setattr(WordLevel, "validate", lambda self: Validation(1.0, [False]))
+    with pytest.raises(JobError) as refused:
+        make_metric(chosen, [corpus], small_disk.folder / "job", full)
+    assert small_disk.told in str(refused.value)
+    assert "MB are needed" in str(refused.value)
+    assert "the one before, last-2, is whole" in str(refused.value)
+    word = small_disk.folder / "job" / "word"
+    kept = current(word, "last")
     assert json.loads((kept / "meta.json").read_text())["step"] == 2
-    assert not list((tmp_path / "word").rglob("half"))
+    assert [each.name for each in word.glob("last-*")] == ["last-2"]
+    small_disk.leave(100 * weights)
+    resumed = make_metric(chosen, [corpus], small_disk.folder / "job", quiet)
+    whole = make_metric(chosen, [corpus], tmp_path / "whole", quiet)
+    left, right = (load_file(each.folder / "model.safetensors") for each in (resumed, whole))
+    assert all(torch.equal(left[name], right[name]) for name in right)
+
+
+@pytest.mark.parametrize("name", ["training.json.partial", "teacher"])
+def test_what_else_is_written_says_so_too(recipe, corpus, small_disk, name):
+    """The note of what is trained, and the cosines of the sentence encoder."""
+    folder = small_disk.folder / "job"
+    chosen = recipe(sample=60)
+    if name == "teacher":
+        folder.mkdir()
+        _take(folder, chosen, prepare([corpus], chosen).data_hash)
+    small_disk.leave(100)
+    with pytest.raises(JobError, match=small_disk.told):
+        make_metric(chosen, [corpus], folder, quiet)
+    assert not list(folder.rglob("*.partial"))
 
 
 @pytest.mark.parametrize(

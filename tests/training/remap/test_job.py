@@ -49,7 +49,7 @@ def work(folder: Path, encoder: str, text: Pairs, **given: Any) -> Work:
 
 def test_what_it_was_fitted_to_is_kept(tmp_path: Path, encoder: str, pairs: Pairs) -> None:
     result = remap.run(work(tmp_path, encoder, pairs)).result
-    about = mapping.load(tmp_path / "mapping").about
+    about = mapping.load(tmp_path / "mapping-1").about
     assert about.fingerprint == mapping.fingerprint(encoders.get(encoder).model)
     assert (about.layer, about.source_language, about.target_language) == (1, "zh", "en")
     assert about.n_pairs == result["pairs_of_vectors"] > 80
@@ -61,7 +61,7 @@ def test_what_it_was_fitted_to_is_kept(tmp_path: Path, encoder: str, pairs: Pair
 def test_clp_is_orthogonal_and_the_same_again(tmp_path: Path, encoder: str, pairs: Pairs) -> None:
     first = remap.run(work(tmp_path / "a", encoder, pairs)).result
     second = remap.run(work(tmp_path / "b", encoder, pairs)).result
-    matrix = mapping.load(tmp_path / "a" / "mapping").array
+    matrix = mapping.load(tmp_path / "a" / "mapping-1").array
     np.testing.assert_allclose(matrix @ matrix.T, np.eye(32), atol=1e-9)
     assert first["signature"] == second["signature"]
 
@@ -139,7 +139,7 @@ def test_it_stops_when_told(tmp_path: Path, encoder: str, pairs: Pairs) -> None:
     asked = work(tmp_path, encoder, pairs)
     with pytest.raises(StoppedError):
         remap.run(Work(asked.options, tmp_path, asked.corpora, stop))
-    assert not (tmp_path / "mapping").exists()
+    assert not (tmp_path / "mapping-1").exists()
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_another_encoder_is_refused_by_name(
 ) -> None:
     twin = small.bert(tmp_path / "twin", ["another harbour"])
     options = {
-        "checkpoint": str(twin), "layer": 1, "mapping": str(fitted.folder / "mapping"),
+        "checkpoint": str(twin), "layer": 1, "mapping": str(fitted.folder / "mapping-1"),
     }  # fmt: skip
     catalogue.configure(family="xmoverscore", name="twin", label="Twin", options=options)
     with pytest.raises(MetricError, match="fitted for encoder"):

@@ -1,6 +1,5 @@
 """`manage.py train`: start a job as the page does, on workers or here."""
 
-import socket
 import time
 from argparse import ArgumentParser
 from typing import Any
@@ -9,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from metrics.management.commands.add_metric import meaning_of, pairs_of
-from training import jobs, working
+from training import jobs, resuming, working
 from training.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
 
@@ -20,7 +19,9 @@ class Command(BaseCommand):
     help = "Fit a projection or train a metric; `manage.py train KIND` lists what can be set."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", metavar="KIND", choices=sorted(KINDS), help=", ".join(KINDS))
+        parser.add_argument(
+            "kind", metavar="KIND", nargs="?", choices=sorted(KINDS), help=", ".join(KINDS)
+        )
         parser.add_argument("--name", help="the metric that comes of it is named after it")
         parser.add_argument(
             "--corpus", action="append", default=[], metavar="NAME", help="may be repeated"
@@ -28,29 +29,54 @@ class Command(BaseCommand):
         parser.add_argument(
             "--option", action="append", default=[], metavar="KEY=VALUE", help="may be repeated"
         )
+        parser.add_argument(
+            "--resume", type=int, metavar="JOB", help="go on with a job that ended early"
+        )
         place = parser.add_mutually_exclusive_group()
         place.add_argument("--wait", action="store_true", help="stay until a worker is done")
         place.add_argument("--here", action="store_true", help="in this process, no worker")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if not options["name"]:
+        if not (options["kind"] or options["resume"]):
+            raise CommandError(f"Give a kind of job ({', '.join(KINDS)}), or --resume JOB.")
+        if not (options["name"] or options["resume"]):
             self._explain(KINDS[options["kind"]])
             return
         try:
-            job = jobs.start(
-                kind=options["kind"],
-                name=options["name"],
-                given=pairs_of(options["option"]),
-                corpora=[_corpus(name) for name in options["corpus"]],
-                enqueue=not options["here"],
-            )
+            job = self._resume(options) if options["resume"] else self._start(options)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
-        self.stdout.write(f"{job.label}: job {job.pk}, {job.name}")
         if options["here"]:
             self._here(job)
         elif options["wait"]:
             self._wait(job)
+
+    def _start(self, options: dict[str, Any]) -> TrainingJob:
+        """A new job; or, here, the one that the same command left unfinished."""
+        wanted: dict[str, Any] = {
+            "kind": options["kind"],
+            "name": options["name"],
+            "given": pairs_of(options["option"]),
+            "corpora": [_corpus(name) for name in options["corpus"]],
+        }
+        if options["here"] and (left := resuming.left_by_command(**wanted)):
+            return self._go_on(left, here=True)
+        job = jobs.start(**wanted, here=options["here"])
+        self.stdout.write(f"{job.label}: job {job.pk}, {job.name}")
+        return job
+
+    def _resume(self, options: dict[str, Any]) -> TrainingJob:
+        if options["kind"] or options["name"]:
+            raise CommandError("--resume takes the job's own settings: give no kind and no name.")
+        job = TrainingJob.objects.filter(pk=options["resume"]).first()
+        if job is None:
+            raise CommandError(f"There is no job {options['resume']}.")
+        return self._go_on(job, here=options["here"])
+
+    def _go_on(self, job: TrainingJob, *, here: bool) -> TrainingJob:
+        resuming.resume(job, here=here)
+        self.stdout.write(f"{job.label}: job {job.pk}, {job.name}, goes on from what it saved")
+        return job
 
     def _explain(self, kind: Kind) -> None:
         self.stdout.write(f"{kind.label}: {kind.description}")
@@ -59,10 +85,11 @@ class Command(BaseCommand):
 
     def _here(self, job: TrainingJob) -> None:
         try:
-            working.work_off(job.pk, worker=f"manage.py train on {socket.gethostname()}")
+            working.work_off(job.pk, worker=resuming.worker_here(), here=True)
         except KeyboardInterrupt:
             jobs.cancel(job)
-            raise CommandError("Interrupted; the job is cancelled.", returncode=130) from None
+            message = "Interrupted; the job is cancelled. The same command goes on with it."
+            raise CommandError(message, returncode=130) from None
         self._report(job)
 
     def _wait(self, job: TrainingJob) -> None:

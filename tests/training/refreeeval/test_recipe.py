@@ -1,0 +1,107 @@
+"""Settings that make no training together are refused at their names, wherever they are given."""
+
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from metrics.metric_forms import PREFIX
+from training import corpora, sweeping
+from training.models import TrainingJob
+from training.parallel import Row
+from training.refreeeval.recipe import Recipe
+
+WRONG = [
+    ({"c1": 1e-5, "c2": 1e-3}, "c2", "must be below c1, not 0.001 with c1 1e-05"),
+    ({"c1": 1e-3, "c2": 1e-3}, "c2", "must be below c1"),
+    ({"c1": 0.0, "c2": 0.0}, "c2", "must be below c1"),
+    ({"c1": 1.0}, "c1", "must be below 1"),
+    ({"rate": 0}, "rate", "must be above 0"),
+    ({"word_rate": 0}, "word_rate", "must be above 0"),
+    ({"variant": "sent-fa", "alpha": 0}, "alpha", "must be above 0"),
+    ({"batch": 2, "accumulation": 3}, "accumulation", "2 pairs has no more parts"),
+]
+
+
+@pytest.mark.parametrize(("options", "name", "message"), WRONG)
+def test_a_recipe_refuses_them(options: dict[str, Any], name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: .*{message}"):
+        Recipe.from_options(options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"c2": 0},
+        # The first row of the paper's table 12.
+        {"variant": "sent-level", "alpha": 0},
+        {"variant": "word-level", "rate": 0},
+        {"variant": "fluency", "word_rate": 0},
+    ],
+)
+def test_what_is_of_the_paper_or_not_read_is_taken(options: dict[str, Any]) -> None:
+    Recipe.from_options(options)
+
+
+@pytest.fixture
+def _corpus(db: None) -> None:
+    rows = [Row("1", "one", "eins")]
+    corpora.add(name="news", source_language="en", target_language="de", rows=rows)
+
+
+@pytest.mark.usefixtures("_corpus")
+@pytest.mark.parametrize(("options", "name", "message"), WRONG)
+def test_form_api_and_command_name_the_setting(
+    as_researcher: Client, options: dict[str, Any], name: str, message: str
+) -> None:
+    sent = {PREFIX + key: value for key, value in options.items()}
+    page = as_researcher.post(
+        "/training/start/refreeeval/", sent | {"name": "x", "corpora": ["news"]}
+    )
+    assert page.status_code == 422
+    (told,) = page.context["form"].errors[PREFIX + name]
+    assert message in told[:1].lower() + told[1:]
+    body = {"kind": "refreeeval", "name": "x", "corpora": ["news"], "options": options}
+    answer = as_researcher.post("/api/jobs/", body, content_type="application/json")
+    assert answer.status_code == 400
+    assert message in answer.json()[name][0]
+    given = [f"{key}={value}" for key, value in options.items()]
+    with pytest.raises(CommandError, match=message):
+        call_command("train", "refreeeval", name="x", corpus=["news"], option=given)
+    assert not TrainingJob.objects.exists()
+
+
+@pytest.mark.usefixtures("_corpus")
+def test_one_wrong_pair_refuses_a_whole_sweep(as_researcher: Client) -> None:
+    sent = {"name": "x", "corpora": ["news"], PREFIX + "c2": "1e-20, 0.1, 0.2"}
+    page = as_researcher.post("/training/start/refreeeval/", sent)
+    told = page.context["form"].errors[PREFIX + "c2"]
+    assert [each.split(":")[0] for each in told] == [
+        "Must be below c1, not 0.1 with c1 0.001", "Must be below c1, not 0.2 with c1 0.001",
+    ]  # fmt: skip
+    given = {"corpus": ["news"], "vary": ["c2=1e-20,0.1"], "seeds": "1"}
+    with pytest.raises(CommandError, match=r"must be below c1, not 0\.1"):
+        call_command("train_sweep", "x", **given)
+    assert not TrainingJob.objects.exists()
+
+
+@pytest.mark.usefixtures("_corpus")
+def test_every_wrong_setting_is_named_at_once(as_researcher: Client) -> None:
+    body = {"kind": "refreeeval", "name": "x", "corpora": ["news"],
+            "options": {"layer": 0, "steps": "many"}}  # fmt: skip
+    answer = as_researcher.post("/api/jobs/", body, content_type="application/json")
+    assert set(answer.json()) == {"layer", "steps"}
+
+
+@pytest.mark.usefixtures("_corpus")
+def test_layers_of_a_head_are_numbers(as_researcher: Client) -> None:
+    sent = {"name": "x", PREFIX + "campaign": "harbour", PREFIX + "layers": "six"}
+    page = as_researcher.post("/training/start/head/", sent)
+    assert "Expected numbers and commas" in page.context["form"].errors[PREFIX + "layers"][0]
+
+
+def test_the_table_of_alpha_is_the_papers() -> None:
+    """Wu et al. 2023, table 12."""
+    assert sweeping.TABLES["alpha"] == {"alpha": (0, 5, 10, 50, 100, 500)}
