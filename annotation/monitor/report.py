@@ -13,7 +13,6 @@ from django.db.models.functions import TruncHour
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign
-from annotation.monitor.agreement import AgreementSoFar, agreement_so_far
 from annotation.monitor.answers import read_answers
 from annotation.monitor.completion import GIVEN, OPEN, count_wanted
 from annotation.monitor.controls import Repeats, Share, read_controls
@@ -87,7 +86,6 @@ class MonitorReport:
     hours: Sequence[Hour]
     per_hour: float | None
     finish_at: datetime | None
-    agreement: AgreementSoFar
     is_complete: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
 
@@ -141,7 +139,6 @@ def monitor_report(campaign: Campaign) -> MonitorReport:
         hours=hours,
         per_hour=rate,
         finish_at=finish if campaign.status == Campaign.Status.OPEN else None,
-        agreement=agreement_so_far(campaign),
         is_complete=is_complete,
         counts={state: sum(one.state == state for one in annotators) for state in STATES},
     )
