@@ -5,8 +5,9 @@
 Multiplies the crowd judgments of WMT21 ru-en, with bad references, repeats and references, over
 other segments and other workers, plants the scores of 18 measures, and starts a worker as users do.
 Every page is then asked for as by a browser: the first answer, the time until its numbers are
-there, and the answer when nothing has changed, each with the time that the web process spends in
-`metaeval` and scipy. The bounds are 0.3 s for an answer and 10 s for the numbers.
+there, and the answer when nothing has changed, with the processor's time, and the part of it that
+the web process spends in `metaeval` and scipy. Of files that are sent while they are made the time
+to the first piece counts. The bounds are 0.3 s for an answer and 10 s for the numbers.
 
 PostgreSQL is DATABASE_URL, or a database named `crowd` on this machine. Nothing in it is removed.
 """
@@ -66,7 +67,7 @@ def multiplied(folder: Any, wanted: int = JUDGMENTS, workers: int = WORKERS) -> 
     from annotation.imports import wmt21
 
     ((test_set, campaign),) = wmt21.read(folder)
-    names = sorted({one.annotator for one in campaign.judgments})
+    names: dict[tuple[str, int], int] = {}  # Of a worker and copy, in order of appearance.
     hits: dict[str, list[int]] = {}
     for index, item in enumerate(campaign.items):
         hits.setdefault(item.batch, []).append(index)
@@ -80,7 +81,7 @@ def multiplied(folder: Any, wanted: int = JUDGMENTS, workers: int = WORKERS) -> 
             place = {index: len(items) + n for n, index in enumerate(indices)}
             for index in indices:
                 item, given = campaign.items[index], campaign.judgments[index]
-                who = (names.index(given.annotator) + n_copies * len(names)) % workers
+                who = names.setdefault((given.annotator, n_copies), len(names)) % workers
                 judgments.append(replace(given, annotator=f"W{who:04d}", item=len(items)))
                 items.append(
                     replace(
@@ -199,8 +200,11 @@ def visit(client: Any, address: str) -> Visit:
     with CaptureQueriesContext(connection) as queries:
         began, used = time.perf_counter(), time.thread_time()
         answer = client.get(address, HTTP_ACCEPT="application/json, text/html;q=0.9")
-        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-        seconds, used = time.perf_counter() - began, time.thread_time() - used
+        parts = iter(answer.streaming_content) if answer.streaming else iter([answer.content])
+        body = next(parts, b"")
+        seconds = time.perf_counter() - began
+        body += b"".join(parts)
+        used = time.thread_time() - used
     is_pending = answer.status_code == 202 or b"data-fresh-at" in body
     return Visit(seconds, used, len(queries), len(body) / 1024, is_pending, answer.status_code)
 
@@ -217,7 +221,6 @@ def measure(client: Any, address: str) -> list[str]:
     statistics = Statistics()
     with statistics.watched():
         visit(client, address)
-    # Numbers that a page of older data shows are asked for anew, and computed here too.
     print(
         f"{address:44s} {found.status:4d} {first.seconds:7.3f} {numbers:8.1f} {again.seconds:7.3f} "
         f"{again.used:7.3f} {statistics.seconds:8.3f} {again.queries:5d} {again.size:8.0f}",
