@@ -13,7 +13,7 @@ they own and those that are shared with them.
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -190,15 +190,15 @@ class IsResearcher(BasePermission):
 
 
 def roles(request: HttpRequest) -> dict[str, object]:
-    """Give templates `is_admin` and `is_researcher`, evaluated only where used.
+    """Give templates `is_admin` and `is_researcher`, evaluated only where used, and once.
 
     `is_admin` is about the page: on a campaign's pages whether the user runs that campaign,
     elsewhere whether they may upload and create.
     """
     user = getattr(request, "user", None)
     return {
-        "is_admin": lambda: user is not None and _is_admin_here(request),
-        "is_researcher": lambda: user is not None and is_researcher(user),
+        "is_admin": cache(lambda: user is not None and _is_admin_here(request)),
+        "is_researcher": cache(lambda: user is not None and is_researcher(user)),
     }
 
 

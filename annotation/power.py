@@ -12,7 +12,8 @@ RAW, Z = "raw", "z"
 def pilot_components(campaign: Campaign, scores: str) -> metaeval.VarianceComponents:
     """Estimate variance components from the outputs that a campaign has judged so far.
 
-    Control items, repeats and excluded annotators are left out.
+    Control items, repeats, excluded annotators and targets whose text is no output here (human
+    translations of imported data) are left out.
     """
     rows = list(
         Judgment.objects.filter(
@@ -20,6 +21,7 @@ def pilot_components(campaign: Campaign, scores: str) -> metaeval.VarianceCompon
             assignment__annotator__campaign=campaign,
             assignment__annotator__excluded_at=None,
             assignment__item__kind=Item.Kind.TARGET,
+            assignment__item__output__isnull=False,
         )
         .order_by()
         .values_list(

@@ -11,8 +11,6 @@ from annotation.views import (
     instructions,
     interchange,
     judgments,
-    monitor,
-    power,
     quality,
     sharing,
     uploads,
@@ -87,10 +85,6 @@ urlpatterns = [
         interchange.gold_delete,
         name="campaign-items-delete",
     ),
-    path("power/", power.stated_power, name="power"),
-    path("power.<str:fmt>", power.stated_power, name="power-data"),
-    path("campaigns/<slug:slug>/power/", power.campaign_power, name="campaign-power"),
-    path("campaigns/<slug:slug>/power.<str:fmt>", power.campaign_power, name="campaign-power-data"),
     # 3 assignments
     path("enter/<str:token>/", welcome.access_link, name="access-link"),
     path("a/<str:token>/", assignments.personal_link, name="personal-link"),
@@ -101,12 +95,7 @@ urlpatterns = [
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
     # 4 judgments
     path("item/<uuid:public_id>/", judgments.item, name="item"),
-    path("campaigns/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
-    path("campaigns/<slug:slug>/monitor.json", monitor.monitor, {"fmt": "json"}, "monitor-data"),
-    path("campaigns/<slug:slug>/remarks/", monitor.monitor_remarks, name="monitor-remarks"),
     # 5 quality
-    path("campaigns/<slug:slug>/quality/", quality.quality, name="quality"),
-    path("campaigns/<slug:slug>/quality.<str:fmt>", quality.quality, name="quality-data"),
     path("campaigns/<slug:slug>/judgments.<str:fmt>", quality.judgments, name="judgments-data"),
     path("campaigns/<slug:slug>/export/", interchange.export_page, name="export"),
     path("campaigns/<slug:slug>/export/<str:fmt>/", interchange.export_file, name="export-file"),

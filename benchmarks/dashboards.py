@@ -33,17 +33,12 @@ from django.urls import reverse
 
 from annotation.models import Campaign, Output, PublishedScore
 from benchmarks.planting import make_corpus, rate
+from benchmarks.scores import plant_scores
 from dashboards import results
 from dashboards.models import Analysis
-from metrics import registry
-from metrics.base import Scores
-from metrics.models import MetricRun, MetricSignature
-from metrics.scores import store_scores
 from tests.world import make_user
 
 SYSTEMS, ANNOTATORS = 15, 30
-# Eighteen measures without statistics of their own: ROUGE's nine over words and over characters.
-METRICS = ("rouge", "rouge-characters")
 PAGES = ("correlations", "significance", "systems", "scatter", "dashboard")
 
 
@@ -66,36 +61,10 @@ def plant(segments: int, is_published: bool) -> Campaign:
         )
     else:
         rate(campaign, outputs, human, annotators=ANNOTATORS, per_item=2, traps=10)
-    for name in METRICS:
-        _score(campaign, name, outputs, quality, rng)
+    plant_scores(campaign, outputs, quality, rng)
     Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.CLOSED)
     campaign.refresh_from_db()
     return campaign
-
-
-def _score(
-    campaign: Campaign,
-    name: str,
-    outputs: list[Output],
-    quality: Scores,
-    rng: np.random.Generator,
-) -> None:
-    info = registry.get_info(name)
-    signature = MetricSignature.objects.create(
-        metric=name, signature=f"{name}|planted", measures=list(info.measures)
-    )
-    noise = rng.normal(size=(len(outputs), info.width)) * np.linspace(0.8, 1.6, info.width)
-    scores: Scores = quality[:, None] + noise
-    store_scores(signature, [row.content_key for row in outputs], scores)
-    run = MetricRun.objects.create(
-        test_set=campaign.test_set,
-        metric=name,
-        signature=signature,
-        status=MetricRun.Status.DONE,
-        total=len(outputs),
-        done=len(outputs),
-    )
-    run.systems.set(campaign.systems.all())
 
 
 def timed(action: Callable[[], object]) -> tuple[float, float]:

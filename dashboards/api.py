@@ -1,5 +1,7 @@
 """Results for programs: the correlation tables and the quality of campaigns."""
 
+from typing import Any
+
 from django.http.request import QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -9,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import visible_campaigns
-from annotation.quality import quality_report
-from annotation.quality.tables import as_json
 from dashboards.filters import RAW, USUAL, Filters, Z
 from dashboards.metric_table import CORRELATIONS
+from dashboards.quality import QUALITY
+from dashboards.results import Result
 
 SLUG = {"type": "string"}
 
@@ -37,13 +39,19 @@ class ResultViewSet(viewsets.ViewSet):
         responses=dict.fromkeys((200, 202), OpenApiTypes.OBJECT),
     )
     def retrieve(self, request: Request, slug: str, format: str | None = None) -> Response:
-        """Return both tables of a campaign; `correlations` is null (202) until it is computed."""
+        """Return both tables of a campaign; one that is not computed yet is null (202)."""
         rows = visible_campaigns(request.user).select_related("test_set")
         campaign = get_object_or_404(rows, slug=slug)
         asked = request.query_params.get("scores", USUAL)
         scores = asked if asked in (RAW, Z) else USUAL
-        result = CORRELATIONS.latest(QueryDict(), campaign, Filters(scores=scores))
-        as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-        table = result.document and {**result.document, "as_of": as_of}
-        body = {"correlations": table, "quality": as_json(campaign, quality_report(campaign))}
-        return Response(body, status=200 if table else 202)
+        body = {
+            "correlations": _dated(CORRELATIONS.latest(QueryDict(), campaign, Filters(scores))),
+            "quality": _dated(QUALITY.latest(QueryDict(), campaign, Filters())),
+        }
+        return Response(body, status=200 if all(body.values()) else 202)
+
+
+def _dated(result: Result) -> dict[str, Any] | None:
+    """The document with the time of its numbers."""
+    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
+    return result.document and {**result.document, "as_of": as_of}

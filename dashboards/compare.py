@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponseNotModified, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponseNotModified
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -17,7 +17,7 @@ from dashboards.comparison import CORRELATIONS, Column, rows_of
 from dashboards.filter_form import filter_choices, own_parameters, refused
 from dashboards.filters import FilterError, Filters
 from dashboards.judgments import fitted
-from dashboards.pages import Page
+from dashboards.pages import Page, no_document
 from dashboards.papers import compare as papers
 from dashboards.published import published
 from dashboards.trust.shown import comments, with_trust, worst_of
@@ -160,9 +160,7 @@ def _document(columns: Sequence[Column]) -> dict[str, Any]:
 
 def _data(result: results.Result, fmt: str, columns: Sequence[Column], of: str) -> HttpResponseBase:
     if result.document is None and not result.is_fresh:
-        if result.message:
-            return JsonResponse({"error": result.message}, status=500)
-        return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
+        return no_document(result)
     document = result.document or {"columns": [], "rows": [], "warnings": []}
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
     document |= {"as_of": as_of, "is_fresh": result.is_fresh}

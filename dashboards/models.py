@@ -8,6 +8,8 @@ from annotation.models import Campaign
 class Analysis(models.Model):
     """One kind of analysis of a campaign under some filters, for one state of the data.
 
+    What readers state themselves is analysed without a campaign.
+
     `state` is a hash of all that the numbers rest on, so a row never becomes wrong, only old.
     `payload` is the compressed JSON document, empty while it is waited for.
     """
@@ -19,7 +21,7 @@ class Analysis(models.Model):
         FAILED = "failed", "Failed"
 
     kind = models.CharField(max_length=40)
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="analyses")
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="analyses", null=True)
     filters = models.JSONField(default=dict)
     question = models.CharField(max_length=64)
     state = models.CharField(max_length=64)
@@ -39,4 +41,4 @@ class Analysis(models.Model):
         indexes = [models.Index(fields=["status", "requested_at"], name="analysis_waiting")]
 
     def __str__(self) -> str:
-        return f"{self.kind} of campaign {self.campaign_id}"
+        return f"{self.kind} of campaign {self.campaign_id or 'none'}"

@@ -1,14 +1,14 @@
 """One output: its texts, every judgment of it and every score, for a reader who looks closer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import sqrt
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Avg, Count, F, Max, Min
 from django.http import Http404
 
-import metaeval
 from annotation.models import Campaign, Item, Judgment, Output, PublishedScore
 from annotation.models.judgment import VALUE
 from metrics import catalogue
@@ -88,8 +88,8 @@ def _judgments(campaign: Campaign, output: Output) -> list[JudgmentLine]:
         assignment__item__kind__in=KINDS,
     ).select_related("assignment__annotator", "assignment__item")
     found = list(rows.order_by(f"{ANNOTATOR}__label", "pk"))
-    z = _z_scores(campaign, {row.assignment.annotator_id for row in found})
-    return [_line(row, z.get(row.pk)) for row in found]
+    spreads = _spreads(campaign, {row.assignment.annotator_id for row in found})
+    return [_line(row, _z(row, spreads)) for row in found]
 
 
 def _line(row: Judgment, z: float | None) -> JudgmentLine:
@@ -107,22 +107,35 @@ def _line(row: Judgment, z: float | None) -> JudgmentLine:
     )
 
 
-def _z_scores(campaign: Campaign, annotators: set[int]) -> dict[int, float]:
-    """z by judgment, over the campaign's pool, of a few annotators only: all that a page needs."""
-    counted = Q(is_current=True, assignment__annotator__in=annotators)
-    rows = (
-        Judgment.objects.filter(counted, assignment__annotator__excluded_at=None)
-        .exclude(assignment__item__kind=Item.Kind.TUTORIAL)
-        .order_by(f"{ANNOTATOR}_id", "assignment__position")
-        .values_list("pk", f"{ANNOTATOR}_id", "assignment__item__kind", VALUE)
+def _spreads(campaign: Campaign, annotators: set[int]) -> dict[int, tuple[float, float]]:
+    """Mean and standard deviation (ddof 1) of a few annotators over the campaign's pool, taken by
+    the database: no other judgment of theirs is read. Those without spread are left out."""
+    rows = Judgment.objects.filter(
+        is_current=True,
+        assignment__annotator__in=annotators,
+        assignment__annotator__excluded_at=None,
+    ).exclude(assignment__item__kind=Item.Kind.TUTORIAL)
+    if campaign.z_pool != Campaign.ZPool.ALL:
+        rows = rows.filter(assignment__item__kind=Item.Kind.TARGET)
+    found = (
+        rows.order_by()
+        .values(who=F(f"{ANNOTATOR}_id"))
+        .annotate(n=Count("pk"), mean=Avg(VALUE), squares=Avg(VALUE * VALUE))
+        .annotate(low=Min(VALUE), high=Max(VALUE))
     )
-    if not rows:
-        return {}
-    pks, people, kinds, values = zip(*rows, strict=True)
-    is_all = campaign.z_pool == Campaign.ZPool.ALL
-    pool = None if is_all else [kind == Item.Kind.TARGET for kind in kinds]
-    z = metaeval.z_scores(values, people, pool=pool).z.tolist()
-    return {pk: value for pk, value in zip(pks, z, strict=True) if value == value}
+    return {
+        row["who"]: (row["mean"], sqrt((row["squares"] - row["mean"] ** 2) * n / (n - 1)))
+        for row in found
+        if row["low"] < row["high"]
+        for n in [row["n"]]
+    }
+
+
+def _z(row: Judgment, spreads: Mapping[int, tuple[float, float]]) -> float | None:
+    if row.assignment.annotator_id not in spreads:
+        return None
+    mean, sd = spreads[row.assignment.annotator_id]
+    return (row.value - mean) / sd
 
 
 def _scores(campaign: Campaign, output: Output) -> list[ScoreLine]:

@@ -43,16 +43,21 @@ def _everything(document: Document, query: QueryDict) -> Document:
     return document
 
 
+def _rows(document: Document) -> Sequence[Document]:
+    rows: Sequence[Document] = document["rows"]
+    return rows
+
+
 @dataclass(frozen=True)
 class Page:
     """One page: its address and tab, the analysis behind it, its template, and its CSV.
 
-    `columns` are keys of the dicts in `document["rows"]`. `context` adds what the template needs
-    beyond `document`; it must be cheap, because it runs in the web process. `ask` returns a
-    question to the analysis (`analyses.load`) beyond the filters; `choose` returns what the reader
-    wants of a document. Both raise FilterError. `slower` is an analysis of the same question whose
-    document `complete` adds when it is there. `tables` are the document as LaTeX; by default the
-    rows of the CSV.
+    `columns` are keys of the dicts that `rows` finds in the document. `context` adds what the
+    template needs beyond `document`; it must be cheap, because it runs in the web process. `ask`
+    returns a question to the analysis (`analyses.load`) beyond the filters; `choose` returns what
+    the reader wants of a document. Both raise FilterError. `slower` is an analysis of the same
+    question whose document `complete` adds when it is there. `tables` are the document as LaTeX;
+    by default the rows of the CSV.
     """
 
     name: str
@@ -60,6 +65,7 @@ class Page:
     kind: str
     template: str
     columns: Sequence[str]
+    rows: Callable[[Document], Sequence[Document]] = field(default=_rows)
     context: Context = field(default=_nothing)
     ask: Callable[[QueryDict], str] = field(default=_no_question)
     choose: Callable[[Document, QueryDict], Document] = field(default=_everything)
@@ -252,17 +258,22 @@ def _file(request: HttpRequest, shown: _Shown, fmt: str, figure: str) -> HttpRes
     """The document or a figure, stale or not; 202 with Retry-After while there is none at all."""
     result = shown.result
     if shown.document is None:
-        if result.message:
-            return JsonResponse({"error": result.message}, status=500)
-        body = {"status": "computing"}
-        return JsonResponse(body, status=202, headers={"Retry-After": "2"})
+        return no_document(result)
     if figure:
         return _figure(request, shown, shown.document, fmt, figure)
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
     document = {**shown.document, "as_of": as_of, "is_fresh": result.is_fresh}
     if fmt == "tex":
         return _latex(shown, document)
-    return table_response(fmt, shown.filename, shown.page.columns, document["rows"], document)
+    rows = shown.page.rows(document)
+    return table_response(fmt, shown.filename, shown.page.columns, rows, document)
+
+
+def no_document(result: results.Result) -> HttpResponseBase:
+    """What programs get while there are no numbers: 202 with Retry-After, or the error."""
+    if result.message:
+        return JsonResponse({"error": result.message}, status=500)
+    return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
 
 
 def _figure(
@@ -281,6 +292,6 @@ def _latex(shown: _Shown, document: Document) -> HttpResponse:
     tables = (
         page.tables(document)
         if page.tables
-        else [latex.plain_table(page.title, shown.filename, page.columns, document["rows"])]
+        else [latex.plain_table(page.title, shown.filename, page.columns, page.rows(document))]
     )
     return latex.response(tables, shown.filename, head=head)

@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 Status = Analysis.Status
 # Documents kept of one question: the newest, and the one being replaced.
 KEPT = 2
+# Days for which documents of no campaign are kept: nothing that is deleted takes them along.
+STATED_DAYS = 1
 # An analysis that nobody finished for so long is computed by somebody else.
 STALE_SECONDS = 300
 # A failure may have passed after so long (a database that restarted, memory that was short).
@@ -71,9 +73,16 @@ class Completion:
     is_fresh: bool
 
 
-def latest(kind: str, campaign: Campaign, filters: Filters) -> Result:
-    """Return the newest document of an analysis, and have a fresh one computed where it is old."""
-    row, question = _request(kind, campaign, filters), _question(kind, campaign, filters)
+def latest(kind: str, campaign: Campaign | None, filters: Filters, *, every: float = 0.0) -> Result:
+    """Return the newest document of an analysis, and have a fresh one computed where it is old.
+
+    A document that was computed less than `every` seconds ago is not old, whatever has changed. An
+    analysis of what a reader states has no campaign.
+    """
+    question = _question(kind, campaign, filters)
+    if every and (found := _recent(question, every)):
+        return Result(_unpack(found.payload), found.computed_at, is_fresh=True)
+    row = _request(kind, campaign, filters)
     if row.status == Status.WAITING and settings.ANALYSES_IN_PLACE:
         compute(row.pk)
         row.refresh_from_db()
@@ -90,6 +99,12 @@ def latest(kind: str, campaign: Campaign, filters: Filters) -> Result:
         and waited > PATIENCE_SECONDS
         and not living().exists(),
     )
+
+
+def _recent(question: str, seconds: float) -> Analysis | None:
+    limit = Now() - timedelta(seconds=seconds)
+    done = Analysis.objects.filter(question=question, status=Status.DONE, computed_at__gte=limit)
+    return done.first()
 
 
 def together(
@@ -128,11 +143,11 @@ def completed(
     )
 
 
-def _request(kind: str, campaign: Campaign, filters: Filters) -> Analysis:
+def _request(kind: str, campaign: Campaign | None, filters: Filters) -> Analysis:
     question = _question(kind, campaign, filters)
     row, is_new = Analysis.objects.get_or_create(
         question=question,
-        state=digest(state_of(campaign), analyses.load(kind).VERSION),
+        state=digest(campaign and state_of(campaign), analyses.load(kind).VERSION),
         defaults={"kind": kind, "campaign": campaign, "filters": filters.as_json()},
     )
     if is_new:
@@ -152,8 +167,8 @@ def _try_again(row: Analysis) -> None:
         row.refresh_from_db()
 
 
-def _question(kind: str, campaign: Campaign, filters: Filters) -> str:
-    return digest(kind, campaign.pk, filters.as_json())
+def _question(kind: str, campaign: Campaign | None, filters: Filters) -> str:
+    return digest(kind, campaign and campaign.pk, filters.as_json())
 
 
 def compute_waiting(*, only_quick: bool = False) -> int:
@@ -198,9 +213,13 @@ def compute(pk: int) -> bool:
 
 
 def _drop_old(row: Analysis) -> None:
+    """Keep the newest documents of a question; what readers state is kept for a day."""
     rows = Analysis.objects.filter(question=row.question, status__in=[Status.DONE, Status.FAILED])
     kept = list(rows.values_list("pk", flat=True)[:KEPT])
     rows.exclude(pk__in=kept).delete()
+    if row.campaign_id is None:
+        limit = Now() - timedelta(days=STATED_DAYS)
+        Analysis.objects.filter(campaign=None, requested_at__lt=limit).delete()
 
 
 def _pack(document: dict[str, Any]) -> bytes:

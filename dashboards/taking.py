@@ -15,7 +15,7 @@ from annotation.models import Campaign
 from dashboards import analyses, results
 from dashboards.filters import FilterError
 from dashboards.judgments import check
-from dashboards.pages import Document, Page, study_campaigns
+from dashboards.pages import Document, Page, no_document, study_campaigns
 from metaeval.questions import STATISTICS
 
 BLOCK = 1 << 16
@@ -110,9 +110,7 @@ def _not_yet(
     """People go to the page that waits with them; programs get 202, or the error."""
     if "text/html" in request.headers.get("Accept", ""):
         return redirect(name, campaign.slug)
-    if result.message:
-        return JsonResponse({"error": result.message}, status=500)
-    return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
+    return no_document(result)
 
 
 def _html(

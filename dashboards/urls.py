@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dashboards import exploring, taking, views
+from dashboards import exploring, monitor, power, taking, views
 from dashboards.compare import compare
 from dashboards.heat_map import SIGNIFICANCE
 from dashboards.layer_pages import LAYERS, STUDY_LAYERS
@@ -10,9 +10,19 @@ from dashboards.metric_table import CORRELATIONS
 from dashboards.overview import OVERVIEW, SAMPLESIZE, WHATIF
 from dashboards.pages import routes, study_routes, study_view, view
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
+from dashboards.quality import QUALITY, STUDY_QUALITY
 from dashboards.study_metrics import STUDY
 
 urlpatterns = [
+    path("power/", power.stated_power, name="power"),
+    path("power.<str:fmt>", power.stated_power, name="power-data"),
+    path("campaigns/<slug:slug>/power/", power.campaign_power, name="campaign-power"),
+    path("campaigns/<slug:slug>/power.<str:fmt>", power.campaign_power, name="campaign-power-data"),
+    path("campaigns/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
+    path("campaigns/<slug:slug>/monitor.json", monitor.monitor, {"fmt": "json"}, "monitor-data"),
+    path("campaigns/<slug:slug>/remarks/", monitor.monitor_remarks, name="monitor-remarks"),
+    path("campaigns/<slug:slug>/quality/", view(QUALITY), name="quality"),
+    path("campaigns/<slug:slug>/quality.<str:fmt>", view(QUALITY), name="quality-data"),
     *routes(OVERVIEW),
     *routes(WHATIF),
     *routes(SAMPLESIZE),
@@ -35,8 +45,12 @@ urlpatterns = [
     path("studies/<slug:slug>/", study_view(STUDY), name="study"),
     path("studies/<slug:slug>/correlations.<str:fmt>", study_view(STUDY), name="study-data"),
     *study_routes(STUDY_LAYERS),
-    path("studies/<slug:slug>/quality/", views.study_quality, name="study-quality"),
-    path("studies/<slug:slug>/quality.<str:fmt>", views.study_quality, name="study-quality-data"),
+    path("studies/<slug:slug>/quality/", study_view(STUDY_QUALITY), name="study-quality"),
+    path(
+        "studies/<slug:slug>/quality.<str:fmt>",
+        study_view(STUDY_QUALITY),
+        name="study-quality-data",
+    ),
     *routes(exploring.SCATTER),
     path("campaigns/<slug:slug>/outputs/<int:pk>/", exploring.output, name="output"),
     *routes(exploring.SYSTEMS),

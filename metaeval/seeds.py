@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from metaeval.arrays import FloatArray, as_floats, fraction, one_of, positive_int
 from metaeval.resampling import Rng, random_bits, resolve_seed, stream
 from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
+from metaeval.signed_rank import signed_rank_test
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT = 16
@@ -53,8 +54,9 @@ def compare_seeds(
     """Compare two methods, each trained with several seeds.
 
     Paired tests (the same seed or data order behind each pair): sign-flip permutation, exact up
-    to 16 pairs; Student's t; Wilcoxon's signed rank. Unpaired: permutation of the labels, Welch's
-    t, rank-sum. Almost stochastic order (Dror et al. 2019): violation = integral of
+    to 16 pairs; Student's t; Wilcoxon's signed rank, exact up to 50 (`signed_rank_test`).
+    Unpaired: permutation of the labels, Welch's t, rank-sum. Almost stochastic order (Dror et
+    al. 2019): violation = integral of
     (F^-1 - G^-1)^2 over the quantiles where the first is worse, divided by the whole integral;
     ``epsilon`` adds the bootstrap's one-sided margin at ``confidence``. With five seeds the
     smallest exact two-sided p is 1/16: significance at .05 is out of reach, and a warning says so.
@@ -170,6 +172,6 @@ def _classical(x: FloatArray, y: FloatArray, paired: bool, alternative: str) -> 
         return np.nan, np.nan
     if paired:
         t = stats.ttest_rel(x, y, alternative=alternative)
-        return float(t.pvalue), float(stats.wilcoxon(x, y, alternative=alternative).pvalue)
+        return float(t.pvalue), float(signed_rank_test(x - y, alternative=alternative).pvalue)
     t = stats.ttest_ind(x, y, equal_var=False, alternative=alternative)
     return float(t.pvalue), float(stats.mannwhitneyu(x, y, alternative=alternative).pvalue)

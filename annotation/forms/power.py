@@ -106,9 +106,10 @@ class PowerForm(forms.Form):
         }
 
     def question(self) -> dict[str, Any]:
-        """Return the arguments of `metaeval.power_table`; `n_segments` may be empty."""
+        """Return the number of systems and the arguments of `metaeval.power_table`; `n_segments`
+        may be empty."""
         data = self.cleaned_data
-        names = ("difference", "design", "alpha", "annotators_per_item", "n_segments")
+        names = ("n_systems", "difference", "design", "alpha", "annotators_per_item", "n_segments")
         n_systems = data["n_systems"]
         return {name: data[name] for name in names} | {"n_pairs": n_systems * (n_systems - 1) // 2}
 
@@ -125,6 +126,10 @@ class PilotForm(PowerForm):
     def defaults(self) -> dict[str, Any]:
         """A difference that means something in either unit."""
         return super().defaults() | {"scores": RAW}
+
+    def question(self) -> dict[str, Any]:
+        """The same with the scores that the pilot is taken in."""
+        return super().question() | {"scores": self.cleaned_data["scores"]}
 
 
 def spread(label: str, help_text: str) -> forms.FloatField:
@@ -150,3 +155,7 @@ class StatedForm(PowerForm):
     def defaults(self) -> dict[str, Any]:
         """Spreads as they are common on a scale of 0 to 100, to be replaced by the reader's."""
         return super().defaults() | dict(self.SDS)
+
+    def question(self) -> dict[str, Any]:
+        """The same with the standard deviations that are stated."""
+        return super().question() | {"sds": {name: self.cleaned_data[name] for name in self.SDS}}

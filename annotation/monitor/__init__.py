@@ -1,12 +1,10 @@
 """The live monitor of a campaign, and whether it is complete."""
 
-from annotation.monitor.agreement import AgreementSoFar
 from annotation.monitor.answers import remarks
 from annotation.monitor.completion import wanted
 from annotation.monitor.report import AnnotatorState, MonitorReport, monitor_report
 
 __all__ = [
-    "AgreementSoFar",
     "AnnotatorState",
     "MonitorReport",
     "monitor_report",

@@ -1,27 +1,15 @@
-"""What annotators answered, as columns of small integers: no object for a judgment."""
+"""What annotators answered: counted by the database, no row for a judgment."""
 
+from collections import defaultdict
 from typing import Any
 
-import numpy as np
-from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
-from numpy.typing import NDArray
+from django.db.models import Count, F, Q, QuerySet, Sum, Window
+from django.db.models.functions import RowNumber
 
 from annotation.models import Campaign, Judgment
 
+ANNOTATOR = "assignment__annotator_id"
 REMARK = Q(is_current=True) & (Q(is_flagged=True) | ~Q(comment=""))
-# What is known of a judgment in one integer: a column of its own costs time for every row.
-CURRENT, DOUBTFUL, REMARKED = 1, 2, 4
-FLAGS = sum(
-    (
-        Case(When(condition, then=bit), default=0, output_field=IntegerField())
-        for bit, condition in (
-            (CURRENT, Q(is_current=True)),
-            (DOUBTFUL, ~Q(time_doubt="")),
-            (REMARKED, REMARK),
-        )
-    ),
-    start=Value(0),
-)
 
 
 def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
@@ -30,26 +18,30 @@ def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
 
 
 def read_answers(campaign: Campaign) -> dict[int, dict[str, Any]]:
-    """Paid times, doubts and remarks by annotator: three small integers a judgment are read."""
-    rows = judgments_of(campaign).values_list("assignment__annotator_id", "paid_ms", FLAGS)
-    known = [(who, -1 if paid is None else paid, flags) for who, paid, flags in rows]
-    table = np.array(known, dtype=np.int64).reshape(-1, 3)
-    table = table[np.argsort(table[:, 0], kind="stable")]
-    people, starts = np.unique(table[:, 0], return_index=True)
-    parts = np.split(table[:, 1:], starts[1:])
-    return {int(who): _answers_of(part) for who, part in zip(people, parts, strict=False)}
+    """Paid times, doubts and remarks by annotator; `seconds` is the median of current answers."""
+    rows = judgments_of(campaign).values(who=F(ANNOTATOR))
+    found = rows.annotate(
+        paid_ms=Sum("paid_ms", default=0),
+        n_doubtful=Count("pk", filter=~Q(time_doubt="")),
+        n_remarks=Count("pk", filter=REMARK),
+    )
+    medians = _medians(campaign)
+    return {who: row | {"seconds": medians.get(who)} for row in found for who in [row.pop("who")]}
 
 
-def _answers_of(part: NDArray[np.int64]) -> dict[str, Any]:
-    paid, flags = part.T
-    timed = paid >= 0
-    current = paid[timed & (flags & CURRENT > 0)]
-    return {
-        "seconds": float(np.median(current)) / 1000 if len(current) else None,
-        "paid_ms": int(paid[timed].sum()),
-        "n_doubtful": int((flags & DOUBTFUL > 0).sum()),
-        "n_remarks": int((flags & REMARKED > 0).sum()),
-    }
+def _medians(campaign: Campaign) -> dict[int, float]:
+    """The median paid seconds of an answer by annotator: of n in order, the one or two for which
+    n <= 2 place <= n + 2 are in the middle."""
+    whose = {"partition_by": [F(ANNOTATOR)]}
+    placed = judgments_of(campaign).filter(is_current=True, paid_ms__isnull=False).annotate(
+        place=Window(RowNumber(), order_by=["paid_ms", "pk"], **whose),
+        n=Window(Count("pk"), **whose),
+    )  # fmt: skip
+    middle = placed.filter(place__gte=F("n") / 2.0, place__lte=F("n") / 2.0 + 1)
+    times = defaultdict(list)
+    for who, paid_ms in middle.values_list(ANNOTATOR, "paid_ms"):
+        times[who].append(paid_ms)
+    return {who: sum(both) / len(both) / 1000 for who, both in times.items()}
 
 
 def remarks(campaign: Campaign, *, annotator: str = "") -> QuerySet[Any, Any]:

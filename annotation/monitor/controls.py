@@ -1,16 +1,30 @@
 """How each annotator does on traps, gold items and repeats."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+from django.db.models import Count, F, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
 
-from annotation.models import Campaign, Item
+from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
-from annotation.monitor.answers import judgments_of
+from annotation.monitor.answers import ANNOTATOR, judgments_of
 from annotation.quality.verdict import LOW_SCORE
+
+
+KIND = "assignment__item__kind"
+_TRAP, _GOLD = Q(**{KIND: Item.Kind.TRAP}), Q(**{KIND: Item.Kind.GOLD})
+_IN_RANGE = Q(
+    score__gte=Coalesce(F("assignment__item__low"), Value(0)),
+    score__lte=Coalesce(F("assignment__item__high"), Value(100)),
+)
+COUNTS = {
+    "traps_n": Count("pk", filter=_TRAP & Q(score__lte=LOW_SCORE)),
+    "traps_of": Count("pk", filter=_TRAP),
+    "gold_n": Count("pk", filter=_GOLD & _IN_RANGE),
+    "gold_of": Count("pk", filter=_GOLD),
+}
 
 
 @dataclass(frozen=True)
@@ -36,47 +50,33 @@ class Repeats:
 
 def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
     """Control items by annotator. A trap is passed up to `LOW_SCORE`, as on the quality page."""
-    kinds = [Item.Kind.TRAP, Item.Kind.GOLD, Item.Kind.REPEAT]
-    rows = list(
-        judgments_of(campaign)
-        .filter(is_current=True, assignment__item__kind__in=kinds)
-        .values_list(
-            "assignment__annotator_id",
-            "assignment__item__kind",
-            "assignment__item__partner_id",
-            "assignment__item__low",
-            "assignment__item__high",
-            "score",
-            VALUE,
-        )
+    rows = judgments_of(campaign).filter(
+        is_current=True, assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD), score__gte=0
     )
-    first = _partners(campaign) if any(kind == Item.Kind.REPEAT for _, kind, *_ in rows) else {}
-    passed: dict[tuple[int, str], list[bool]] = defaultdict(list)
-    gaps: dict[int, list[float]] = defaultdict(list)
-    for who, kind, partner, low, high, score, value in rows:
-        if kind == Item.Kind.REPEAT:
-            if (who, partner) in first:
-                gaps[who].append(abs(value - first[who, partner]))
-        elif score is not None:
-            low, high = (0, LOW_SCORE) if kind == Item.Kind.TRAP else (low or 0, high)
-            passed[who, kind].append(low <= score <= (100 if high is None else high))
-    return {
-        who: {
-            "traps": _share(passed[who, Item.Kind.TRAP]),
-            "gold": _share(passed[who, Item.Kind.GOLD]),
-            "repeats": Repeats(len(gaps[who]), float(np.mean(gaps[who])) if gaps[who] else None),
+    counts = rows.values(who=F(ANNOTATOR)).annotate(**COUNTS)
+    found: dict[int, dict[str, Any]] = {
+        row["who"]: {
+            "traps": Share(row["traps_n"], row["traps_of"]),
+            "gold": Share(row["gold_n"], row["gold_of"]),
         }
-        for who in {who for who, *_ in rows}
+        for row in counts
     }
+    for who, repeats in _repeats(campaign).items():
+        found.setdefault(who, {})["repeats"] = repeats
+    return found
 
 
-def _share(passed: Sequence[bool]) -> Share:
-    return Share(sum(passed), len(passed))
-
-
-def _partners(campaign: Campaign) -> dict[tuple[int, int], float]:
-    """What each annotator gave to the items that are repeated."""
-    repeated = campaign.items.filter(kind=Item.Kind.REPEAT).values("partner_id")
-    rows = judgments_of(campaign).filter(is_current=True, assignment__item__in=repeated)
-    values = rows.values_list("assignment__annotator_id", "assignment__item_id", VALUE)
-    return {(who, item): value for who, item, value in values}
+def _repeats(campaign: Campaign) -> dict[int, Repeats]:
+    """Second ratings against what the same annotator gave to the item that is repeated."""
+    firsts = Judgment.objects.filter(
+        is_current=True,
+        assignment__annotator=OuterRef(ANNOTATOR),
+        assignment__item=OuterRef("assignment__item__partner"),
+    )
+    rows = judgments_of(campaign).filter(is_current=True, **{KIND: Item.Kind.REPEAT})
+    pairs = rows.annotate(first=Subquery(firsts.values(value=VALUE)[:1]))
+    gaps: dict[int, list[float]] = defaultdict(list)
+    for who, again, first in pairs.values_list(ANNOTATOR, VALUE, "first"):
+        if first is not None:
+            gaps[who].append(abs(again - first))
+    return {who: Repeats(len(each), sum(each) / len(each)) for who, each in gaps.items()}

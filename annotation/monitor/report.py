@@ -9,11 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, F, Max, Q
-from django.db.models.functions import TruncHour
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign
-from annotation.monitor.agreement import AgreementSoFar, agreement_so_far
 from annotation.monitor.answers import read_answers
 from annotation.monitor.completion import GIVEN, OPEN, count_wanted
 from annotation.monitor.controls import Repeats, Share, read_controls
@@ -87,7 +85,6 @@ class MonitorReport:
     hours: Sequence[Hour]
     per_hour: float | None
     finish_at: datetime | None
-    agreement: AgreementSoFar
     is_complete: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
 
@@ -141,7 +138,6 @@ def monitor_report(campaign: Campaign) -> MonitorReport:
         hours=hours,
         per_hour=rate,
         finish_at=finish if campaign.status == Campaign.Status.OPEN else None,
-        agreement=agreement_so_far(campaign),
         is_complete=is_complete,
         counts={state: sum(one.state == state for one in annotators) for state in STATES},
     )
@@ -211,15 +207,14 @@ def _hours(campaign: Campaign, now: datetime) -> list[Hour]:
     """Items answered in each of the last 24 hours, the oldest first; empty hours are there too."""
     this_hour = now.replace(minute=0, second=0, microsecond=0)
     first = this_hour - timedelta(hours=HOURS - 1)
-    rows = (
-        Assignment.objects.filter(annotator__campaign=campaign, completed_at__gte=first)
-        .order_by()
-        .values_list(TruncHour("completed_at"))
-        .annotate(n=Count("pk"))
-    )
-    counts = dict(rows)
     starts = [first + timedelta(hours=step) for step in range(HOURS)]
-    return [Hour(start, counts.get(start, 0)) for start in starts]
+    since = {
+        f"since_{n}": Count("pk", filter=Q(completed_at__gte=start))
+        for n, start in enumerate(starts)
+    }
+    rows = Assignment.objects.filter(annotator__campaign=campaign, completed_at__gte=first)
+    counts = [*rows.aggregate(**since).values(), 0]
+    return [Hour(start, counts[n] - counts[n + 1]) for n, start in enumerate(starts)]
 
 
 def _rate(campaign: Campaign, last_day: int, now: datetime) -> float | None:

@@ -38,6 +38,7 @@ class Figure:
             "statistic": None if np.isnan(self.statistic) else self.statistic,
             "interval": list(self.interval) if self.interval else None,
             "method": self.method,
+            "basis": self.basis,
             "warnings": [{"code": one.code, "message": one.message} for one in self.warnings],
         }
 

@@ -42,7 +42,8 @@ HEADER = (
 
 
 def annotator_row(campaign: Campaign, person: AnnotatorQuality) -> dict[str, Any]:
-    """Return one annotator under the columns of HEADER; None where there is no value."""
+    """Return one annotator under the columns of HEADER, and how many traps and gold items were
+    passed; None where there is no value."""
     times, traps, control = person.times, person.traps, person.bad_references
     checks, clocks = person.checks, person.clocks
     row: dict[str, Any] = {
@@ -76,6 +77,8 @@ def annotator_row(campaign: Campaign, person: AnnotatorQuality) -> dict[str, Any
         "seconds_paid_mean": clocks.paid if clocks else None,
         "seconds_active_mean": clocks.active if clocks else None,
         "doubted_times": clocks.doubted if clocks else None,
+        "traps_passed": checks.traps.passed if checks.traps else None,
+        "gold_passed": checks.gold.passed if checks.gold else None,
     }
     return {name: finite(value) for name, value in row.items()}
 

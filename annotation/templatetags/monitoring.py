@@ -1,5 +1,6 @@
 """Times and intervals as the monitor prints them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -32,11 +33,9 @@ def milliseconds(value: int | None) -> str:
 
 
 @register.filter
-def interval(value: Any, places: int = 2) -> str:
-    """A confidence interval as `[0.41, 0.63]`; nothing where there is none."""
-    return (
-        "" if value is None else f"[{decimals(value.low, places)}, {decimals(value.high, places)}]"
-    )
+def interval(value: Sequence[float | None] | None, places: int = 2) -> str:
+    """Low and high, which come first, as `[0.41, 0.63]`; nothing where there is no interval."""
+    return "" if value is None else f"[{', '.join(decimals(end, places) for end in value[:2])}]"
 
 
 @register.filter

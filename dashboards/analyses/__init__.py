@@ -25,6 +25,9 @@ KINDS: dict[str, str] = {
     "report": "dashboards.analyses.report",
     "bundle": "dashboards.analyses.bundle",
     "trust": "dashboards.analyses.trust",
+    "quality": "dashboards.analyses.quality",
+    "agreement": "dashboards.analyses.agreement",
+    "power": "dashboards.analyses.power",
 }
 
 # What may take longer than a reader waits: resampling, and all pages at once.
@@ -36,8 +39,8 @@ class Analyse(Protocol):
 
     VERSION: int
 
-    def compute(self, campaign: Campaign, filters: Filters) -> dict[str, Any]:
-        """Return the document."""
+    def compute(self, campaign: Campaign | None, filters: Filters) -> dict[str, Any]:
+        """Return the document; only an analysis of what readers state takes no campaign."""
         ...
 
 

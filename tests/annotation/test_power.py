@@ -93,7 +93,7 @@ def test_a_campaign_is_its_own_pilot(db: None, client: Client) -> None:
     assert found.annotator == pytest.approx((between - residual) / (3 * 44))
     page = client.get(reverse("campaign-power", args=[campaign.slug]), {"scores": "z"})
     assert page.status_code == 200
-    assert page.context["components"].annotator == pytest.approx(0.0, abs=0.02)
+    assert page.context["document"]["components"]["annotator"] == pytest.approx(0.0, abs=0.02)
 
 
 def test_excluded_annotators_are_no_pilot(world: World) -> None:

@@ -1,5 +1,10 @@
-"""The live monitor of a campaign: a page that keeps itself fresh, the same as JSON, remarks."""
+"""The live monitor of a campaign: a page that keeps itself fresh, the same as JSON, remarks.
 
+Counts are taken from the tables at every look; agreement, which changes slowest and costs most, is
+a document that is asked for anew at most every `AGREEMENT_SECONDS`.
+"""
+
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -13,12 +18,19 @@ from django.views.decorators.http import require_safe
 from annotation.access import campaign_for_reader, researcher_required, runs_campaign
 from annotation.delivery import SIGNATURE, secret_of
 from annotation.models import Campaign, Item
-from annotation.monitor import AgreementSoFar, MonitorReport, monitor_report, remarks
-from annotation.quality import Figure
-from annotation.quality.tables import finite
+from annotation.monitor import MonitorReport, monitor_report, remarks
 from annotation.views.live import is_part, render_live
+from dashboards import results
+from dashboards.filters import Filters
 
 PER_PAGE = 50
+AGREEMENT_SECONDS = 30
+FIGURES = ("one_vs_rest", "alpha_z", "alpha_raw")
+
+
+def agreement_so_far(campaign: Campaign) -> results.Result:
+    """Agreement on outputs, of at most `AGREEMENT_SECONDS` ago where workers keep up."""
+    return results.latest("agreement", campaign, Filters(), every=AGREEMENT_SECONDS)
 
 
 @researcher_required
@@ -27,19 +39,22 @@ PER_PAGE = 50
 def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """Where the campaign stands; htmx asks for what changes alone."""
     campaign = campaign_for_reader(request, slug)
-    report = monitor_report(campaign)
+    report, agreement = monitor_report(campaign), agreement_so_far(campaign)
     if fmt:
-        return JsonResponse(as_json(campaign, report), json_dumps_params={"ensure_ascii": False})
+        document = as_json(campaign, report, agreement)
+        return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    is_open = campaign.status == Campaign.Status.OPEN
     context = {
         "campaign": campaign,
         "report": report,
-        "is_live": campaign.status == Campaign.Status.OPEN,
+        "agreement": agreement,
+        "is_live": is_open or not (agreement.is_fresh or agreement.message),
         "section": "campaigns",
         "tab": "monitor",
     }
     if runs_campaign(request.user, campaign) and not is_part(request):
         context |= _notifications(campaign)
-    return render_live(request, "annotation/monitor.html", context)
+    return render_live(request, "dashboards/monitor.html", context)
 
 
 def _notifications(campaign: Campaign) -> dict[str, Any]:
@@ -71,10 +86,10 @@ def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
         "section": "campaigns",
         "tab": "monitor",
     }
-    return render(request, "annotation/monitor_remarks.html", context)
+    return render(request, "dashboards/monitor_remarks.html", context)
 
 
-def as_json(campaign: Campaign, report: MonitorReport) -> dict[str, Any]:
+def as_json(campaign: Campaign, report: MonitorReport, agreement: results.Result) -> dict[str, Any]:
     """Return the whole report as plain values."""
     return {
         "campaign": campaign.slug,
@@ -86,7 +101,7 @@ def as_json(campaign: Campaign, report: MonitorReport) -> dict[str, Any]:
         "per_hour": report.per_hour,
         "finish_at": report.finish_at,
         "hours": [asdict(hour) for hour in report.hours],
-        "agreement": _agreement(report.agreement),
+        "agreement": _agreement(agreement),
         "tested": report.tested,
         "annotators": [
             {name: value for name, value in asdict(one).items() if name != "pk"}
@@ -95,20 +110,23 @@ def as_json(campaign: Campaign, report: MonitorReport) -> dict[str, Any]:
     }
 
 
-def _agreement(so_far: AgreementSoFar) -> dict[str, Any]:
-    figures = so_far.found.figures if so_far.found else {}
+def _agreement(so_far: results.Result) -> dict[str, Any]:
+    """Agreement by its names, None where it is not computed yet or nothing has two ratings."""
+    document = so_far.document or {"n_units": None, "figures": {}}
+    found: Mapping[str, Any] = document["figures"]
     return {
         "as_of": so_far.as_of,
-        "n_units": so_far.n_units,
-        **dict.fromkeys(("one_vs_rest", "alpha_z", "alpha_raw")),
-        **{name: _figure(figure) for name, figure in figures.items()},
+        "is_fresh": so_far.is_fresh,
+        "n_units": document["n_units"],
+        **{name: _figure(found[name]) if name in found else None for name in FIGURES},
     }
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
+    ends = figure["interval"]
     return {
-        "value": finite(figure.statistic),
-        "interval": figure.interval and figure.interval._asdict(),
-        "method": figure.method,
-        "warnings": [each.message for each in figure.warnings],
+        "value": figure["statistic"],
+        "interval": ends and {"low": ends[0], "high": ends[1]},
+        "method": figure["method"],
+        "warnings": [each["message"] for each in figure["warnings"]],
     }

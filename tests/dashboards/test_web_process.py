@@ -1,0 +1,144 @@
+"""The web process computes no statistics: every page is visited, once while its numbers are only
+asked for and once when a worker has computed them, and what it calls of `metaeval`, scipy, and our
+own readers of all judgments is listed. What is not named here fails.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from django.db.models import QuerySet
+from django.test import Client
+
+import metaeval
+from annotation.models import Campaign, Output
+from dashboards import results
+from dashboards.models import Analysis
+from tests.addresses import fill, routes
+
+METAEVAL = str(Path(metaeval.__file__).parent)
+# Functions of ours that read all judgments or compute documents.
+COMPUTING = {"read_columns", "quality_report", "agreement", "compute"}
+# What of `metaeval` orders, corrects and cuts a finished document for the metrics that an address
+# names, and reads what it asks; nothing of it touches judgments or scores.
+CHEAP = {"parse", "Question.key", "rank_clusters", "adjusted", "order_of"}
+PAGES = (".json", ".csv", ".tex")
+
+
+class Watch:
+    """Names the outermost calls of statistics that this thread makes; imports are none."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+        self._depth = 0
+
+    def see(self, frame: FrameType, event: str, _: object) -> None:
+        """What `sys.setprofile` calls."""
+        code = frame.f_code
+        is_statistics = code.co_filename.startswith(METAEVAL) or "/scipy/" in code.co_filename
+        if not is_statistics and code.co_name not in COMPUTING:
+            return
+        if event == "call":
+            if not self._depth and code.co_name != "<module>":
+                self.found.add(code.co_qualname)
+            self._depth += 1
+        elif event == "return":
+            self._depth -= 1
+
+
+@contextmanager
+def watched() -> Iterator[set[str]]:
+    watch = Watch()
+    sys.setprofile(watch.see)
+    try:
+        yield watch.found
+    finally:
+        sys.setprofile(None)
+
+
+def addresses(campaign: Campaign) -> list[str]:
+    """Every page and its data, of the campaign, its test set and its study."""
+    output = Output.objects.filter(system__campaigns=campaign).order_by("pk").first()
+    assert output is not None
+    found = []
+    for _, route in routes():
+        first = route.split("/")[1]
+        owner = {"testsets": campaign.test_set.slug, "studies": campaign.study}
+        values = {
+            "slug": [owner.get(first, campaign.slug)],
+            "pk": [str(output.pk if "/outputs/" in route else campaign.pk)],
+            "fmt": ["json"],
+        }
+        if not route.startswith(("/login", "/logout", "/language", "/api/schema")):
+            found += fill(route, values)
+    asked = f"compare/?campaign={campaign.slug}"
+    return [*found, f"/{asked}", f"/campaigns/{campaign.slug}/scatter/?output={output.pk}"]
+
+
+def visit(client: Client, address: str) -> set[str]:
+    with watched() as found:
+        answer = client.get(address)
+        if answer.streaming:
+            b"".join(answer)  # type: ignore[call-overload]
+    assert answer.status_code < 500, address
+    return found
+
+
+@pytest.fixture
+def studied(rated: Campaign, settings: Any) -> Campaign:
+    settings.ANALYSES_IN_PLACE = False
+    rated.study = "port"
+    rated.save(update_fields=["study"])
+    return rated
+
+
+def waiting() -> QuerySet[Analysis]:
+    return Analysis.objects.filter(status=Analysis.Status.WAITING)
+
+
+def test_no_page_computes_statistics(studied: Campaign, as_admin: Client) -> None:
+    pages = addresses(studied)
+    for _ in ("asked for", "computed"):
+        found = {page: names for page in pages if (names := visit(as_admin, page) - CHEAP)}
+        assert found == {}
+        kinds = {row.kind.partition(":")[0] for row in waiting()}
+        assert kinds <= set(results.analyses.KINDS)
+        results.compute_waiting()
+    assert not waiting().exists()
+    # Every kind was asked for by some page, so every page was seen with its numbers.
+    done = Analysis.objects.filter(status=Analysis.Status.DONE).values_list("kind", flat=True)
+    assert {kind.partition(":")[0] for kind in done} == set(results.analyses.KINDS)
+
+
+def test_what_computes_is_seen(rated: Campaign, as_admin: Client) -> None:
+    """The same visit where analyses are computed in place, as in other tests."""
+    assert "compute" in visit(as_admin, f"/campaigns/{rated.slug}/quality/")
+
+
+@pytest.mark.parametrize("name", ["quality", "monitor", "power"])
+def test_numbers_arrive_by_themselves(studied: Campaign, as_admin: Client, name: str) -> None:
+    """First a page that asks again, then one with numbers; without scripts by loading it anew."""
+    address = f"/campaigns/{studied.slug}/{name}/"
+    first = as_admin.get(address).text
+    assert "being computed" in first
+    assert "data-fresh-at" in first or "data-live" in first
+    results.compute_waiting()
+    then = as_admin.get(address).text
+    assert "being computed" not in then
+    assert "data-fresh-at" not in then
+    assert "data-live" not in then
+    assert Analysis.objects.filter(kind__in=("quality", "agreement", "power")).count() == 1
+
+
+@pytest.mark.parametrize("name", ["quality.json", "quality.csv", "power.json"])
+def test_programs_are_told_to_come_again(studied: Campaign, as_admin: Client, name: str) -> None:
+    address = f"/campaigns/{studied.slug}/{name}"
+    answer = as_admin.get(address)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (202, "2")
+    results.compute_waiting()
+    assert as_admin.get(address).status_code == 200
+    assert as_admin.get("/power.json").status_code == 202
