@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from annotation.csvsafe import restore
 from annotation.uploads.columns import Wanted, propose
@@ -83,14 +84,14 @@ class Sheet:
     """A table with the field of each of its columns; every field has one column at most."""
 
     table: Table
-    fields: Mapping[str, str]
+    fields: dict[str, str]
 
     @property
     def name(self) -> str:
         """The file."""
         return self.table.file
 
-    @property
+    @cached_property
     def has(self) -> frozenset[str]:
         """The fields that it has."""
         return frozenset(field for field in self.fields.values() if field)
@@ -100,9 +101,13 @@ class Sheet:
         """Whether each row may hold one error span."""
         return "severity" in self.has
 
+    @cached_property
+    def _columns(self) -> Mapping[str, str]:
+        return {field: column for column, field in reversed(self.fields.items()) if field}
+
     def column(self, field: str) -> str:
         """The column of a field, or the field's own name where there is none."""
-        return next((c for c, known in self.fields.items() if known == field), field)
+        return self._columns.get(field, field)
 
 
 def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
