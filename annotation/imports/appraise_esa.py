@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from annotation.imports.drafts import NO_SOURCE, CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
+from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 SLUG, NAME = "appraise-esa-en-de", "WMT23 English–German, error span annotation in Appraise"

@@ -6,10 +6,11 @@ Sources and the degraded texts were not published; the first are marked so, the 
 from collections import defaultdict
 from pathlib import Path
 
-from annotation.imports.drafts import NO_SOURCE, CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.tables import Row, read_table
 from annotation.imports.wmt21 import KINDS, QUESTION, SHOWS_OUTPUT
 from annotation.models import Campaign, Item
+from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 SLUG, NAME = "graham2015", "Graham et al. 2015, Czech–English HITs"
