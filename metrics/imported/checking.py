@@ -150,9 +150,9 @@ def _doubt(metrics: Sequence[Found], report: Report) -> None:
             f"{some(turned)}: measures of this name are usually better when lower. Say so if these "
             "are; they are read as better when higher"
         )
+    known = naming.Known()
     for each in taken:
-        known = [row.info.higher_is_better for row in naming.siblings(each.name)]
-        if known and each.is_lower in known:
+        if each.is_lower in [row.info.higher_is_better for row in known.siblings(each.name)]:
             other = "higher" if each.is_lower else "lower"
             report.warn(f"“{each.name}” was imported before as better when {other}")
     for change in dict.fromkeys(e.plan.sentence for e in taken if e.plan and e.plan.n_changed):
