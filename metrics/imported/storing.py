@@ -29,6 +29,10 @@ class Change(StrEnum):
     REPLACED = "replaced"
 
 
+class OutdatedError(Exception):
+    """What is stored changed after the import was previewed."""
+
+
 @dataclass(frozen=True)
 class Draft:
     """The scores of one metric that are to be imported, by the primary keys of the test set."""
@@ -89,6 +93,12 @@ def plan(
     return [_plan(draft, current, names, metrics) for draft in drafts]
 
 
+def fingerprint(plans: Sequence[Plan]) -> str:
+    """What would be stored, as a text to compare."""
+    said = (f"{p.draft.name}\t{p.draft.higher_is_better}\t{p.change}\t{p.digest}" for p in plans)
+    return "\n".join(said)
+
+
 def shown_imports(test_set: TestSet) -> dict[str, MetricImport]:
     """Return, by metric, the import whose scores a test set shows: the newest not withdrawn."""
     rows = MetricImport.objects.filter(test_set=test_set, withdrawn_at=None)
@@ -126,13 +136,14 @@ def store_all(
     provenance: str = "",
     files: Files = (),
     user: Any = None,
+    expected: str | None = None,
 ) -> list[Outcome]:
     """Store the scores of some metrics, all of them or nothing.
 
     The same again changes nothing. More scores of a metric are added to those that are there; where
     a score is there with another value, the new ones stand alone. Either way the metric gets a new
     signature, and what was stored under the old one stays. Raises ValidationError where another
-    import came between.
+    import came between, and OutdatedError where the changes are not the `expected` ones.
     """
     owner = user if user is not None and user.is_authenticated else None
     said = {"provenance": provenance, "files": [dict(file) for file in files], "created_by": owner}
@@ -142,6 +153,8 @@ def store_all(
             TestSet.objects.select_for_update().get(pk=test_set.pk)
             known = naming.Known()
             plans = plan(test_set, drafts, names_of(test_set), known)
+            if expected is not None and fingerprint(plans) != expected:
+                raise OutdatedError
             return [_store(test_set, each, known, said) for each in plans]
     except IntegrityError as error:
         raise ValidationError(
