@@ -20,7 +20,7 @@ class DecodeForm(forms.Form):
     """Whether HTML entities become characters."""
 
     decode = forms.BooleanField(
-        required=False, label="Decode HTML entities (&quot; becomes “)", label_suffix=""
+        required=False, label='Decode HTML entities (&quot; becomes ")', label_suffix=""
     )
 
 
@@ -55,9 +55,12 @@ class Understanding:
 
 def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
     own = {column: _own(column, meaning) for column in meaning.columns}
-    return ColumnsForm(
+    form = ColumnsForm(
         meaning.columns, WANTED, meaning.fields, data, own=own, prefix=f"table{number}"
     )
+    for field, column in zip(form.fields.values(), meaning.columns, strict=True):
+        field.label = showable(meaning.titles.get(column, column))
+    return form
 
 
 def _own(column: str, meaning: Meaning) -> Wanted:

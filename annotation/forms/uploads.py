@@ -63,7 +63,7 @@ class LanguageField(forms.CharField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
             max_length=languages.LONGEST,
-            widget=forms.TextInput(attrs={"list": "known-languages", "autocomplete": "off"}),
+            widget=forms.TextInput(attrs={"list": "known-languages"}),
             **kwargs,
         )
 

@@ -141,7 +141,7 @@ def _warn_of_rest(
                 f"there is no column “{column}”; is “{meant}” meant?", Place(table.file, 1, column)
             )
         else:
-            unused.append(column)
+            unused.append(table.titles.get(column, column))
     if unused:
         report.warn(f"not used: the columns {', '.join(unused[:50])}", Place(table.file, 1))
 

@@ -31,7 +31,9 @@ def read_outputs(reading: Reading, table: Table) -> None:
         _read_wide(reading, table, wide)
     elif not is_segment_table(table):
         reading.report.error(
-            "the table has neither a column “source” nor “output” nor “system:NAME”", place
+            "the table has neither a column “source” nor “output” nor “system:NAME”; say which of "
+            "its columns is which",
+            place,
         )
 
 
