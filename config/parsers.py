@@ -12,7 +12,6 @@ UNREADABLE = "A text holds a NUL character or half a character, which no text he
 INFINITE = "A number is larger than any that can be stored."
 
 
-
 class StorableJSONParser(JSONParser):
     """Refuses with 400 what a database would refuse in the middle of a request."""
 

@@ -94,7 +94,9 @@ class MetricViewSet(viewsets.GenericViewSet[Any]):
         """Return one, retired or not."""
         return Response(self.get_serializer(_find(name)).data)
 
-    @extend_schema(request=ConfigureSerializer, responses=dict.fromkeys((200, 201), MetricSerializer))
+    @extend_schema(
+        request=ConfigureSerializer, responses=dict.fromkeys((200, 201), MetricSerializer)
+    )
     def create(self, request: Request, format: str | None = None) -> Response:
         """Add a metric of a family."""
         form = ConfigureSerializer(data=request.data)

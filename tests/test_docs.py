@@ -31,7 +31,7 @@ def test_every_setting_is_documented() -> None:
     code = "".join(
         (ROOT / "config" / name).read_text() for name in ("settings.py", "environment.py")
     )
-    names = set(re.findall(r"env_(?:bool|int|list)\(\s*\"([A-Z_]+)\"", code))
+    names = set(re.findall(r"env_(?:bool|int|list|networks)\(\s*\"([A-Z_]+)\"", code))
     names |= set(re.findall(r"environ\.get\(\"([A-Z_]+)\"", code))
     text = (ROOT / "docs" / "settings.md").read_text()
     assert sorted(name for name in names if f"`{name}`" not in text) == []

@@ -17,7 +17,7 @@ SHOWN = 16
 
 
 def known_device(request: HttpRequest, account: str) -> str:
-    """Return the name of the browser if the `account`, a hash, has signed in from it, else ``""``."""
+    """Return the name of the browser if the `account`, a hash, has signed in from it, or ""."""
     name, accounts = _read(request)
     return name if account[:SHOWN] in accounts else ""
 

@@ -1,6 +1,7 @@
 """NUL characters and numbers beyond every column are refused, on any database."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tests.world import World
@@ -58,3 +59,61 @@ def test_numbers_beyond_every_column_are_no_failure(
 ) -> None:
     careful.force_login(world.admin)
     assert careful.get(address).status_code < 500
+
+
+def test_too_many_files_or_fields_are_refused_with_a_sentence(
+    world: World, careful: Client
+) -> None:
+    careful.force_login(world.admin)
+    files = {f"file-{number}": SimpleUploadedFile("a.txt", b"a") for number in range(201)}
+    answer = careful.post("/testsets/upload/", files)
+    assert (answer.status_code, "At most 200 files" in answer.text) == (400, True)
+    answer = careful.post("/testsets/upload/", {f"field-{n}": "1" for n in range(2001)})
+    assert (answer.status_code, "At most 2,000 fields" in answer.text) == (400, True)
+    query = "&".join(f"p{number}=1" for number in range(2001))
+    answer = careful.get(f"/api/judgments/?{query}")
+    assert (answer.status_code, "At most 2,000" in answer.json()["error"]) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b'{"test_set": "a\\u0000"}', "NUL character"),
+        (b'{"options": {"a\\u0000": 1}}', "NUL character"),
+        (b'{"options": {"a": ["\\ud800"]}}', "half a character"),
+        (b'{"options": {"a": [1e400]}}', "larger than any"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"{", "JSON parse error"),
+    ],
+)
+def test_json_that_nothing_here_can_hold(
+    world: World, careful: Client, body: bytes, sentence: str
+) -> None:
+    careful.force_login(world.admin)
+    answer = careful.post("/api/jobs/", body, "application/json")
+    assert (answer.status_code, sentence in answer.json()["detail"]) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("limit=0", "from 1 to"),
+        ("limit=-1", "from 1 to"),
+        ("limit=ten", "from 1 to"),
+        ("limit=\u0663", "from 1 to"),
+        ("offset=-1", "from 0 to"),
+        (f"offset={2**31}", "from 0 to"),
+    ],
+)
+def test_pages_of_a_list_are_numbers(
+    world: World, careful: Client, query: str, sentence: str
+) -> None:
+    careful.force_login(world.admin)
+    answer = careful.get(f"/api/judgments/?{query}")
+    assert answer.status_code == 400
+    assert sentence in answer.json()[query.partition("=")[0]][0]
+
+
+def test_the_api_refuses_in_json_whatever_is_accepted(world: World, careful: Client) -> None:
+    for address in ("/api/nowhere/", "/api/judgments/?campaign=%00"):
+        assert "error" in careful.get(address, headers={"Accept": "text/html"}).json()

@@ -62,7 +62,11 @@ class Operation:
     def body(self, content_type: str) -> Schema | None:
         """The schema of the body of a type, or None where none is read."""
         content = self.described.get("requestBody", {}).get("content", {})
-        return resolve(self.schema, content[content_type]["schema"]) if content_type in content else None
+        return (
+            resolve(self.schema, content[content_type]["schema"])
+            if content_type in content
+            else None
+        )
 
 
 def resolve(document: Schema, schema: Schema) -> Schema:
@@ -108,7 +112,7 @@ def right_case(operation: Operation) -> Case:
     form = operation.body("multipart/form-data")
     if form is None:
         return case
-    return replace(case, body=_multipart(_instance(operation, form)), content_type=MULTIPART)
+    return replace(case, body=multipart(_instance(operation, form)), content_type=MULTIPART)
 
 
 def wrong_methods(path: str, address: str, methods: Sequence[str]) -> Iterator[Case]:
@@ -130,7 +134,13 @@ def _queries(operation: Operation, case: Case) -> Iterator[Case]:
         for what, value in IN_ADDRESS.items():
             address = f"{case.address}?{name}={value}"
             yield replace(case, address=address, what=f"{name}: {what}")
-        for query in (f"{name}=1&{name}=2", name, f"{name}[]=1", f"{name}=1;{name}=2", f"&&={name}"):
+        for query in (
+            f"{name}=1&{name}=2",
+            name,
+            f"{name}[]=1",
+            f"{name}=1;{name}=2",
+            f"&&={name}",
+        ):
             yield replace(case, address=f"{case.address}?{query}", what=f"{name}: {query}")
     many = "&".join(f"p{number}=1" for number in range(3000))
     yield replace(case, address=f"{case.address}?{many}", what="3,000 parameters")
@@ -142,7 +152,7 @@ def _bodies(case: Case) -> Iterator[Case]:
     for content_type in CONTENT_TYPES:
         yield replace(case, body=b"{}", content_type=content_type, what=f"type: {content_type}")
         yield replace(case, body=b"a=%00&b=%FF", content_type=content_type, what="pairs")
-    broken = b"--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"\x00\"\r\n\r\nhalf"
+    broken = b'--x\r\nContent-Disposition: form-data; name="a"; filename="\x00"\r\n\r\nhalf'
     yield replace(
         case, body=broken, content_type="multipart/form-data; boundary=x", what="half a part"
     )
@@ -167,9 +177,9 @@ def _forms(operation: Operation, schema: Schema, case: Case) -> Iterator[Case]:
         is_file = _is_file(operation.schema, described)
         wrong: Mapping[str, Any] = FILES if is_file else IN_FORM
         for what, value in wrong.items():
-            body = _multipart(right | {name: value})
+            body = multipart(right | {name: value})
             yield replace(case, body=body, content_type=MULTIPART, what=f"form {name}: {what}")
-        swapped = _multipart(right | {name: "text" if is_file else b"a file"})
+        swapped = multipart(right | {name: "text" if is_file else b"a file"})
         yield replace(case, body=swapped, content_type=MULTIPART, what=f"form {name}: other kind")
 
 
@@ -204,8 +214,8 @@ def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _multipart(values: Mapping[str, Any]) -> bytes:
-    """Write a form; bytes are files."""
+def multipart(values: Mapping[str, Any]) -> bytes:
+    """Write a form as browsers send it; bytes are files."""
     parts = [_part(name, value) for name, value in values.items()]
     return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
 

@@ -11,7 +11,15 @@ from celery.app.task import Task
 from django.test import Client
 from jsonschema import Draft202012Validator
 
-from tests.fuzz.cases import Operation, Schema, cases, operations, resolve, right_case, wrong_methods
+from tests.fuzz.cases import (
+    Operation,
+    Schema,
+    cases,
+    operations,
+    resolve,
+    right_case,
+    wrong_methods,
+)
 from tests.fuzz.places import Places, make_places
 from tests.fuzz.requests import Case, Record, send
 
@@ -116,9 +124,7 @@ def _roles(case: Case, roles: Iterable[str]) -> list[str]:
     ]
 
 
-def _judge(
-    record: Record, operation: Operation, case: Case, client: Client, role: str
-) -> None:
+def _judge(record: Record, operation: Operation, case: Case, client: Client, role: str) -> None:
     answer = send(client, case)
     wrong = "" if _is_elsewhere(operation, case) else fault(operation, answer)
     record.add(f"{operation.method} {operation.path}", case, answer, wrong, role)

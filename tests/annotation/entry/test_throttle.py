@@ -154,7 +154,8 @@ def test_processes_count_together_and_judge_one_of_many_at_once() -> None:
     guess(10)
     guessers = [_start() for _ in range(3)]
     for process in guessers:
-        assert process.stdout and process.stdout.readline() == "ready\n"
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
     for process in guessers:
         assert process.stdin
         process.stdin.write("go\n")

@@ -1,0 +1,164 @@
+"""Whatever is sent to any address of the site: an answer, and no failure of the server."""
+
+import logging
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from celery.app.task import Task
+from django.test import Client
+
+from annotation.models import Campaign
+from tests.addresses import fill, routes
+from tests.fuzz.cases import FILES, MULTIPART, multipart
+from tests.fuzz.hostile import BODIES, CONTENT_TYPES, HEADERS, IN_ADDRESS, IN_FORM, METHODS
+from tests.fuzz.listening import listening
+from tests.fuzz.places import Places, make_places
+from tests.fuzz.requests import Case, Record, send
+
+# Of the values for a parameter, so many are sent to each address, chosen by its name.
+PER_PATH, PER_QUERY, PER_FIELD = 6, 2, 1
+FORM = "application/x-www-form-urlencoded"
+ADMIN = {
+    "admin": "/admin/",
+    "admin users": "/admin/auth/user/",
+    "admin user": "/admin/auth/user/<pk>/change/",
+    "admin group": "/admin/auth/group/<pk>/change/",
+    "admin sign-in": "/admin/login/",
+}
+# What makes a form right as far as it can be known beforehand.
+RIGHT = {
+    "name": "Fuzzed", "username": "researcher", "password": "wrong", "source_language": "zh",
+    "target_language": "en", "tool": "appraise", "score": "50", "test_set": "harbour",
+    "metrics": "bleu", "campaign": "harbour-80", "corpora": "fit", "kind": "remap", "label": "x",
+    "language": "de", "decision": "agree", "role": "researcher", "count": "1", "quota": "1",
+    "provider": "open", "reason": "because", "do": "save", "private": "yes",
+}  # fmt: skip
+
+
+@pytest.fixture
+def places(transactional_db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Places:
+    """Documents of the dashboards and started work are for workers; here is none."""
+    settings.ANALYSES_IN_PLACE = False
+    monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
+    monkeypatch.setattr(Task, "apply_async", lambda *_, **__: None)
+    return make_places()
+
+
+def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[str]]]]:
+    """Yield name, route, and what may fill it rightly."""
+    values = {
+        "slug": ["harbour-80", "harbour", "port"],
+        "public_id": [places.item],
+        "pk": [str(places.world.admin.pk)],
+        "name": ["fit", "chrf"],
+        "fmt": ["json", "csv"],
+        "figure": ["intervals"],
+        "verb": ["exclude"],
+        "format": ["json"],
+        "kind": ["remap"],
+        "family": ["bertscore"],
+        "token": ["guess"],
+    }
+    for name, route in [*routes(), *ADMIN.items()]:
+        yield name, route, values
+
+
+def right_addresses(route: str, values: Mapping[str, Sequence[str]], client: Client) -> list[str]:
+    """Those addresses of a route that lead somewhere, or any one of them."""
+    filled = list(fill(route, values))
+    found = [each for each in filled if send(client, Case("GET", each, "")).status_code != 404]
+    return (found or filled)[:1]
+
+
+def chosen(values: Mapping[str, Any], number: int, *seed: str) -> list[tuple[str, Any]]:
+    """Return some of the values, others for another seed, the same in every run."""
+    rank = {what: zlib.crc32(repr((*seed, what)).encode()) for what in values}
+    return sorted(values.items(), key=lambda pair: rank[pair[0]])[:number]
+
+
+def in_addresses(route: str, right: str, names: set[str]) -> Iterator[Case]:
+    """Hostile paths and queries, a few hostile headers, every method."""
+    parts = route.split("/")
+    for number, part in enumerate(right.split("/")):
+        if number < len(parts) and "<" in parts[number]:
+            for what, value in chosen(IN_ADDRESS, PER_PATH, route, part):
+                changed = right.split("/")
+                changed[number] = value
+                yield Case("GET", "/".join(changed), f"{part}: {what}")
+    for name in sorted(names | {"unknown"}):
+        for what, value in chosen(IN_ADDRESS, PER_QUERY, route, name):
+            yield Case("GET", f"{right}?{quote(name)}={value}", f"{name}: {what}")
+    for what, headers in chosen({str(each): each for each in HEADERS}, PER_QUERY, route):
+        yield Case("GET", right, f"headers {what}", headers=headers)
+    for method in METHODS[1:]:
+        yield Case(method, right, "method")
+
+
+def in_forms(route: str, right: str, names: set[str]) -> Iterator[Case]:
+    """Empty, damaged and hostile forms, each field in its turn, as text and as a file."""
+    for what, body in chosen(BODIES, PER_FIELD, route):
+        for content_type in (FORM, MULTIPART, "application/json", *chosen_types(route)):
+            yield Case("POST", right, f"{content_type}: {what}", body, content_type)
+    plausible = {name: RIGHT.get(name.rpartition("-")[2], "1") for name in names}
+    yield Case("POST", right, "plausible", multipart(plausible), MULTIPART)
+    for name in sorted(names):
+        for what, value in chosen(IN_FORM, PER_FIELD, route, name):
+            body = multipart(plausible | {name: value})
+            yield Case("POST", right, f"{name}: {what}", body, MULTIPART)
+        for what, data in chosen(FILES, 1, route, name):
+            body = multipart(plausible | {name: data})
+            yield Case("POST", right, f"{name}: file {what}", body, MULTIPART)
+
+
+def chosen_types(route: str) -> list[str]:
+    return [each for each, _ in chosen(dict.fromkeys(CONTENT_TYPES), 1, route)]
+
+
+def signed_in(places: Places, role: str) -> Client:
+    client = Client()
+    if (user := places.people[role]) is not None:
+        client.force_login(user)
+    return client
+
+
+def heard(client: Client, case: Case, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    with listening(monkeypatch) as names:
+        send(client, case)
+    return {name for name in names if "\0" not in name}
+
+
+def test_every_address_with_hostile_paths_and_queries(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = Record()
+    for name, route, values in addresses(places):
+        for role in ("anonymous", "annotator", "site admin"):
+            client = signed_in(places, role)
+            for right in right_addresses(route, values, client):
+                names = heard(client, Case("GET", right, "right"), monkeypatch)
+                cases = list(in_addresses(route, right, names))
+                for case in cases if role == "site admin" else cases[::10]:
+                    if case.method in ("POST", "DELETE", "PUT") and name == "logout":
+                        continue
+                    record.add(name, case, send(client, case), "", role)
+    print(record.table)
+    assert not record.faults, record.summary
+
+
+def test_every_address_with_hostile_forms(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Record()
+    for name, route, values in addresses(places):
+        for role in ("anonymous", "annotator", "site admin"):
+            client = signed_in(places, role)
+            for right in right_addresses(route, values, client):
+                sent = multipart(RIGHT)
+                names = heard(client, Case("POST", right, "", sent, MULTIPART), monkeypatch)
+                cases = list(in_forms(route, right, names))
+                for case in cases if role == "site admin" else cases[::10]:
+                    record.add(name, case, send(client, case), "", role)
+        Campaign.objects.update(status="open")
+    print(record.table)
+    assert not record.faults, record.summary
