@@ -23,13 +23,20 @@ class ExpiredError(Exception):
 
 
 def keep(values: Mapping[str, Any], *, user_id: int, purpose: str) -> str:
-    """Write values and return their token, for this user and this purpose alone."""
+    """Write values and return their token, for this user and this purpose alone.
+
+    OSError where the disk takes no more; nothing of them is left then.
+    """
     _remove_old()
     content = json.dumps(values, ensure_ascii=True).encode()
     name = secrets.token_hex(16)
     path = _folder() / f"{name}.json"
     path.touch(mode=0o600)
-    path.write_bytes(content)
+    try:
+        path.write_bytes(content)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
     token = {"name": name, "user": user_id, "sha256": hashlib.sha256(content).hexdigest()}
     return signing.dumps(token, salt=purpose)
 
