@@ -18,6 +18,31 @@ _FULL = {
     errno.EFBIG: "A file in {place} would be larger than this system allows",
 }
 _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOTDIR, errno.ENAMETOOLONG)
+# What databases call it: PostgreSQL's state, SQLite's primary codes.
+_POSTGRESQL_FULL = "53100"
+_SQLITE = {
+    13: "The disk of the database is full.",
+    10: "The disk of the database refuses to be written.",
+    8: "The database may only be read.",
+}
+
+
+def refusal(error: BaseException, place: Path, n_bytes: int | None = None) -> str | None:
+    """Return the sentence for what a disk refused, the database's included; None for other errors.
+
+    `n_bytes` is about what was to be written at the place.
+    """
+    for each in _chain(error):
+        if told := _by_database(each):
+            return told
+    number = fault(error)
+    return None if number is None else sentence(number, place, n_bytes)
+
+
+def _by_database(error: BaseException) -> str | None:
+    if getattr(error, "sqlstate", None) == _POSTGRESQL_FULL:
+        return _SQLITE[13]
+    return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
 
 
 def fault(error: BaseException) -> int | None:

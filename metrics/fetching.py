@@ -122,9 +122,8 @@ def _sentence(name: str, error: Exception) -> str:
         )
     if isinstance(error, errors.HFValidationError):
         return f"{name} is no name on the hub, such as facebook/bart-large-mnli."
-    if (number := disk.fault(error)) is not None:
-        place = checkpoints.models_folder() or Path(name)
-        return f"{disk.sentence(number, place)} What has arrived waits there for the next fetch."
+    if full := disk.refusal(error, checkpoints.models_folder() or Path(name)):
+        return f"{full} What has arrived waits there for the next fetch."
     return (
         f"The hub cannot be reached from here ({type(error).__name__}). Fetch {name} on a machine "
         "that reaches it, and copy the folder below TOUCHSTONE_MODELS to this one."

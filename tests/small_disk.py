@@ -21,15 +21,20 @@ MOUNT = 'mount -t tmpfs -o size="$1" tmpfs "$2" && echo mounted && exec cat'
 
 @dataclass(frozen=True)
 class SmallDisk:
-    """A folder, what takes its room away, and how a reader is told of that."""
+    """A folder, what takes its room away, and how a reader is told of that.
+
+    Some programs follow the links of /proc: started with `enter`, they see the folder `inside`.
+    """
 
     folder: Path
     leave: Callable[[int], None]
     told: str
+    inside: Path
+    enter: tuple[str, ...] = ()
 
 
 @contextmanager
-def full_disk(mount_point: Path, n_bytes: int = 3 * MEGABYTE) -> Iterator[SmallDisk]:
+def full_disk(mount_point: Path, n_bytes: int = 6 * MEGABYTE) -> Iterator[SmallDisk]:
     """A file system of so many bytes; `leave` fills it up to so many free ones."""
     if not shutil.which("unshare"):
         pytest.skip("no mounts here: there is no unshare")
@@ -51,7 +56,9 @@ def full_disk(mount_point: Path, n_bytes: int = 3 * MEGABYTE) -> Iterator[SmallD
             ballast.write_bytes(bytes(max(0, shutil.disk_usage(folder).free - n_left)))
 
         try:
-            yield SmallDisk(folder, leave, "The disk is full at")
+            enter = ("nsenter", f"--target={holder.pid}", "--user", "--mount", "--wd=.",
+                     "--preserve-credentials", "--")  # fmt: skip
+            yield SmallDisk(folder, leave, "The disk is full at", mount_point, enter)
         finally:
             holder.stdin.close()
 
@@ -65,6 +72,6 @@ def limited_files(folder: Path) -> Iterator[SmallDisk]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (n_left, hard))
 
     try:
-        yield SmallDisk(folder, leave, "would be larger than this system allows")
+        yield SmallDisk(folder, leave, "would be larger than this system allows", folder)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

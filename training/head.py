@@ -55,7 +55,7 @@ def run(work: Work) -> Outcome:
         "weights": dict(zip(names, fit.weights.tolist(), strict=True)),
         "warnings": _warnings(split, campaign),
     }
-    head = str((folder / "head.json").resolve())
+    head = str((folder / "head.json").absolute())
     label = f"Head on {campaign.slug} (layers {options['layers']})"
     chosen = {"checkpoint": options["encoder"], "head": head}
     return Outcome(result, NewMetric("refreeeval-head", label, chosen))

@@ -98,10 +98,10 @@ def told(place: Path, consequence: str, n_bytes: int | None = None) -> Iterator[
     try:
         yield
     except Exception as error:
-        number = disk.fault(error)
-        if number is None:
+        sentence = disk.refusal(error, place, n_bytes)
+        if sentence is None:
             raise
-        raise JobError(f"{disk.sentence(number, place, n_bytes)} {consequence}") from error
+        raise JobError(f"{sentence} {consequence}") from error
 
 
 @contextmanager

@@ -90,11 +90,8 @@ def _fail(rows: QuerySet[TrainingJob], message: str) -> None:
 
 def _told(error: Exception, folder: Path) -> str:
     """What went wrong, in a sentence where the disk refused."""
-    number = disk.fault(error)
-    if number is not None:
-        place = Path(error.filename) if isinstance(error, OSError) and error.filename else folder
-        return disk.sentence(number, place)
-    return f"{type(error).__name__}: {error}"
+    place = Path(error.filename) if isinstance(error, OSError) and error.filename else folder
+    return disk.refusal(error, place) or f"{type(error).__name__}: {error}"
 
 
 def _release(held: QuerySet[TrainingJob]) -> None:

@@ -240,7 +240,7 @@ def _metric(work: Work, fitted: Mapping, folder: Path) -> NewMetric:
         "checkpoint": about.encoder,
         "definition": work.options["definition"],
         "layer": about.layer,
-        "mapping": str(folder.resolve()),
+        "mapping": str(folder.absolute()),
         "language-model": work.options["language-model"],
     }
     return NewMetric("xmoverscore", label, options)

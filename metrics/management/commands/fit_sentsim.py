@@ -1,14 +1,17 @@
 """`manage.py fit_sentsim`: SentSim's ranges from a test set's scores, kept as a metric."""
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from annotation.models import Output, TestSet
-from metrics import catalogue
+from metrics import catalogue, disk
 from metrics.base import MetricError, MetricInfo, Scores
 from metrics.families.sentsim.combine import PARTS, Ranges, fit
 from metrics.scores import latest_signatures, load_scores
@@ -46,6 +49,11 @@ class Command(BaseCommand):
             raise CommandError(" ".join(error.messages)) from error
         except ValueError as error:
             raise CommandError(str(error)) from error
+        except DatabaseError as error:
+            sentence = disk.refusal(error, Path(settings.VAR_DIR))
+            if sentence is None:
+                raise
+            raise CommandError(f"{sentence} Nothing was stored.") from error
         self.stdout.write(f"{row.label}: fitted to {len(scores):,} texts of {test_set.slug}")
         for part in PARTS:
             low, high = getattr(ranges, part)

@@ -4,9 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
+from metrics import disk
 from training import corpora
 from training.forms import RESERVED, language
 from training.parallel import ParallelError, Row, clean, read_moses, read_pairs
@@ -42,6 +45,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
+        except DatabaseError as error:
+            raise _refused(error) from error
         self.stdout.write(f"{corpus.name} is stored: {corpus.n_pairs:,} pairs.")
 
     def _report(self, rows: list[Row]) -> None:
@@ -50,6 +55,12 @@ class Command(BaseCommand):
         for reason, n in report.left_out.items():
             places = ", ".join(report.examples[reason])
             self.stderr.write(f"  left out, {reason}: {n:,}, such as {places}")
+
+
+def _refused(error: DatabaseError) -> Exception:
+    """A sentence where the disk is full; any other error as it is."""
+    sentence = disk.refusal(error, Path(settings.VAR_DIR))
+    return CommandError(f"{sentence} Nothing was stored.") if sentence else error
 
 
 def _read(file: Path, target: Path | None) -> list[Row]:
