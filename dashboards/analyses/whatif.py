@@ -12,7 +12,7 @@ import numpy as np
 
 from annotation.models import Campaign, Output
 from annotation.quality import JudgmentColumns, Verdict, quality_report, standardise
-from dashboards import brief
+from dashboards import brief, variants
 from dashboards.filters import OUT, Filters, Z
 from dashboards.judgments import CONTROLS, read_judgments
 from dashboards.plain import plain
@@ -53,7 +53,7 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
         warnings.append("No metric has scored this campaign's outputs yet.")
     base = _table(human.values, measures, human.published_systems)
     everything = list(_scenarios(campaign, filters, human, notes)) if human.n and measures else []
-    tables = [_table(one.human, measures, one.published) for one in everything]
+    tables = _tables(human, everything, measures)
     if len(human.systems) <= brief.FEWEST_SYSTEMS:
         notes.append("With fewer than three systems left there is no correlation over systems.")
     document = {
@@ -84,6 +84,15 @@ def _table(human: Floats, measures: list[brief.Brief], published: Floats | None)
     """Return measures x statistics."""
     rows = [brief.correlations(human, one, published) for one in measures]
     return np.array(rows).reshape(len(measures), len(brief.STATISTICS))
+
+
+def _tables(
+    human: HumanScores, everything: list[Scenario], measures: list[brief.Brief]
+) -> list[Floats]:
+    """The same for every scenario; published scores of systems are no means of cells."""
+    if human.published_systems is not None:
+        return [_table(one.human, measures, one.published) for one in everything]
+    return variants.tables(human.values, [one.human for one in everything], measures)
 
 
 def _scenarios(
