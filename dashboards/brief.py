@@ -14,6 +14,8 @@ import metaeval
 from annotation.models import Campaign
 from dashboards import measures
 from dashboards.selectors import Floats, HumanScores
+from metaeval.measures import Measure
+from metaeval.resampled import weighted
 from metaeval.rowwise import kendall_tau, row_pearson
 from metrics.scores import Corpus, MeasureScores
 
@@ -25,6 +27,7 @@ STATISTICS = {
 # Any two systems correlate at ±1.
 FEWEST_SYSTEMS = 3
 NAN = float("nan")
+KENDALL = Measure("kendall")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,7 @@ def correlations(human: Floats, one: Brief, published: Floats | None = None) -> 
     """
     both = ~(np.isnan(human) | np.isnan(one.values))
     x, y = human[both], one.values[both]
-    over = _over(*(side[None] for side in sides(human, one, published)))[0]
+    over = over_systems(*(side[None] for side in sides(human, one, published)))[0]
     return np.array([kendall_tau(x, y), row_pearson(x[None], y[None])[0], over])
 
 
@@ -113,10 +116,11 @@ def resampled(human: Floats, one: Brief, counts: Floats) -> Floats:
     Copies of an output tie on both sides. `counts` is samples x segments.
     """
     both = ~(np.isnan(human) | np.isnan(one.values))
-    taus = [_tau(human, one.values, both, drawn) for drawn in counts.astype(np.int64)]
+    cells = np.nonzero(both)[1]
+    taus = weighted(human[both], one.values[both], counts[:, cells], KENDALL)
     means, theirs = _sides(human, one, both, counts)
     return np.stack(
-        [np.array(taus), _pearson(human, one.values, both, counts), _over(means, theirs)], axis=1
+        [taus, _pearson(human, one.values, both, counts), over_systems(means, theirs)], axis=1
     )
 
 
@@ -124,12 +128,6 @@ def _sides(human: Floats, one: Brief, both: Any, counts: Floats) -> tuple[Floats
     """Return the systems' human scores and those of a measure, over the cells that both have."""
     means = metaeval.system_scores(human, both, weights=counts)
     return means, one.system_values(counts, both)
-
-
-def _tau(human: Floats, values: Floats, both: Any, drawn: Any) -> float:
-    index = np.repeat(np.arange(len(drawn)), drawn)
-    chosen = both[:, index]
-    return kendall_tau(human[:, index][chosen], values[:, index][chosen])
 
 
 def _pearson(human: Floats, values: Floats, both: Any, counts: Floats) -> Floats:
@@ -152,7 +150,7 @@ def system_means(human: Floats, counts: Floats) -> Floats:
     return metaeval.system_scores(human, ~np.isnan(human), weights=counts)
 
 
-def _over(means: Floats, theirs: Floats) -> Floats:
+def over_systems(means: Floats, theirs: Floats) -> Floats:
     """Pearson over systems, a row a sample; nan for fewer than three systems."""
     systems = (~np.isnan(means) & ~np.isnan(theirs)).sum(axis=1)
     means = np.broadcast_to(means, theirs.shape)

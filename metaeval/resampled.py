@@ -17,7 +17,7 @@ from metaeval.wide import codes_of, drawn, mid_ranks, weighted_score
 # Above this many cells in a group, comparing all pairs costs more than sorting them into bins.
 WIDE = 400
 # Counts in memory at once: samples x cells.
-NUMBERS = 2**22
+NUMBERS = 2**24
 
 
 def samples(
@@ -61,11 +61,15 @@ def _group_values(
     columns = []
     for group in range(len(z)):
         valid = ~np.isnan(z[group])
-        columns.append(_weighted(z[group][valid], x[group][valid], weights[:, valid], measure))
+        columns.append(weighted(z[group][valid], x[group][valid], weights[:, valid], measure))
     return np.array(columns).T
 
 
-def _weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
+def weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
+    """Return Pearson, Spearman or Kendall of n cells in each sample (samples,), nan if undefined.
+
+    ``w`` is samples x n: how often each cell was drawn; copies of a cell tie on both sides.
+    """
     if len(z) < 2:
         return np.full(len(w), np.nan)
     if measure.correlation == "pearson":

@@ -172,6 +172,7 @@ def _classical(x: FloatArray, y: FloatArray, paired: bool, alternative: str) -> 
         return np.nan, np.nan
     if paired:
         t = stats.ttest_rel(x, y, alternative=alternative)
-        return float(t.pvalue), float(signed_rank_test(x - y, alternative=alternative).pvalue)
+        ranks = signed_rank_test(x - y, alternative=alternative)
+        return float(t.pvalue), np.nan if ranks.pvalue is None else ranks.pvalue
     t = stats.ttest_ind(x, y, equal_var=False, alternative=alternative)
     return float(t.pvalue), float(stats.mannwhitneyu(x, y, alternative=alternative).pvalue)

@@ -1,12 +1,17 @@
 """The benchmarks measure what the documentation says: like against like, over what users have."""
 
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from annotation.imports import wmt21
 from annotation.models import Campaign, Item, Judgment, Output
 from annotation.quality import quality_report
+from benchmarks import crowd
 from benchmarks import metaeval_significance as significance
 from benchmarks.planting import make_corpus, rate
 from dashboards.analyses import overview
@@ -30,6 +35,30 @@ def test_pages_are_measured_over_judgments_of_annotators(db: None) -> None:
     assert document["agreement"][0]["n_units"] == 24
     # The planted traps are passed by most, and every annotator has enough for a verdict.
     assert quality_report(campaign).tested.tested == 4
+
+
+def test_crowds_are_multiplied_hit_by_hit(data_dir: Path) -> None:
+    ((one, _),) = wmt21.read(data_dir)
+    test_set, campaign = crowd.multiplied(data_dir, wanted=15_000, workers=100)
+    assert len(campaign.items) == len(campaign.judgments) >= 15_000
+    assert len({given.annotator for given in campaign.judgments}) == 100
+    assert len(test_set.segments) == 2 * len(one.segments)
+    keys = {segment.key for segment in test_set.segments}
+    assert len(keys) == len(test_set.segments)
+    for item in campaign.items:
+        assert item.segment in keys
+        partner = None if item.partner is None else campaign.items[item.partner]
+        assert partner is None or (partner.batch, partner.segment) == (item.batch, item.segment)
+    # Every HIT is of one worker, whole, with the kinds that it has in the data.
+    whose = {(item.batch, given.annotator) for item, given in pairs(campaign)}
+    assert len(whose) == len({batch for batch, _ in whose})
+    kinds = Counter(item.kind for item in campaign.items)
+    assert set(kinds) == {Item.Kind.TARGET, Item.Kind.BAD_REF, Item.Kind.REPEAT, Item.Kind.REF}
+
+
+def pairs(campaign: Any) -> Iterator[tuple[Any, Any]]:
+    """Items with their judgment; every item has one."""
+    return ((campaign.items[given.item], given) for given in campaign.judgments)
 
 
 @pytest.mark.parametrize("n_flips", [None, 1000])

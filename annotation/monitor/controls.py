@@ -12,7 +12,6 @@ from annotation.models.judgment import VALUE
 from annotation.monitor.answers import ANNOTATOR, judgments_of
 from annotation.quality.verdict import LOW_SCORE
 
-
 KIND = "assignment__item__kind"
 _TRAP, _GOLD = Q(**{KIND: Item.Kind.TRAP}), Q(**{KIND: Item.Kind.GOLD})
 _IN_RANGE = Q(

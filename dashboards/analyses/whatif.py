@@ -12,7 +12,7 @@ import numpy as np
 
 from annotation.models import Campaign, Output
 from annotation.quality import JudgmentColumns, Verdict, quality_report, standardise
-from dashboards import brief
+from dashboards import brief, variants
 from dashboards.filters import OUT, Filters, Z
 from dashboards.judgments import CONTROLS, read_judgments
 from dashboards.plain import plain
@@ -56,10 +56,9 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     elif not measures:
         warnings.append("No metric has scored this campaign's outputs yet.")
     base = _table(human.values, measures, human.published_systems)
-    everything = (
-        list(_scenarios(campaign, filters, human, notes)) if human.is_there and measures else []
-    )
-    tables = [_without(one, measures) for one in everything]
+    is_there = human.is_there and bool(measures)
+    everything = list(_scenarios(campaign, filters, human, notes)) if is_there else []
+    tables = _tables(human, everything, measures)
     if len(human.systems) <= brief.FEWEST_SYSTEMS:
         notes.append("With fewer than three systems left there is no correlation over systems.")
     document = {
@@ -90,6 +89,16 @@ def _table(human: Floats, measures: list[brief.Brief], published: Floats | None)
     """Return measures x statistics."""
     rows = [brief.correlations(human, one, published) for one in measures]
     return np.array(rows).reshape(len(measures), len(brief.STATISTICS))
+
+
+def _tables(
+    human: HumanScores, everything: list[Scenario], measures: list[brief.Brief]
+) -> list[Floats]:
+    """The same for every scenario; scores of whole systems are no means of cells."""
+    of_systems = [human.published_systems, *(one.systems for one in measures)]
+    if any(scores is not None for scores in of_systems):
+        return [_without(one, measures) for one in everything]
+    return variants.tables(human.values, [one.human for one in everything], measures)
 
 
 def _without(one: Scenario, measures: list[brief.Brief]) -> Floats:

@@ -233,6 +233,17 @@ def test_agreement_is_kept_for_a_while(world: World) -> None:
     assert n_units(campaign) == 8
 
 
+def test_targets_without_an_output_are_no_unit_together(world: World) -> None:
+    """Human translations of imported data are targets whose text is no output here."""
+    campaign = opened(world)
+    first, second = of(campaign, "A1", "target")[:2]
+    other = next(one for one in of(campaign, "A2", "target") if one.item_id == second.item_id)
+    rate(first, 20)
+    rate(other, 80)
+    campaign.items.filter(pk__in=[first.item_id, second.item_id]).update(output=None)
+    assert n_units(campaign) == 0
+
+
 def queries_of(client: Client, address: str) -> int:
     client.get(address)  # Has agreement computed, here in place.
     with CaptureQueriesContext(

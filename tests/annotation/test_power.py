@@ -108,6 +108,17 @@ def test_excluded_annotators_are_no_pilot(world: World) -> None:
     assert pilot_components(campaign, "raw").n == len(of(campaign, "A1", "target"))
 
 
+def test_texts_that_are_no_outputs_are_no_system_of_the_pilot(world: World) -> None:
+    add_annotators(campaign=world.campaign, users=world.annotators)
+    campaign = open_campaign(campaign=world.campaign)
+    own = of(campaign, "A1", "target")
+    for number, assignment in enumerate(own):
+        rate(assignment, 10 * number)
+    campaign.items.filter(pk=own[0].item_id).update(output=None)
+    found = pilot_components(campaign, "raw")
+    assert (found.n, found.n_systems) == (len(own) - 1, 2)
+
+
 def test_a_campaign_without_judgments_says_so(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("campaign-power", args=[world.campaign.slug]))
     assert page.status_code == 200

@@ -4,13 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.forms.power import StatedForm
 from annotation.models import Campaign, Output, PublishedScore
 from dashboards import analyses, results
-from dashboards.analyses import correlations
+from dashboards.analyses import correlations, power
 from dashboards.filters import FilterError, Filters
 from dashboards.models import Analysis
 from metrics import runs, scoring
@@ -29,6 +31,12 @@ def ask(campaign: Campaign, filters: Filters = ALL) -> results.Result:
     return results.latest("correlations", campaign, filters)
 
 
+def stated(difference: int) -> power.PowerChoice:
+    form = StatedForm(QueryDict(f"difference={difference}"))
+    assert form.is_valid()
+    return power.asked(form.question())
+
+
 def score(world: World, metric: str) -> None:
     (run,) = runs.start(test_set=world.test_set, metrics=[metric], enqueue=False).runs
     scoring.work_off(run.pk, worker="test")
@@ -44,6 +52,19 @@ def test_a_request_is_computed_once_and_kept(world: World) -> None:
     assert found.is_fresh
     assert found.document == correlations.compute(world.campaign, ALL)
     assert Analysis.objects.count() == 1
+
+
+def test_what_readers_state_has_no_campaign_and_is_kept_for_a_day(world: World) -> None:
+    asked = [stated(n) for n in (4, 5)]
+    results.latest("power", None, asked[0])
+    results.compute_waiting()
+    first = results.latest("power", None, asked[0])
+    assert first.is_fresh
+    Analysis.objects.update(requested_at=timezone.now() - timedelta(days=1, seconds=1))
+    results.latest("power", None, asked[1])
+    results.compute_waiting()
+    assert Analysis.objects.get().campaign is None
+    assert not results.latest("power", None, asked[0]).is_fresh
 
 
 def test_the_older_document_stays_until_the_new_one_is_there(world: World) -> None:

@@ -11,11 +11,13 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import QuerySet
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 import metaeval
-from annotation.models import Campaign, Output
+from annotation.models import Annotator, Campaign, Output
 from dashboards import results
 from dashboards.models import Analysis
 from tests.addresses import fill, routes
@@ -132,6 +134,24 @@ def test_numbers_arrive_by_themselves(studied: Campaign, as_admin: Client, name:
     assert "data-fresh-at" not in then
     assert "data-live" not in then
     assert Analysis.objects.filter(kind__in=("quality", "agreement", "power")).count() == 1
+
+
+@pytest.mark.parametrize("name", ["", "quality/", "access/"])
+def test_who_may_decide_is_asked_once_for_all_annotators(
+    studied: Campaign, as_researcher: Client, name: str
+) -> None:
+    def queries() -> int:
+        as_researcher.get(address)
+        results.compute_waiting()
+        with CaptureQueriesContext(connection) as captured:
+            as_researcher.get(address)
+        return len(captured)
+
+    address = f"/campaigns/{studied.slug}/{name}"
+    few = queries()
+    for number in range(20):
+        Annotator.objects.create(campaign=studied, label=f"B{number}")
+    assert queries() == few
 
 
 @pytest.mark.parametrize("name", ["quality.json", "quality.csv", "power.json"])

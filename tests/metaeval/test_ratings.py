@@ -99,6 +99,15 @@ def test_seeds_exact_permutation_and_classical_tests():
     assert free.permutation == pytest.approx(free.t, abs=0.1)
 
 
+def test_seeds_signed_ranks_are_exact_where_differences_tie():
+    steps = np.array([1, 1, -1, 2, 2, 3, -2, 3, 1, 2, 4, -1, 5, 3], dtype=float)
+    ranks = stats.rankdata(np.abs(steps))
+    signs = (np.arange(2 ** len(steps))[:, None] >> np.arange(len(steps))) & 1
+    sums, observed = signs @ ranks, ranks[steps > 0].sum()
+    exact = min(1.0, 2 * min((sums >= observed).mean(), (sums <= observed).mean()))
+    assert compare_seeds(steps, np.zeros(14), rng=1).wilcoxon == pytest.approx(exact, rel=1e-12)
+
+
 def test_stochastic_order_is_zero_where_one_dominates_and_symmetric():
     x = np.random.default_rng(5).normal(size=7)
     assert violation_ratio(x + 1, x) == 0.0

@@ -6,7 +6,7 @@ from scipy.stats import kendalltau, rankdata, spearmanr
 
 from metaeval import wide
 from metaeval.measures import Measure
-from metaeval.resampled import WIDE, _weighted
+from metaeval.resampled import WIDE, weighted
 
 N = 3 * WIDE
 SHAPES = {
@@ -29,7 +29,7 @@ def draw(shape: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("variant", ["b", "c"])
 def test_kendall(shape: str, variant: str) -> None:
     z, x, w = draw(shape)
-    found = _weighted(z, x, w, Measure("kendall", "none", variant))
+    found = weighted(z, x, w, Measure("kendall", "none", variant))
     for row, tau in zip(w.astype(int), found, strict=True):
         copies = kendalltau(np.repeat(z, row), np.repeat(x, row), variant=variant)
         assert tau == pytest.approx(copies.statistic, abs=1e-14)
@@ -38,7 +38,7 @@ def test_kendall(shape: str, variant: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_spearman(shape: str) -> None:
     z, x, w = draw(shape)
-    found = _weighted(z, x, w, Measure("spearman", "none"))
+    found = weighted(z, x, w, Measure("spearman", "none"))
     for row, rho in zip(w.astype(int), found, strict=True):
         copies = spearmanr(np.repeat(z, row), np.repeat(x, row))
         assert rho == pytest.approx(copies.statistic, abs=1e-12)
@@ -66,5 +66,5 @@ def test_mid_ranks() -> None:
 def test_a_constant_side_has_no_correlation() -> None:
     z, x, w = draw("no ties")
     for name in ("kendall", "spearman"):
-        assert np.isnan(_weighted(np.zeros(N), x, w, Measure(name, "none"))).all()
-        assert np.isnan(_weighted(z, np.ones(N), w, Measure(name, "none"))).all()
+        assert np.isnan(weighted(np.zeros(N), x, w, Measure(name, "none"))).all()
+        assert np.isnan(weighted(z, np.ones(N), w, Measure(name, "none"))).all()
