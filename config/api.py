@@ -9,6 +9,7 @@ from dashboards.api import ResultViewSet
 from metrics.api import RunViewSet
 from metrics.dataset_api import FolderImportViewSet, PublishedImportViewSet
 from metrics.fleet_api import CheckpointViewSet, MetricViewSet, WorkerViewSet
+from metrics.imports_api import MetricImportViewSet
 from training.api import CorpusViewSet, JobViewSet
 
 router = DefaultRouter()
@@ -17,6 +18,7 @@ router.register("campaigns", CampaignViewSet, basename="api-campaign")
 router.register("judgments", JudgmentViewSet, basename="api-judgment")
 router.register("runs", RunViewSet, basename="api-run")
 router.register("metrics", MetricViewSet, basename="api-metric")
+router.register("imports/metric-scores", MetricImportViewSet, basename="api-metric-import")
 router.register("checkpoints", CheckpointViewSet, basename="api-checkpoint")
 router.register("workers", WorkerViewSet, basename="api-worker")
 router.register("corpora", CorpusViewSet, basename="api-corpus")

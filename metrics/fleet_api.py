@@ -45,6 +45,7 @@ class MetricSerializer(serializers.Serializer[MetricInfo]):
     checkpoint = serializers.CharField()
     options = serializers.SerializerMethodField()
     is_retired = serializers.SerializerMethodField()
+    is_imported = serializers.BooleanField()
 
     def get_options(self, info: MetricInfo) -> dict[str, Any]:
         """The options of a configured metric."""
@@ -67,7 +68,8 @@ class ConfigureSerializer(serializers.Serializer[object]):
 
 @extend_schema(tags=["metrics"])
 class MetricViewSet(viewsets.GenericViewSet[Any]):
-    """Metrics in the order of every list; `?retired=yes` shows retired ones, too."""
+    """Metrics in the order of every list; `?retired=yes` shows also those that cannot be run:
+    retired ones, and those whose scores were imported."""
 
     permission_classes = (MayConfigure,)
     serializer_class = MetricSerializer

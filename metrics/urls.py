@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from metrics.views import datasets, fleet, metrics, runs
+from metrics.views import , datasets, fleet, metrics, runs
 
 urlpatterns = [
     path("metrics/", metrics.metric_list, name="metrics"),
@@ -21,4 +21,11 @@ urlpatterns = [
     path("runs/<int:pk>/", runs.run_detail, name="run"),
     path("runs/<int:pk>/cancel/", runs.run_cancel, name="run-cancel"),
     path("testsets/<slug:slug>/score/", runs.run_start, name="run-start"),
+    path("imports/metric-scores/", imports.score_sets, name="metric-scores-sets"),
+    path("testsets/<slug:slug>/scores/", imports.metric_scores, name="metric-scores"),
+    path(
+        "testsets/<slug:slug>/scores/withdraw/",
+        imports.metric_scores_withdraw,
+        name="metric-scores-withdraw",
+    ),
 ]

@@ -163,6 +163,19 @@ def _store(test_set: TestSet, found: Plan, said: Mapping[str, Any]) -> Outcome:
     return Outcome(found, metric, signature, row)
 
 
+def sentence(outcomes: Sequence[Outcome]) -> str:
+    """Say what an import did."""
+    stored = [each for each in outcomes if each.row is not None]
+    if not stored:
+        return "Nothing changed: all of these scores are stored already."
+    n_outputs = sum(each.plan.draft.held.n_outputs for each in stored)
+    n_systems = sum(len(each.plan.draft.held.systems) for each in stored)
+    return (
+        f"Imported {len(stored):,} metric{'s' if len(stored) != 1 else ''}: {n_outputs:,} scores "
+        f"of outputs, {n_systems:,} of systems."
+    )
+
+
 def withdraw(test_set: TestSet, metric: str, *, user: Any = None) -> int:
     """Show a metric's imported scores no longer; returns how many imports were withdrawn.
 

@@ -15,11 +15,12 @@ from annotation.access import is_site_admin, researcher_required, site_admin_req
 from metrics import catalogue, inventory, provenance, registry, runs, stocks, workers
 from metrics.base import MetricError, MetricInfo
 from metrics.metric_forms import MetricForm
-from metrics.models import ConfiguredMetric, MetricRun, MetricSignature
+from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature
 from metrics.options import Family
 from metrics.stocks import Stock
 
 RUNS_SHOWN = SETS_SHOWN = 10
+IMPORTS_SHOWN = 50
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,10 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
             for row in signatures
         ],
         "runs": shown.order_by("-created_at", "-pk")[:RUNS_SHOWN],
-        "test_sets": runs.sets_to_score()[:SETS_SHOWN],
+        "test_sets": [] if info.is_imported else runs.sets_to_score()[:SETS_SHOWN],
+        "imports": MetricImport.objects.filter(metric=name)
+        .select_related("test_set", "created_by", "withdrawn_by")
+        .order_by("-pk")[:IMPORTS_SHOWN],
         "may_configure": is_site_admin(request.user),
     }
     return render(request, "metrics/metric.html", context)

@@ -1,0 +1,189 @@
+"""The dry run: what files hold, what importing them changes, and what a person should look at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.access import may_change_test_set, test_set_refusal
+from annotation.models import TestSet
+from annotation.uploads.files import InputFile
+from annotation.uploads.problems import Place, Report, some
+from metrics.imported import naming
+from metrics.imported.choices import Choices, is_human
+from metrics.imported.collecting import Collected, Collector
+from metrics.imported.files import Reading, read
+from metrics.imported.held import Names, names_of
+from metrics.imported.storing import Draft, Outcome, Plan, plan, store_all
+
+
+class OutdatedError(Exception):
+    """What is stored changed after the import was previewed."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One metric that files hold, whether it is taken or not.
+
+    `key` is its name there. `coverage` has, for every system of the test set, how many of its
+    outputs have a score; `n_missing` cells say that there is none.
+    """
+
+    key: str
+    name: str
+    is_taken: bool
+    is_lower: bool
+    is_human: bool
+    n_outputs: int
+    n_systems: int
+    n_missing: int
+    coverage: dict[str, int]
+    plan: Plan | None = None
+
+    @property
+    def uncovered(self) -> list[str]:
+        """The systems without a score of any output."""
+        return [name for name, n in self.coverage.items() if not n]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Files that were read: what they hold, and every problem."""
+
+    test_set: TestSet
+    choices: Choices
+    reading: Reading
+    report: Report
+    metrics: list[Found] = field(default_factory=list)
+    drafts: list[Draft] = field(default_factory=list)
+    n_outputs: int = 0
+
+    @property
+    def fingerprint(self) -> str:
+        """What would be stored, as a text to compare."""
+        parts = [
+            f"{f.name}\t{f.is_lower}\t{f.plan.change}\t{f.plan.digest}"
+            for f in self.metrics
+            if f.plan
+        ]
+        return "\n".join(parts)
+
+
+def check(
+    test_set: TestSet, files: Sequence[InputFile], choices: Choices, user: Any = None
+) -> Checked:
+    """Read and check files without storing anything. Commands have no user and are not refused."""
+    report, names = Report(), names_of(test_set)
+    if user is not None and not may_change_test_set(user, test_set):
+        report.error(test_set_refusal(test_set))
+        return Checked(test_set, choices, Reading(), report)
+    collector = Collector(names, report, choices.skips_unknown)
+    reading = read(files, test_set, choices, collector)
+    collector.say_unknown()
+    _check_chosen(choices, collector, report)
+    taken = {key: each for key, each in collector.metrics.items() if choices.takes(key)}
+    drafts = _drafts(taken, choices, report)
+    if not drafts and not report.errors:
+        report.error("there is no score to import")
+    plans = dict(zip(taken, plan(test_set, drafts, names), strict=True)) if _fit(report) else {}
+    metrics = [
+        _found(key, each, choices, names, plans.get(key)) for key, each in collector.metrics.items()
+    ]
+    _doubt(metrics, report)
+    return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has))
+
+
+def _fit(report: Report) -> bool:
+    return not report.errors
+
+
+def _check_chosen(choices: Choices, collector: Collector, report: Report) -> None:
+    named = {*(choices.metrics or ()), *choices.names, *choices.lower}
+    if strange := sorted(named - collector.metrics.keys()):
+        found = some(list(collector.metrics), 20) or "none"
+        report.error(f"the files have no metric {some(strange)}; there are {found}")
+
+
+def _drafts(taken: dict[str, Collected], choices: Choices, report: Report) -> list[Draft]:
+    drafts: list[Draft] = []
+    for key, each in taken.items():
+        try:
+            name = naming.check_name(choices.name_of(key))
+        except ValidationError as error:
+            report.error(" ".join(error.messages), Place(field=key))
+            continue
+        if any(naming.same(name, other.name) for other in drafts):
+            report.error(f"two metrics are called “{name}”: name one of them otherwise")
+        held = each.held
+        if not held.n_outputs and not held.systems:
+            report.error(f"“{key}” has no score at all; leave it out")
+        drafts.append(Draft(name, held, key not in choices.lower))
+    return drafts
+
+
+def _found(
+    key: str, each: Collected, choices: Choices, names: Names, planned: Plan | None
+) -> Found:
+    held = each.held
+    return Found(
+        key=key,
+        name=choices.name_of(key),
+        is_taken=choices.takes(key),
+        is_lower=key in choices.lower,
+        is_human=is_human(key),
+        n_outputs=held.n_outputs,
+        n_systems=len(held.systems),
+        n_missing=each.n_missing,
+        coverage={label: len(held.outputs.get(pk, {})) for pk, label in names.labels.items()},
+        plan=planned,
+    )
+
+
+def _doubt(metrics: Sequence[Found], report: Report) -> None:
+    """Say what a person should look at before confirming."""
+    taken = [each for each in metrics if each.is_taken]
+    turned = [e.name for e in taken if naming.looks_like_error_rate(e.name) and not e.is_lower]
+    if turned:
+        report.warn(
+            f"{some(turned)}: measures of this name are usually better when lower. Say so if these "
+            "are; they are read as better when higher"
+        )
+    for each in taken:
+        known = [row.info.higher_is_better for row in naming.siblings(each.name)]
+        if known and each.is_lower in known:
+            other = "higher" if each.is_lower else "lower"
+            report.warn(f"“{each.name}” was imported before as better when {other}")
+    for change in dict.fromkeys(e.plan.sentence for e in taken if e.plan and e.plan.n_changed):
+        named = [e.name for e in taken if e.plan and e.plan.sentence == change]
+        report.warn(f"{some(named)}: {change}")
+    if human := [each.key for each in metrics if each.is_human and not each.is_taken]:
+        report.note(f"{some(human, 10)}: named like human scores, and left out as such")
+    if partly := [e.name for e in taken if e.n_outputs and e.uncovered]:
+        report.warn(
+            f"{some(partly)}: no outputs of some systems are scored. Tables that compare metrics "
+            "use only what all of them scored"
+        )
+
+
+@transaction.atomic
+def bring_in(
+    checked: Checked, *, user: Any = None, expected: str | None = None, provenance: str = ""
+) -> list[Outcome]:
+    """Store what was checked, all of it or nothing.
+
+    Raises ValidationError with every error, and OutdatedError where the changes are no longer the
+    `expected` ones that were previewed.
+    """
+    if checked.report.errors:
+        raise ValidationError([str(problem) for problem in checked.report.errors])
+    test_set = TestSet.objects.select_for_update().get(pk=checked.test_set.pk)
+    plans = plan(test_set, checked.drafts, names_of(test_set))
+    now = iter(plans)
+    metrics = [replace(f, plan=next(now)) if f.plan else f for f in checked.metrics]
+    if expected is not None and replace(checked, metrics=metrics).fingerprint != expected:
+        raise OutdatedError
+    files = checked.reading.files
+    said = provenance or f"Imported from {some([file['name'] for file in files])}."
+    return store_all(test_set, checked.drafts, provenance=said, files=files, user=user)

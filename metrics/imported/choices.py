@@ -1,0 +1,56 @@
+"""What a person says of tables of scores: columns, names, directions, and what to leave out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from annotation.uploads.columns import Wanted
+
+SEGMENT, SYSTEM, METRIC, SCORE, PAIR = "segment", "system", "metric", "score", "lp"
+FIELDS = (
+    Wanted(SEGMENT, "segment", ("segment_id", "seg_id", "seg", "sid", "segid", "item", "id")),
+    Wanted(SYSTEM, "system", ("system_id", "system_name", "sys", "mt", "model", "engine")),
+    Wanted(METRIC, "name of the metric", ("metric_name", "measure")),
+    Wanted(SCORE, "score", ("metric_score", "value")),
+    Wanted(PAIR, "language pair", ("language_pair", "langs", "lang_pair", "langpair", "direction")),
+)
+# Columns that are called so hold what people said; they are no metrics unless somebody says so.
+HUMAN = frozenset(
+    (
+        *("human", "human_score", "human_z", "human_raw", "human_mean", "z_mean", "raw_mean"),
+        *("mqm", "da", "da_sqm", "esa", "sqm", "rating", "z", "raw", "score_human"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a person chose; names are those of the files.
+
+    `columns` maps columns to fields, an empty field meaning that it holds none of them. Of the
+    metrics only `metrics` are taken (None: all but columns that hold human scores). Where a table
+    has scores and no names, `metric` is theirs, or else the name of the file. `names` are other
+    names for metrics, `lower` those that are better when lower. With `skips_unknown` rows of
+    systems and segments that the test set does not have are left out and counted; else they are
+    errors.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    metrics: tuple[str, ...] | None = None
+    metric: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    lower: frozenset[str] = frozenset()
+    skips_unknown: bool = False
+
+    def takes(self, name: str) -> bool:
+        """Whether a metric is to be imported."""
+        return not is_human(name) if self.metrics is None else name in self.metrics
+
+    def name_of(self, name: str) -> str:
+        """What a metric is to be called."""
+        return self.names.get(name) or name
+
+
+def is_human(name: str) -> bool:
+    """Whether a column has a name of human scores: `mqm`, `esa_1`."""
+    plain = name.casefold().replace("-", "_").replace(" ", "_")
+    return plain in HUMAN or plain.rstrip("0123456789").rstrip("_") in HUMAN

@@ -1,0 +1,238 @@
+"""Files of scores: tables with a score in a row, tables with a column a metric, WMT's score files.
+
+WMT's files, ``NAME.seg.score`` and ``NAME.sys.score`` of mt-metrics-eval, have a system and a score
+in a line; the segments of a system come in the order of the test set.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import PurePath
+from typing import Any
+
+from annotation.models import TestSet
+from annotation.uploads.columns import propose, renamed
+from annotation.uploads.files import InputFile, decode, lines_of, too_large
+from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.tables import Table, parse
+from metrics.imported.choices import FIELDS, METRIC, PAIR, SCORE, SEGMENT, SYSTEM, Choices
+from metrics.imported.collecting import Collector, TooManyError, is_number
+
+SEG, SYS = ".seg.score", ".sys.score"
+# Cells that decide whether a column holds numbers.
+LOOKED_AT = 200
+
+
+@dataclass
+class Reading:
+    """What files hold: their columns as titled, what those mean, and their SHA-256."""
+
+    columns: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
+    files: list[dict[str, str]] = field(default_factory=list)
+
+
+def read(
+    files: Sequence[InputFile], test_set: TestSet, choices: Choices, collector: Collector
+) -> Reading:
+    """Read all files; what is wrong goes to the collector's report."""
+    reading, report = Reading(), collector.report
+    tables = []
+    for file in files:
+        text = _text(file, reading, report)
+        if text is None:
+            continue
+        if file.name.endswith((SEG, SYS)):
+            _attempt(_score_file(file.name, text, collector))
+        elif table := parse(file.name, text, report):
+            tables.append(table)
+    for table in tables:
+        reading.columns |= {name: table.titles.get(name, name) for name in table.columns}
+    chosen = _chosen(choices, reading, report)
+    for table in tables:
+        _attempt(_table(table, chosen, choices, test_set, collector, reading))
+    return reading
+
+
+def _attempt(steps: Iterator[None]) -> None:
+    try:
+        for _ in steps:
+            pass
+    except TooManyError:
+        pass
+
+
+def _text(file: InputFile, reading: Reading, report: Report) -> str | None:
+    if message := too_large(file.size):
+        report.error(message, Place(file.name))
+        return None
+    with file.open() as stream:
+        data = stream.read()
+    reading.files.append({"name": file.name, "sha256": hashlib.sha256(data).hexdigest()})
+    return decode(file.name, data, report)
+
+
+def _chosen(choices: Choices, reading: Reading, report: Report) -> dict[str, str]:
+    """The person's columns by their plain names; those that no file has are errors."""
+    by_title = {title: name for name, title in reading.columns.items()}
+    known = {field.name for field in FIELDS} | {""}
+    chosen = {}
+    for column, meaning in choices.columns.items():
+        name = by_title.get(column, column.lower())
+        if name not in reading.columns:
+            report.error(f"no table has a column “{column}”; there are {some(list(by_title), 20)}")
+        elif meaning not in known:
+            wanted = ", ".join(field.name for field in FIELDS)
+            report.error(f"“{meaning}” is no field; there are {wanted}", Place(field=column))
+        else:
+            chosen[name] = meaning
+    return chosen
+
+
+def _table(
+    table: Table,
+    chosen: dict[str, str],
+    choices: Choices,
+    test_set: TestSet,
+    collector: Collector,
+    reading: Reading,
+) -> Iterator[None]:
+    own = {column: meaning for column, meaning in chosen.items() if column in table.columns}
+    fields = {c: meaning for c, meaning in propose(table.columns, FIELDS, own).items() if meaning}
+    reading.fields |= fields
+    titles = table.titles
+    free = [column for column in table.columns if column not in fields]
+    table = renamed(table, fields)
+    if SYSTEM not in table.columns:
+        found = some([titles.get(column, column) for column in free], 20)
+        collector.error(f"no column names the system; there are {found}", Place(table.file, 1))
+        return
+    rows = list(_of_pair(table, test_set, collector.report))
+    if SCORE in table.columns:
+        metrics: dict[str, str] = {}
+        _say_unused(free, titles, table.file, collector.report)
+        if METRIC not in table.columns:
+            metrics = {SCORE: choices.metric or PurePath(table.file).stem}
+    else:
+        metrics = _columns_of_metrics(free, titles, table, collector)
+    for line, row in rows:
+        _take_row(row, Place(table.file, line), metrics, collector, SEGMENT in table.columns)
+        yield
+
+
+def _take_row(
+    row: dict[str, Any],
+    place: Place,
+    metrics: dict[str, str],
+    collector: Collector,
+    has_segments: bool,
+) -> None:
+    """Keep the scores of a row: of every column in `metrics`, or of the metric it names."""
+    system = collector.system(_name(row, SYSTEM), place._replace(field=SYSTEM))
+    segment = None
+    if has_segments:
+        segment = collector.segment(_name(row, SEGMENT), place._replace(field=SEGMENT))
+    if system is None or (has_segments and segment is None):
+        return
+    if segment is not None and not collector.has_output(system, segment, place):
+        return
+    if metrics:
+        for column, name in metrics.items():
+            collector.take(name, system, segment, row.get(column), place._replace(field=name))
+    elif name := _name(row, METRIC):
+        collector.take(name, system, segment, row.get(SCORE), place._replace(field=SCORE))
+    else:
+        collector.error("no metric is named", place._replace(field=METRIC))
+
+
+def _name(row: dict[str, Any], column: str) -> str:
+    value = row.get(column)
+    return "" if value is None or isinstance(value, (dict, list)) else str(value).strip()
+
+
+def _of_pair(
+    table: Table, test_set: TestSet, report: Report
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of the test set's languages, where a column says the languages."""
+    if PAIR not in table.columns:
+        yield from table.rows
+        return
+    wanted, n_left = _languages(test_set.direction), 0
+    for line, row in table.rows:
+        if _languages(_name(row, PAIR)) == wanted:
+            yield line, row
+        else:
+            n_left += 1
+    if n_left == len(table.rows):
+        report.error(f"no row is of {test_set.direction}", Place(table.file, None, PAIR))
+    elif n_left:
+        report.note(f"{n_left:,} rows of other languages are left out", Place(table.file))
+
+
+def _languages(direction: str) -> list[str]:
+    """`zh-Hans-en` and `zh_en` as the languages alone."""
+    parts = direction.casefold().replace("_", "-").replace(">", "-").split("-")
+    return [part for part in parts if len(part) in (2, 3) and part.isalpha()]
+
+
+def _columns_of_metrics(
+    free: Sequence[str], titles: dict[str, str], table: Table, collector: Collector
+) -> dict[str, str]:
+    """Columns that hold numbers, with their titles; the others are said to be unused."""
+    found = [column for column in free if _is_numeric(table, column)]
+    rest = [column for column in free if column not in found]
+    _say_unused(rest, titles, table.file, collector.report)
+    if not found:
+        collector.error(
+            "no column holds scores: neither one of scores nor one for each metric",
+            Place(table.file, 1),
+        )
+    return {column: titles.get(column, column) for column in found}
+
+
+def _is_numeric(table: Table, column: str) -> bool:
+    """Whether most of the first cells are numbers."""
+    cells = (row[column] for _, row in table.rows if str(row.get(column, "")).strip())
+    looked = list(islice(cells, LOOKED_AT))
+    return 2 * sum(is_number(cell) for cell in looked) > len(looked)
+
+
+def _say_unused(columns: Sequence[str], titles: dict[str, str], file: str, report: Report) -> None:
+    if columns:
+        named = some([titles.get(column, column) for column in columns], 10)
+        report.note(f"columns that are not used: {named}", Place(file))
+
+
+def _score_file(name: str, text: str, collector: Collector) -> Iterator[None]:
+    """Read lines of SYSTEM and SCORE; a metric's name is what stands before the file's ending."""
+    is_segments = name.endswith(SEG)
+    metric = PurePath(name).name.removesuffix(SEG if is_segments else SYS)
+    keys = list(collector.names.segments.values())
+    seen: dict[str, int] = {}
+    for line, row in enumerate(lines_of(text), 1):
+        place, cells = Place(name, line), row.split()
+        if len(cells) != 2:
+            collector.error(f"a system and a score are expected, not {len(cells)} fields", place)
+            continue
+        label, score = cells
+        number = seen[label] = seen.get(label, 0) + 1
+        yield
+        if (system := collector.system(label, place._replace(field=SYSTEM))) is None:
+            continue
+        if not is_segments:
+            collector.take(metric, system, None, score, place._replace(field=SCORE))
+        elif number <= len(keys) and collector.has_output(system, keys[number - 1], place):
+            collector.take(metric, system, keys[number - 1], score, place._replace(field=SCORE))
+    if is_segments:
+        _check_lengths(name, seen, len(keys), collector)
+
+
+def _check_lengths(name: str, seen: dict[str, int], expected: int, collector: Collector) -> None:
+    """Scores are matched by their order, so there must be one for every segment."""
+    for label, number in seen.items():
+        if number != expected and label in collector.names.systems:
+            collector.error(
+                f"“{label}” has {number:,} scores, and the test set has {expected:,} segments",
+                Place(name),
+            )

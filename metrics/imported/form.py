@@ -1,0 +1,77 @@
+"""The forms of the import page: the files, and what a person says of each metric in them."""
+
+import hashlib
+import json
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from annotation.forms.columns import ColumnsForm
+from annotation.forms.uploads import FilesField
+from annotation.uploads import InputFile
+from metrics.imported.checking import Checked
+from metrics.imported.choices import FIELDS, Choices
+
+UNUSED = "a metric, or not used"
+
+
+class ScoreFilesForm(forms.Form):
+    """Tables and score files, any number of them."""
+
+    files = FilesField(
+        label="Files with scores",
+        help_text="TSV, CSV or JSONL: segment, system and a column for each metric; or segment, "
+        "system, metric and score; without segments for scores of whole systems. Also the files "
+        "NAME.seg.score and NAME.sys.score of mt-metrics-eval.",
+        error_messages={"required": "Choose at least one file."},
+    )
+
+    def sent(self) -> list[InputFile]:
+        """Return the files; nothing has been read yet."""
+        return [InputFile.sent(file) for file in self.cleaned_data["files"]]
+
+
+def columns_form(checked: Checked, data: Any = None) -> ColumnsForm:
+    """Ask what the columns hold, as titled in the files."""
+    columns, fields = checked.reading.columns, checked.reading.fields
+    titled = {title: fields[name] for name, title in columns.items() if name in fields}
+    return ColumnsForm(list(columns.values()), FIELDS, titled, data, unused=UNUSED)
+
+
+def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
+    """Return what a person chose of metrics and columns.
+
+    What was said of metrics holds as long as the columns are those that were shown with it.
+    """
+    said = columns.chosen if columns.is_valid() else {}
+    skips = "skip_unknown" in data
+    if data.get("shown_columns") != shown(said):
+        return Choices(columns=said, skips_unknown=skips)
+    keys = data.getlist("key")
+    taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
+    return Choices(
+        columns=said,
+        metrics=tuple(taken) if keys else None,
+        names={key: data.get(f"name-{n}", "").strip() or key for n, key in enumerate(keys)},
+        lower=frozenset(key for n, key in enumerate(keys) if f"lower-{n}" in data),
+        skips_unknown=skips,
+    )
+
+
+def shown(fields: Any) -> str:
+    """A text that tells two meanings of the columns apart."""
+    said = {column: meaning for column, meaning in dict(fields).items() if meaning}
+    return digest(json.dumps(said, sort_keys=True))
+
+
+def digest(text: str) -> str:
+    """Return a short hash for hidden fields."""
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def seen_of(checked: Checked) -> str:
+    """What a page showed, and what it would store: this is what a person confirms."""
+    metrics = [(each.key, each.name, each.is_taken, each.is_lower) for each in checked.metrics]
+    columns = sorted(checked.reading.fields.items())
+    return digest(repr((columns, metrics, checked.choices.skips_unknown, checked.fingerprint)))

@@ -1,0 +1,172 @@
+"""Pages on which metric scores that were computed elsewhere are brought in and withdrawn."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import (
+    admin_required,
+    may_change_test_set,
+    researcher_required,
+    signed_in,
+    test_set_refusal,
+)
+from annotation.models import TestSet
+from annotation.uploads.waiting import ExpiredError
+from annotation.views.errors import refuse
+from annotation.views.uploads import is_too_large, too_large_sentence
+from metrics import catalogue
+from metrics.imported import pending
+from metrics.imported.checking import Checked, OutdatedError, bring_in, check
+from metrics.imported.choices import Choices
+from metrics.imported.form import ScoreFilesForm, choices_of, columns_form, seen_of, shown
+from metrics.imported.storing import sentence, shown_imports, withdraw
+from metrics.models import MetricImport
+
+SHOWN = 200
+EXPIRED = "This import has expired or was finished already. Send the files again."
+CHANGED = "What would be stored is not what you saw. Look at it again, then import it."
+
+
+@admin_required
+@require_GET
+def score_sets(request: HttpRequest) -> HttpResponse:
+    """Choose the test set that imported scores are of."""
+    rows = TestSet.objects.filter(systems__isnull=False).distinct().order_by("name")
+    mine = [row for row in rows if may_change_test_set(request.user, row)]
+    context = {"section": "metrics", "test_sets": mine}
+    return render(request, "metrics/score_sets.html", context)
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
+    """The imported scores of a test set; send more; with `?check=token`, look and confirm."""
+    test_set = get_object_or_404(TestSet, slug=slug)
+    may_change = may_change_test_set(request.user, test_set)
+    token = request.GET.get("check", "")
+    if not may_change and (token or request.method == "POST"):
+        raise PermissionDenied(test_set_refusal(test_set))
+    if is_too_large(request):
+        return refuse(request, 413, "This import is too large", too_large_sentence())
+    if token:
+        return _confirm(request, test_set, token)
+    is_sent = request.method == "POST"
+    form = ScoreFilesForm(request.POST, request.FILES) if is_sent else ScoreFilesForm()
+    if form.is_valid():
+        kept = pending.keep(slug, form.sent(), signed_in(request).pk)
+        return redirect(f"{reverse('metric-scores', args=[slug])}?check={kept}")
+    context = {"form": form, "may_change": may_change, **_imports(test_set), **_head(test_set)}
+    status = 422 if form.errors else 200
+    return render(request, "metrics/scores.html", context, status=status)
+
+
+def _head(test_set: TestSet) -> dict[str, Any]:
+    return {"test_set": test_set, "section": "testsets"}
+
+
+def _imports(test_set: TestSet) -> dict[str, Any]:
+    """The imports that are shown, and those that were, newest first."""
+    infos = catalogue.infos(retired=True)
+    current = {row.pk for row in shown_imports(test_set).values()}
+    rows = MetricImport.objects.filter(test_set=test_set).order_by("-pk")
+    every = [
+        {"row": row, "info": infos.get(row.metric)}
+        for row in rows.select_related("signature", "created_by", "withdrawn_by")
+    ]
+    by_label = sorted(
+        (each for each in every if each["row"].pk in current), key=lambda each: each["info"].label
+    )
+    return {
+        "current": by_label,
+        "former": [each for each in every if each["row"].pk not in current],
+    }
+
+
+def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
+    user = signed_in(request)
+    try:
+        files = pending.recall(token, test_set.slug, user.pk)
+    except ExpiredError:
+        messages.error(request, EXPIRED)
+        return redirect("metric-scores", test_set.slug)
+    choices, columns = Choices(), None
+    checked = check(test_set, files, choices, user)
+    if request.method == "POST":
+        columns = columns_form(checked, request.POST)
+        choices = choices_of(request.POST, columns)
+        checked = check(test_set, files, choices, user)
+        if columns.is_valid() and not checked.report.errors and "import" in request.POST:
+            if request.POST.get("seen") == seen_of(checked):
+                return _store(request, checked, token)
+            messages.warning(request, CHANGED)
+    if "problems" in request.GET:
+        return _problems(checked)
+    bound = columns if columns is not None and not columns.is_valid() else columns_form(checked)
+    return _preview(request, checked, choices, bound, token)
+
+
+def _problems(checked: Checked) -> HttpResponse:
+    lines = "".join(f"{problem.severity}\t{problem}\n" for problem in checked.report.problems)
+    headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
+    return HttpResponse(lines, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _preview(
+    request: HttpRequest, checked: Checked, choices: Choices, columns: Any, token: str
+) -> HttpResponse:
+    report = checked.report
+    context = {
+        **_head(checked.test_set),
+        "checked": checked,
+        "columns": columns,
+        "report": report,
+        "shown": report.errors[:SHOWN],
+        "token": token,
+        "shown_columns": shown({column: field.initial for column, field in _initial(columns)}),
+        "seen": seen_of(checked),
+        "skips_unknown": choices.skips_unknown,
+        "n_taken": sum(found.is_taken for found in checked.metrics),
+    }
+    status = 422 if report.errors else 200
+    return render(request, "metrics/scores_preview.html", context, status=status)
+
+
+def _initial(columns: Any) -> list[tuple[str, Any]]:
+    return [(column, columns.fields[str(n)]) for n, column in enumerate(columns.columns)]
+
+
+def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
+    try:
+        outcomes = bring_in(checked, user=request.user, expected=checked.fingerprint)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages[:5]))
+    except OutdatedError:
+        messages.error(request, CHANGED)
+        return redirect(request.get_full_path())
+    else:
+        pending.forget(token, checked.test_set.slug, signed_in(request).pk)
+        messages.success(request, sentence(outcomes))
+    return redirect("metric-scores", checked.test_set.slug)
+
+
+@researcher_required
+@require_POST
+def metric_scores_withdraw(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a metric's imported scores on a test set no longer; they are kept."""
+    test_set = get_object_or_404(TestSet, slug=slug)
+    if not may_change_test_set(request.user, test_set):
+        raise PermissionDenied(test_set_refusal(test_set))
+    info = catalogue.find(request.POST.get("metric", ""))
+    if info and withdraw(test_set, info.name, user=request.user):
+        messages.success(
+            request, f"{info.label} is withdrawn. Importing its scores again shows them again."
+        )
+    else:
+        messages.error(request, "There are no such scores here, or they are withdrawn already.")
+    return redirect("metric-scores", slug)

@@ -1,0 +1,56 @@
+"""`manage.py import_scores`."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from metrics.models import MetricImport
+from tests.world import World
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("import_scores", *arguments, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "scores.tsv"
+    path.write_text("Seg\tsystem\tCOMET\tTER\n1\tstrong\t0.5\t30\n", encoding="utf-8")
+    return str(path)
+
+
+def test_dry_run_then_import(world: World, file: str) -> None:
+    told = run("harbour", file, "--dry-run", "--lower-is-better", "TER", "--column", "Seg=segment")
+    assert "COMET: 1 of 8 outputs, 0 systems, 0 without a score; new" in told
+    assert "Dry run: nothing was stored." in told
+    assert not MetricImport.objects.exists()
+    told = run("harbour", file, "--metric", "TER", "--lower-is-better", "TER", "--name", "TER=T")
+    assert "Imported 1 metric: 1 scores of outputs, 0 of systems." in told
+    assert [row.metric for row in MetricImport.objects.all()] == ["imported-t-lower"]
+    again = run("harbour", file, "--metric", "TER", "--lower-is-better", "TER", "--name", "TER=T")
+    assert "Nothing changed" in again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["nowhere", "FILE"], "There is no test set 'nowhere'"),
+        (["harbour", "/nowhere.tsv"], "/nowhere.tsv: No such file"),
+        (["harbour", "FILE", "--column", "x"], "write COLUMN=FIELD"),
+        (["harbour", "FILE", "--metric", "BLEU"], "1 errors; nothing was stored"),
+    ],
+)
+def test_refusals(world: World, file: str, arguments: list[str], wanted: str) -> None:
+    with pytest.raises(CommandError, match=wanted):
+        run(*[file if each == "FILE" else each for each in arguments])
+    assert not MetricImport.objects.exists()
+
+
+def test_score_says_why_it_cannot_run_one(world: World, file: str) -> None:
+    run("harbour", file)
+    with pytest.raises(CommandError, match="its scores were computed elsewhere"):
+        call_command("score", "harbour", "--metric", "imported-comet")

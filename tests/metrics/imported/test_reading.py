@@ -1,0 +1,146 @@
+"""Files of scores: what they hold, what is refused, and where."""
+
+import pytest
+
+from metrics.imported.checking import Checked, check
+from metrics.imported.choices import Choices
+from tests.metrics.imported.files import table
+from tests.world import World
+
+LONG = ("segment\tsystem\tmetric\tscore", "1\tstrong\tCOMET\t0.5", "2\tstrong\tCOMET\t0.25")
+WIDE = ("Seg\tSystem\tCOMET-22\tTER\tmqm\tremark", "1\tstrong\t0.5\t30\t-1\tfine")
+
+
+def checked(world: World, *lines: str, file: str = "scores.tsv", **chosen: object) -> Checked:
+    return check(world.test_set, [table(file, *lines)], Choices(**chosen))  # type: ignore[arg-type]
+
+
+def errors(world: World, *lines: str, file: str = "scores.tsv", **chosen: object) -> list[str]:
+    return [str(each) for each in checked(world, *lines, file=file, **chosen).report.errors]
+
+
+def test_a_row_a_score(world: World) -> None:
+    [found] = checked(world, *LONG).metrics
+    assert (found.name, found.n_outputs, found.n_systems) == ("COMET", 2, 0)
+    assert found.coverage == {"strong": 2, "weak": 0}
+    assert found.plan is not None
+    assert found.plan.change == "new"
+
+
+def test_a_column_a_metric_keeps_its_name(world: World) -> None:
+    """Text is no score, and what people said is none of a metric unless somebody says so."""
+    result = checked(world, *WIDE)
+    assert [each.name for each in result.metrics if each.is_taken] == ["COMET-22", "TER"]
+    told = " ".join(str(each) for each in result.report.problems)
+    assert "remark" in told
+    assert "mqm: named like human scores" in told
+    assert "TER: measures of this name are usually better when lower" in told
+    chosen = checked(world, *WIDE, metrics=("mqm", "TER"), lower=frozenset(["TER"]))
+    assert [each.name for each in chosen.metrics if each.is_taken] == ["TER", "mqm"]
+    assert not any("better when lower" in str(each) for each in chosen.report.warnings)
+
+
+def test_without_segments_the_scores_are_of_systems(world: World) -> None:
+    [found] = checked(world, "system,BLEU", "strong,31.5", "weak,20", file="x.csv").metrics
+    assert (found.n_outputs, found.n_systems) == (0, 2)
+
+
+def test_json_lines(world: World) -> None:
+    lines = ['{"sid": 1, "mt": "weak", "Metric X": 0.5}', '{"sid": 2, "mt": "weak"}']
+    [found] = checked(world, *lines, file="x.jsonl").metrics
+    assert (found.name, found.n_outputs, found.n_missing) == ("Metric X", 1, 1)
+
+
+def test_scores_without_a_name_are_called_as_their_file(world: World) -> None:
+    lines = ("segment\tsystem\tscore", "1\tstrong\t0.5")
+    assert checked(world, *lines, file="COMET.tsv").metrics[0].name == "COMET"
+    named = checked(world, *lines, metric="XCOMET", metrics=("XCOMET",))
+    assert named.metrics[0].name == "XCOMET"
+
+
+def test_score_files_of_wmt_go_by_the_order_of_segments(world: World) -> None:
+    lines = [f"{system}\t{n / 4}" for system in ("weak", "strong") for n in range(4)]
+    segments = table("BLEU-refA.seg.score", *lines)
+    systems = table("BLEU-refA.sys.score", "weak\t20", "strong 30.5")
+    result = check(world.test_set, [segments, systems], Choices())
+    [found] = result.metrics
+    assert (found.name, found.n_outputs, found.n_systems) == ("BLEU-refA", 8, 2)
+    keys = dict(world.test_set.segments.values_list("key", "pk"))
+    weak = result.drafts[0].held.outputs[world.test_set.systems.get(name="weak").pk]
+    assert weak[keys["4"]] == 0.75
+    short = table("BLEU-refA.seg.score", *lines[:-1])
+    [wrong] = check(world.test_set, [short], Choices()).report.errors
+    assert (
+        str(wrong) == "BLEU-refA.seg.score: “strong” has 3 scores, and the test set has 4 segments"
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "wanted"),
+    [
+        ("9\tstrong\tCOMET\t1", "row 4, segment: the test set has no segment “9”"),
+        ("1\tother\tCOMET\t1", "row 4, system: the test set has no system “other”"),
+        ("\tstrong\tCOMET\t1", "row 4, segment: no segment is named"),
+        ("3\tstrong\t\t1", "row 4, metric: no metric is named"),
+        ("3\tstrong\tCOMET\thigh", "row 4, score: “high” is no number."),
+        ("3\tstrong\tCOMET\t0,5", "“0,5” is no number. Write a decimal point."),
+        ("3\tstrong\tCOMET\t1_0", "“1_0” is no number."),
+        ("3\tstrong\tCOMET\tinf", "row 4, score: an infinite score cannot be imported"),
+        ("2\tstrong\tCOMET\t1", "row 4, score: this output has a score of “COMET” already, in"),
+        ("3\tstrong\tCOMET", "row 4: the row has 3 cells, the header has 4"),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_row_and_field(world: World, row: str, wanted: str) -> None:
+    [told] = errors(world, *LONG, row)
+    assert told.startswith("scores.tsv, ")
+    assert wanted in told
+
+
+@pytest.mark.parametrize("cell", ["", "nan", "NaN", "None", "NA", "-"])
+def test_an_empty_cell_is_a_missing_score(world: World, cell: str) -> None:
+    [found] = checked(world, *LONG, f"3\tstrong\tCOMET\t{cell}").metrics
+    assert (found.n_outputs, found.n_missing) == (2, 1)
+
+
+def test_strangers_can_be_left_out_and_are_counted(world: World) -> None:
+    result = checked(world, *LONG, "9\tstrong\tCOMET\t1", "1\tother\tCOMET\t1", skips_unknown=True)
+    assert not result.report.errors
+    told = " ".join(str(each) for each in result.report.warnings)
+    assert "1 rows of 1 segments that the test set does not have are left out: 9" in told
+    assert "left out: other" in told
+
+
+def test_rows_of_other_languages_are_left_out(world: World) -> None:
+    """The world is zh-en."""
+    lines = ("lp\tsystem\tmetric\tscore", "zh-en\tstrong\tB\t1", "de-en\tstrange\tB\t2")
+    result = checked(world, *lines)
+    assert result.metrics[0].n_systems == 1
+    assert "1 rows of other languages are left out" in str(result.report.notes[0])
+    [told] = errors(world, lines[0], lines[2])[:1]
+    assert "no row is of zh-en" in told
+
+
+def test_columns_that_a_person_names(world: World) -> None:
+    lines = ("Zeile;x".replace(";", "\t") + "\tCOMET", "1\tstrong\t0.5")
+    assert "no column names the system" in errors(world, *lines)[0]
+    result = checked(world, *lines, columns={"Zeile": "segment", "x": "system"})
+    assert [each.n_outputs for each in result.metrics] == [1]
+    assert "no table has a column “y”" in errors(world, *LONG, columns={"y": "system"})[0]
+    assert "“who” is no field" in errors(world, *LONG, columns={"score": "who"})[0]
+
+
+def test_a_metric_that_no_file_has(world: World) -> None:
+    assert (
+        "the files have no metric BLEU; there are COMET"
+        in errors(world, *LONG, metrics=("BLEU",))[0]
+    )
+
+
+def test_two_names_of_one_metric(world: World) -> None:
+    lines = ("segment\tsystem\tCOMET\tother", "1\tstrong\t0.5\t0.5")
+    assert "two metrics are called “comet”" in errors(world, *lines, names={"other": "comet"})[0]
+
+
+def test_reading_ends_where_nobody_reads_on(world: World) -> None:
+    many = [f"{n}\tstrong\tCOMET\tx" for n in range(5_000)]
+    assert 1_000 <= len(errors(world, *LONG, *many)) < 1_010

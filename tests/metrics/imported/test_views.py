@@ -1,0 +1,144 @@
+"""The pages of imported scores: from the test set to the confirmation, and back."""
+
+from html import unescape
+from re import findall
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotation.models import TestSet
+from metrics.models import MetricImport
+from tests.world import World, make_user
+
+ADDRESS = "/testsets/harbour/scores/"
+WIDE = "seg\tMT\tCOMET\tTER\tmqm\n1\tstrong\t0.5\t30\t-1\n2\tstrong\t\t40\t0\n"
+
+
+@pytest.fixture
+def as_owner(world: World, client: Client) -> Client:
+    """The campaign admin who owns the test set."""
+    owner = make_user("owner", "campaign admin")
+    TestSet.objects.filter(pk=world.test_set.pk).update(created_by=owner)
+    client.force_login(owner)
+    return client
+
+
+def send(client: Client, text: str = WIDE, name: str = "scores.tsv") -> str:
+    """Send a file and return the address of the preview."""
+    response = client.post(ADDRESS, {"files": SimpleUploadedFile(name, text.encode())})
+    assert response.status_code == 302
+    return response.headers["Location"]
+
+
+def filled(page: str, **changed: object) -> dict[str, object]:
+    """What the form of a preview sends as it stands, with some changes (None: not sent)."""
+    found: dict[str, object] = dict(
+        findall(r'type="hidden" name="(shown_columns|seen)" value="([^"]*)"', page)
+    )
+    found["key"] = findall(r'name="key" value="([^"]*)"', page)
+    found |= dict(findall(r'name="(name-\d+)" value="([^"]*)"', page))
+    found |= dict.fromkeys(findall(r'name="((?:take|lower)-\d+)"[^>]* checked', page), "on")
+    for name, options in findall(r'(?s)<select name="(column-\d+)"(.*?)</select>', page):
+        found[name] = (findall(r'<option value="([^"]*)" selected', options) or [""])[0]
+    found |= changed
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def test_from_the_files_to_the_scores(world: World, as_owner: Client) -> None:
+    assert ADDRESS in as_owner.get("/testsets/harbour/").text
+    address = send(as_owner)
+    page = unescape(as_owner.get(address).text)
+    assert "Import 2 metrics" in page
+    assert "TER: measures of this name are usually better when lower" in page
+    assert not MetricImport.objects.exists()
+    # What changed since it was shown has to be looked at first.
+    sent = filled(page, **{"lower-1": "on", "import": "1"})
+    page = unescape(as_owner.post(address, sent).text)
+    assert "What would be stored is not what you saw" in page
+    response = as_owner.post(address, filled(page, **{"import": "1"}), follow=True)
+    assert "Imported 2 metrics: 3 scores of outputs, 0 of systems." in response.text
+    rows = {row.metric: row for row in MetricImport.objects.all()}
+    assert set(rows) == {"imported-comet", "imported-ter-lower"}
+    assert rows["imported-comet"].created_by.username == "owner"  # type: ignore[union-attr]
+    assert rows["imported-comet"].files[0]["name"] == "scores.tsv"
+    assert "TER (imported)" in response.text
+    assert as_owner.get(address).status_code == 302
+
+
+def test_metrics_can_be_left_out_and_named(world: World, as_owner: Client) -> None:
+    address = send(as_owner)
+    page = as_owner.get(address).text
+    chosen = {"take-0": None, "take-2": "on", "name-2": "Human MQM"}
+    page = as_owner.post(address, filled(page, **chosen)).text
+    assert "Import 2 metrics" in page
+    as_owner.post(address, filled(page, **{"import": "1"}))
+    assert set(MetricImport.objects.values_list("metric", flat=True)) == {
+        "imported-ter",
+        "imported-human-mqm",
+    }
+    assert (
+        "there is no score to import"
+        in as_owner.post(send(as_owner), filled(page, **{"take-1": None, "take-2": None})).text
+    )
+
+
+def test_columns_can_be_said_on_the_page(world: World, as_owner: Client) -> None:
+    address = send(as_owner, "Zeile\tMaschine\tCOMET\n1\tstrong\t0.5\n")
+    response = as_owner.get(address)
+    assert response.status_code == 422
+    assert "no column names the system; there are Zeile, Maschine, COMET" in response.text
+    chosen = {"column-0": "segment", "column-1": "system"}
+    page = as_owner.post(address, filled(response.text, **chosen)).text
+    assert "Import 1 metric<" in page
+    as_owner.post(address, filled(page, **{"import": "1"}))
+    assert MetricImport.objects.get().n_outputs == 1
+
+
+def test_errors_can_be_taken_along(world: World, as_owner: Client) -> None:
+    address = send(as_owner, "segment\tsystem\tCOMET\n1\tstrange\t0.5\n")
+    page = as_owner.get(address)
+    assert page.status_code == 422
+    assert "scores.tsv, row 2, system: the test set has no system “strange”" in unescape(page.text)
+    assert as_owner.get(f"{address}&problems").text.startswith("error\tscores.tsv, row 2, system")
+
+
+def test_a_metric_is_withdrawn(world: World, as_owner: Client) -> None:
+    address = send(as_owner)
+    as_owner.post(address, filled(as_owner.get(address).text, **{"import": "1"}))
+    withdraw = f"{ADDRESS}withdraw/"
+    response = as_owner.post(withdraw, {"metric": "imported-comet"}, follow=True)
+    assert "COMET (imported) is withdrawn." in response.text
+    assert "1 earlier or withdrawn import" in response.text
+    again = as_owner.post(withdraw, {"metric": "imported-comet"}, follow=True)
+    assert "withdrawn already" in again.text
+    page = as_owner.get("/metrics/imported-comet/").text
+    assert "Withdrawn" in page
+    assert "Retire" not in page
+
+
+def test_others_read_and_change_nothing(world: World, as_owner: Client, client: Client) -> None:
+    address = send(as_owner)
+    client.force_login(world.researcher)
+    assert "Check the files" not in client.get(ADDRESS).text
+    assert client.post(ADDRESS, {}).status_code == 403
+    assert client.get(address).status_code == 403
+    assert client.post(f"{ADDRESS}withdraw/", {"metric": "x"}).status_code == 403
+    client.force_login(make_user("colleague", "campaign admin"))
+    assert client.post(ADDRESS, {}).status_code == 403
+    assert "Harbour" not in client.get("/imports/metric-scores/").text
+
+
+def test_doors(world: World, as_owner: Client) -> None:
+    assert "/imports/metric-scores/" in as_owner.get("/metrics/").text
+    assert ADDRESS in as_owner.get("/imports/metric-scores/").text
+    assert as_owner.post(ADDRESS, {}).status_code == 422
+
+
+def test_the_list_of_metrics_has_no_run_of_them(world: World, as_owner: Client) -> None:
+    address = send(as_owner)
+    as_owner.post(address, filled(as_owner.get(address).text, **{"import": "1"}))
+    assert "imported" not in as_owner.get("/testsets/harbour/score/").text
+    page = as_owner.get("/metrics/").text
+    assert "Imported scores" in page
+    assert "COMET (imported)" in page
