@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import DefaultRouter
 
 from annotation.api import CampaignViewSet, JudgmentViewSet, TestSetViewSet
+from annotation.imports_api import HumanScoresImportView, JudgmentsImportView
 from dashboards.api import ResultViewSet
 from metrics.api import RunViewSet
 from metrics.dataset_api import FolderImportViewSet, PublishedImportViewSet
@@ -29,5 +30,7 @@ router.register("results", ResultViewSet, basename="api-result")
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("imports/judgments/", JudgmentsImportView.as_view(), name="api-import-judgments"),
+    path("imports/human-scores/", HumanScoresImportView.as_view(), name="api-import-human-scores"),
     path("", include(router.urls)),
 ]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from metrics.views import , datasets, fleet, metrics, runs
+from metrics.views import datasets, fleet, imports, metrics, runs
 
 urlpatterns = [
     path("metrics/", metrics.metric_list, name="metrics"),

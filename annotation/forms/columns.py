@@ -1,6 +1,6 @@
 """The part of an import's page that says what each column of a table holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -14,7 +14,8 @@ class ColumnsForm(forms.Form):
     """A choice for every column of a table, in the order of the table.
 
     `fields_of` is the present meaning of columns, such as `columns.propose` returns. Columns
-    without one stand at `unused`, which tables with columns of free names call differently.
+    without one stand at `unused`, which tables with columns of free names call differently. Fields
+    of `repeatable` may have several columns.
     """
 
     def __init__(
@@ -26,9 +27,10 @@ class ColumnsForm(forms.Form):
         *,
         unused: str = NOT_USED,
         prefix: str = "column",
+        repeatable: Collection[str] = (),
     ) -> None:
         super().__init__(data, prefix=prefix)
-        self.columns = columns
+        self.columns, self.repeatable = columns, repeatable
         choices = [("", unused), *((field.name, field.label) for field in wanted)]
         for number, column in enumerate(columns):
             self.fields[str(number)] = forms.ChoiceField(
@@ -45,7 +47,7 @@ class ColumnsForm(forms.Form):
         seen: dict[str, str] = {}
         for number, column in enumerate(self.columns):
             field = cleaned.get(str(number), "")
-            if field and field in seen:
+            if field and field in seen and field not in self.repeatable:
                 self.add_error(
                     str(number), f"“{seen[field]}” holds the same already; choose one of the two."
                 )

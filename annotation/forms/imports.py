@@ -10,10 +10,27 @@ from annotation.uploads import InputFile
 
 
 class ToolForm(forms.Form):
-    """What every tool's form has. `roles` are its files; `tool` its name."""
+    """What every tool's form has. `roles` are its files; `tool` its name.
+
+    `title` heads it, and `about` is a template that tells what is read. Fields besides `first`, if
+    that names any, are folded away.
+    """
 
     tool = ""
+    title = ""
+    about = ""
     roles: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+
+    @property
+    def visible_first(self) -> list[forms.BoundField]:
+        """The fields that everybody fills in."""
+        return [field for field in self if not self.first or field.name in self.first]
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """The others."""
+        return [field for field in self if self.first and field.name not in self.first]
 
     def sent(self) -> Sent:
         """Return what the person sent; nothing has been read yet."""
@@ -35,6 +52,7 @@ class AppraiseForm(ToolForm):
     """Batches, manifest and perhaps scores."""
 
     tool = APPRAISE
+    title = "From Appraise"
     roles = ("batches", "manifest", "scores")
     optional = ("scores",)
     prefix = APPRAISE
@@ -55,6 +73,7 @@ class PearmutForm(ToolForm, LanguagesForm):
     """One campaign file; it does not say the languages."""
 
     tool = PEARMUT
+    title = "From Pearmut"
     roles = ("campaign",)
     prefix = PEARMUT
 

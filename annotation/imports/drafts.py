@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 
 from annotation import protocols
 from annotation.models import Campaign, Item
 from annotation.protocols import Span
 
-# Stands for the source where a release holds scores without it.
+# Stands for the source of a segment whose text was not published.
 NO_SOURCE = "[source not published]"
 
 
@@ -59,7 +60,7 @@ class CampaignDraft:
 
     Of a draft, every batch goes to `annotators_per_item` of its `places` annotators.
     `output_scores` (system, segment) and `system_scores` (system) are human scores published
-    without the judgments behind them.
+    without the judgments behind them. Systems are those of the test set at `length_ratio`.
     """
 
     slug: str
@@ -74,6 +75,7 @@ class CampaignDraft:
     instructions: str = ""
     shown_text: Campaign.ShownText = Campaign.ShownText.REFERENCE
     z_pool: Campaign.ZPool = Campaign.ZPool.TARGETS
+    length_ratio: Decimal = Decimal(1)
     items: Sequence[ItemDraft] = ()
     judgments: Sequence[JudgmentDraft] = ()
     output_scores: Mapping[tuple[str, str], float] = field(default_factory=dict)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation import uploads
 from annotation.campaigns import Invitation, add_annotators
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.store import CampaignImport, store_campaign
+from annotation.imports.store import CampaignImport, require_same, store_campaign
 from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 
@@ -45,6 +46,12 @@ def launch(
 def examine(
     drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], report: Report, *, user: Any = None
 ) -> None:
-    """Check test sets by themselves and against what is stored; store nothing."""
-    for test_set_draft, _ in drafts:
-        uploads.examine(test_set_draft, report, user=user)
+    """Check test sets and campaigns against what is stored, and by themselves; store nothing."""
+    test_sets = {id(test_set): test_set for test_set, _ in drafts}
+    for test_set in test_sets.values():
+        uploads.examine(test_set, report, user=user)
+    for _, campaign in drafts:
+        try:
+            require_same(campaign)
+        except ValidationError as error:
+            report.error(" ".join(error.messages).rstrip("."))

@@ -1,4 +1,4 @@
-"""The tools whose campaigns can be imported, and sent files that wait for a confirmation.
+"""What can be imported as a campaign, and sent files that wait for a confirmation.
 
 The files wait as they were sent, and are read again when the person confirms.
 """
@@ -7,28 +7,55 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.imports import appraise, pearmut
+from annotation.imports import appraise, human_scores, judgments, pearmut
 from annotation.imports.drafts import CampaignDraft
+from annotation.imports.judgments import Reading, read_options
 from annotation.uploads import InputFile, Report, TestSetDraft, waiting
 from annotation.uploads.waiting import ExpiredError
 
-__all__ = ["APPRAISE", "PEARMUT", "ExpiredError", "Sent", "forget", "keep", "read", "recall"]
+__all__ = [
+    "APPRAISE",
+    "HUMAN_SCORES",
+    "JUDGMENTS",
+    "PEARMUT",
+    "ExpiredError",
+    "Reading",
+    "Sent",
+    "forget",
+    "keep",
+    "read",
+    "recall",
+]
 PURPOSE = "annotation.imports.waiting"
 APPRAISE, PEARMUT = "appraise", "pearmut"
+JUDGMENTS, HUMAN_SCORES = "judgments", "human-scores"
+TABLES = {JUDGMENTS: judgments.read, HUMAN_SCORES: human_scores.read}
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What a person sent: the tool, the files by role, and the words beside them."""
+    """What a person sent: the tool, the files by role, and the words beside them.
+
+    The roles of tables are their numbers. `columns` among the words is a JSON object.
+    """
 
     tool: str
     files: Mapping[str, InputFile]
     words: Mapping[str, str]
 
 
-def read(sent: Sent, report: Report) -> Drafts:
+def read(sent: Sent, report: Report) -> Reading:
     """Read what was sent; what is wrong goes to the report."""
+    if sent.tool in TABLES:
+        options = read_options(sent.words, report)
+        if report.errors:
+            return Reading()
+        return TABLES[sent.tool](list(sent.files.values()), options, report)
+    return Reading(_read_campaign(sent, report))
+
+
+def _read_campaign(sent: Sent, report: Report) -> Drafts:
     name = sent.words.get("name", "")
     if sent.tool == PEARMUT:
         return pearmut.read(

@@ -46,12 +46,11 @@ def store_campaign(draft: CampaignDraft, test_set: TestSet, *, user: Any = None)
     Importing the same again changes nothing. Raises ValidationError where the campaign is stored
     with other judgments, or where the draft names an output that is not there.
     """
-    stored = Campaign.objects.filter(slug=draft.slug).first()
+    stored = require_same(draft)
     if stored:
-        _require_same(stored, draft)
         return _result(stored, draft, is_new=False)
     campaign = _create(draft, test_set, user)
-    outputs = _outputs(test_set)
+    outputs = _outputs(campaign)
     segments = dict(test_set.segments.values_list("key", "pk"))
     items = _store_items(campaign, draft, segments, outputs)
     _store_judgments(campaign, draft, items)
@@ -82,13 +81,35 @@ def _with_revisions(judgments: Sequence[JudgmentDraft]) -> Iterator[tuple[Judgme
         yield judgment, seen[judgment.annotator, judgment.item]
 
 
-def _require_same(campaign: Campaign, draft: CampaignDraft) -> None:
+def require_same(draft: CampaignDraft) -> Campaign | None:
+    """Return the stored campaign of a draft's address, if there is one.
+
+    Raises ValidationError where that holds other judgments or other published scores.
+    """
+    campaign = Campaign.objects.filter(slug=draft.slug).first()
+    if campaign is None:
+        return None
     of_campaign = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     stored = set(of_campaign.values_list("submit_key", flat=True))
     wanted = {_submit_key(draft.slug, *answer) for answer in _with_revisions(draft.judgments)}
     if stored != wanted or campaign.items.count() != len(draft.items):
         raise ValidationError(
             f"A campaign {draft.slug!r} with other judgments is stored already "
+            f"({len(stored)} here, {len(wanted)} in the files)."
+        )
+    _require_same_scores(campaign, draft)
+    return campaign
+
+
+def _require_same_scores(campaign: Campaign, draft: CampaignDraft) -> None:
+    rows = PublishedScore.objects.filter(campaign=campaign).values_list(
+        "output__system__name", "output__segment__key", "system__name", "value"
+    )
+    stored = {(system or own, segment or ""): value for system, segment, own, value in rows}
+    wanted = {**draft.output_scores, **{(n, ""): v for n, v in draft.system_scores.items()}}
+    if stored != wanted:
+        raise ValidationError(
+            f"A campaign {draft.slug!r} with other published scores is stored already "
             f"({len(stored)} here, {len(wanted)} in the files)."
         )
 
@@ -100,6 +121,7 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         name=draft.name,
         study=draft.study,
         test_set=test_set,
+        length_ratio=draft.length_ratio,
         shown_text=draft.shown_text,
         question=draft.question,
         instructions=draft.instructions,
@@ -113,12 +135,12 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         closed_at=timezone.now() if finished else None,
         created_by=user if user is not None and user.is_authenticated else None,
     )
-    campaign.systems.set(test_set.systems.all())
+    campaign.systems.set(test_set.systems.filter(length_ratio=draft.length_ratio))
     return campaign
 
 
-def _outputs(test_set: TestSet) -> dict[tuple[str, str], int]:
-    rows = Output.objects.filter(system__test_set=test_set)
+def _outputs(campaign: Campaign) -> dict[tuple[str, str], int]:
+    rows = Output.objects.filter(system__in=campaign.systems.all())
     columns = rows.values_list("system__name", "segment__key", "pk")
     return {(system, segment): pk for system, segment, pk in columns}
 

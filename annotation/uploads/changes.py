@@ -91,7 +91,7 @@ def compare(draft: TestSetDraft, stored: Stored, report: Report) -> Changes:
 
 
 def _all_new(draft: TestSetDraft, report: Report) -> Changes:
-    if not draft.segments and not report.errors:
+    if not draft.segments and not draft.is_systems_only and not report.errors:
         report.error(
             f"there are no segments, and no test set “{draft.slug}” is stored that systems "
             "could be added to"

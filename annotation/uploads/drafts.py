@@ -55,7 +55,8 @@ class TestSetDraft:
     """A test set to be stored, or systems to be added to the stored one of the same slug.
 
     `segments` may be empty where a test set of this slug is stored: its segments are meant then.
-    `places` says where in the files a value was read, see `place`.
+    `places` says where in the files a value was read, see `place`. `is_systems_only` is a test set
+    of systems of which only scores are known: it has neither segments nor outputs.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks
@@ -68,6 +69,7 @@ class TestSetDraft:
     segments: list[SegmentDraft] = field(default_factory=list)
     systems: list[SystemDraft] = field(default_factory=list)
     places: dict[Where, Place] = field(default_factory=dict, repr=False, compare=False)
+    is_systems_only: bool = False
 
     def place(self, *where: str | int) -> Place:
         """Return where a value was read.

@@ -1,4 +1,4 @@
-"""Campaigns in from other tools, gold items in, judgments out."""
+"""Judgments, scores and campaigns of other tools in, gold items in, judgments out."""
 
 from collections import Counter
 from typing import Any
@@ -23,6 +23,7 @@ from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.forms.imports import AppraiseForm, GoldForm, PearmutForm, ToolForm
+from annotation.forms.tables import HumanScoresForm, JudgmentsForm
 from annotation.imports import sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
@@ -30,16 +31,18 @@ from annotation.imports.launch import Launched, examine, launch
 from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
+from annotation.views.corrections import correction_of, read_anew
 from annotation.views.errors import refuse
 from annotation.views.uploads import is_too_large, too_large_sentence
 
 SHOWN = 200
+FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)
 EXPIRED = "This import has expired or was finished already. Send the files again."
 
 
 @admin_required
 def import_campaign(request: HttpRequest) -> HttpResponse:
-    """Send a campaign of another tool; with `?check=token`, look at it and confirm it."""
+    """Send what was collected elsewhere; with `?check=token`, look at it and confirm it."""
     if is_too_large(request):
         return refuse(request, 413, "This import is too large", too_large_sentence())
     if token := request.GET.get("check", ""):
@@ -49,7 +52,7 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
         form.tool: form(request.POST or None, request.FILES or None)
         if form.tool == tool
         else form()
-        for form in (AppraiseForm, PearmutForm)
+        for form in FORMS
     }
     if tool in forms and forms[tool].is_valid():
         kept = sources.keep(forms[tool].sent(), signed_in(request).pk)
@@ -66,10 +69,16 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         messages.error(request, EXPIRED)
         return redirect("campaign-import")
     report = Report()
-    drafts = sources.read(sent, report)
+    reading = sources.read(sent, report)
+    drafts = reading.drafts
     if not report.errors:
         examine(drafts, report, user=request.user)
-    if request.method == "POST" and not report.errors:
+    is_change = "change" in request.POST
+    correction = correction_of(sent, reading, request.POST if is_change else None)
+    if correction and is_change and correction.is_valid():
+        kept = read_anew(token, sent, reading, correction, signed_in(request).pk)
+        return redirect(f"{reverse('campaign-import')}?check={kept}")
+    if request.method == "POST" and not is_change and not report.errors:
         return _store(request, drafts, token)
     if "problems" in request.GET:
         return _problems(report)
@@ -79,9 +88,11 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         "shown": report.errors[:SHOWN],
         "doubts": report.warnings[:SHOWN],
         "token": token,
+        "reading": reading,
+        "correction": correction,
         "section": "campaigns",
     }
-    status = 422 if report.errors else 200
+    status = 422 if report.errors or is_change else 200
     return render(request, "annotation/import_preview.html", context, status=status)
 
 
@@ -95,6 +106,10 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
     """What a campaign to be imported consists of."""
     kinds = Counter(item.kind for item in campaign.items)
     people = {judgment.annotator for judgment in campaign.judgments}
+    named = {item.system for item in campaign.items} | {name for name, _ in campaign.output_scores}
+    systems = [system.name for system in test_set.systems] or sorted(
+        name for name in named | set(campaign.system_scores) if name
+    )
     return {
         "campaign": campaign,
         "test_set": test_set,
@@ -102,7 +117,8 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
         "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
         "batches": len({item.batch for item in campaign.items if item.batch}),
         "annotators": len(people) if campaign.is_finished else campaign.places,
-        "systems": [system.name for system in test_set.systems],
+        "n_published": len(campaign.output_scores) + len(campaign.system_scores),
+        "systems": systems,
     }
 
 

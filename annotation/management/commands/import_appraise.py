@@ -72,9 +72,12 @@ def _say(command: BaseCommand, launched: Launched) -> None:
     """Write what was stored, with the personal links, which are known only now."""
     result = launched.result
     state = "imported" if result.is_new else "unchanged, it was stored already"
-    command.stdout.write(
-        f"{result.campaign.slug}: {result.n_items} items, {result.n_judgments} judgments: {state}."
+    held = (
+        f"{result.n_published} published scores"
+        if result.n_published
+        else f"{result.n_items} items, {result.n_judgments} judgments"
     )
+    command.stdout.write(f"{result.campaign.slug}: {held}: {state}.")
     for invitation in launched.invitations:
         path = reverse("personal-link", args=[invitation.token])
         command.stdout.write(f"  {invitation.annotator.label}: {path}")

@@ -1,0 +1,148 @@
+"""Forms of tables of judgments and of published human scores: files, and how they are read."""
+
+import json
+from typing import Any
+
+from django import forms
+
+from annotation import protocols
+from annotation.forms.imports import ToolForm
+from annotation.forms.uploads import FilesField
+from annotation.imports.judgments.options import LAST_WINS
+from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
+from annotation.models import Campaign, TestSet
+from annotation.uploads import InputFile
+
+COLUMNS = "columns"
+
+
+class HumanScoresWords(forms.Form):
+    """What a person says beside tables of scores; empty fields leave it to the tables."""
+
+    name = forms.CharField(
+        required=False, max_length=120, help_text="Empty: the name of the first file."
+    )
+    source_language = forms.CharField(
+        required=False,
+        max_length=20,
+        help_text="A code such as en or zh, where the tables have no column of it.",
+    )
+    target_language = forms.CharField(required=False, max_length=20)
+    test_set = forms.ModelChoiceField(
+        TestSet.objects.order_by("name"),
+        to_field_name="slug",
+        required=False,
+        label="Stored test set",
+        empty_label="none: texts come with the tables, or there are none",
+        help_text="Segments and systems must then have its keys and names.",
+    )
+    system = forms.CharField(
+        required=False, max_length=120, help_text="Where the tables have no column of systems."
+    )
+
+    def words(self) -> dict[str, str]:
+        """Return what was said, as text."""
+        words = {name: value for name, value in self.cleaned_data.items() if name in self.fields}
+        if isinstance(words.get("test_set"), TestSet):
+            words["test_set"] = words["test_set"].slug
+        return {name: str(value) for name, value in words.items() if value not in (None, "", False)}
+
+
+class JudgmentsWords(HumanScoresWords):
+    """What a person says beside tables of judgments."""
+
+    annotator = forms.CharField(
+        required=False,
+        max_length=80,
+        help_text="Where one person gave all judgments, or a cell names nobody.",
+    )
+    protocol = forms.ChoiceField(
+        required=False,
+        help_text="Else: scores alone are direct assessment, scores with error spans ESA, error "
+        "spans alone MQM.",
+    )
+    scale = forms.CharField(
+        required=False,
+        max_length=40,
+        label="Scale of the scores",
+        help_text="Empty: whole numbers from 0 to 100. Otherwise its ends, such as 0-6: scores are "
+        "then mapped linearly to 0–100 and rounded.",
+    )
+    ties = forms.ChoiceField(
+        required=False,
+        label="Two different answers without times",
+        choices=[("", "are errors"), (LAST_WINS, "the last row counts, earlier ones are kept")],
+    )
+    ends_included = forms.BooleanField(
+        required=False, label="The end of an error span names its last character"
+    )
+    time_zone = forms.CharField(
+        required=False,
+        max_length=60,
+        help_text="Of times that name none, such as Europe/Berlin. Empty: UTC.",
+    )
+    shown_text = forms.ChoiceField(
+        required=False,
+        label="Annotators saw",
+        choices=[(value, f"the {label.lower()}") for value, label in Campaign.ShownText.choices][
+            ::-1
+        ],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        labels = [(name, protocols.get(name).label) for name in protocols.PROTOCOLS]
+        self.fields["protocol"].choices = [("", "as the columns say"), *labels]  # type: ignore[attr-defined]
+
+
+class TablesForm(ToolForm):
+    """Tables by number."""
+
+    first = ("tables", "name", "source_language", "target_language", "test_set")
+
+    def sent(self) -> Sent:
+        """Return what the person sent; nothing has been read yet."""
+        files = {str(n): InputFile.sent(file) for n, file in enumerate(self.cleaned_data["tables"])}
+        words = self.words()  # type: ignore[attr-defined]
+        if self.data.get(COLUMNS):
+            words[COLUMNS] = str(self.data[COLUMNS])
+        return Sent(self.tool, files, words)
+
+
+class JudgmentsForm(TablesForm, JudgmentsWords):
+    """Tables of judgments, with texts in them or beside them."""
+
+    tool = prefix = JUDGMENTS
+    title = "A table of judgments"
+    about = "annotation/_judgments_columns.html"
+    field_order = ("tables",)
+
+    tables = FilesField(
+        help_text="TSV, CSV or JSONL: the judgments, and if you like tables of the texts."
+    )
+
+
+class HumanScoresForm(TablesForm, HumanScoresWords):
+    """Tables of published scores, with texts in them or beside them."""
+
+    tool = prefix = HUMAN_SCORES
+    title = "Published human scores"
+    about = "annotation/_human_scores_columns.html"
+    field_order = ("tables",)
+
+    tables = FilesField(
+        help_text="TSV, CSV or JSONL: scores of segments, of systems, and if you like the texts."
+    )
+
+
+WORDS: dict[str, type[HumanScoresWords]] = {
+    JUDGMENTS: JudgmentsWords,
+    HUMAN_SCORES: HumanScoresWords,
+}
+
+
+def changed(sent: Sent, words: HumanScoresWords, said: dict[str, str]) -> Sent:
+    """Return what was sent with other words, and with what was said of its columns."""
+    columns = json.loads(sent.words.get(COLUMNS, "") or "{}") | said
+    values = words.words() | ({COLUMNS: json.dumps(columns)} if columns else {})
+    return Sent(sent.tool, sent.files, values)

@@ -1,0 +1,221 @@
+"""Published human scores of segments and systems, from tables that nobody made for us.
+
+A table with segments holds scores of outputs, one without holds scores of whole systems. Every
+column of scores, or every name in a column of names, becomes a campaign without judgments.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from annotation.imports.drafts import CampaignDraft
+from annotation.imports.judgments.fields import (
+    TEXT_FIELDS,
+    Sheet,
+    check_chosen,
+    matched,
+    read_tables,
+    say_unused,
+)
+from annotation.imports.judgments.groups import Group, groups_of
+from annotation.imports.judgments.options import Options
+from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_columns, all_fields
+from annotation.imports.judgments.rows import Row, join
+from annotation.models import Campaign, Item
+from annotation.uploads import SystemDraft
+from annotation.uploads.columns import Wanted, propose
+from annotation.uploads.files import InputFile
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables import Table
+
+QUESTION = "The scores were published; how they were asked for is not known here."
+SCORE = Wanted("score", "human score")
+NAME = Wanted("score_name", "name of the human score", ("score_type", "annotation", "metric_name"))
+FIELDS = (SCORE, NAME, *TEXT_FIELDS)
+# Columns of scores by their usual names. One that says `human` goes before all others: beside
+# it, `score` is what a metric gave.
+HUMAN = ("human", "human_score", "human_z", "human_raw", "human_mean", "published_score")
+USUAL = (
+    "score", "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr",
+    "sqm", "rating", "published_mqm", "mean_penalty", "published_penalty", "daRR", "cesa",
+)  # fmt: skip
+NUMBERED = ("mqm", "esa", "da")
+LABELS = ("Score", "Segment", "System", "Value")
+
+
+@dataclass
+class Found:
+    """The scores of one name in one language pair."""
+
+    outputs: dict[tuple[str, str], float] = field(default_factory=dict)
+    systems: dict[str, float] = field(default_factory=dict)
+
+
+def read(files: Sequence[InputFile], options: Options, report: Report) -> Reading:
+    """Read tables of published scores, with tables of texts beside them or without.
+
+    What is wrong goes to the report, with file, row and column; errors there forbid storing.
+    """
+    tables = read_tables(files, report)
+    chosen = matched(options.columns, tables)
+    check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
+    seen = Reading(columns=all_columns(tables), wanted=FIELDS)
+    if report.errors or not tables:
+        return seen
+    sheets = [_sheet(table, chosen) for table in tables]
+    seen = replace(seen, fields=all_fields(sheets))
+    scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
+    if not scored:
+        _ask(sheets, report)
+        return seen
+    say_unused(sheets, report)
+    rows = [row for sheet in scored for row in _rows(sheet, options, report)]
+    others = join(
+        [row for row in rows if row.name("segment")],
+        [sheet for sheet in sheets if sheet not in scored],
+        report,
+    )
+    if report.errors:
+        return seen
+    named = replace(options, name=options.name or PurePath(files[0].name).stem)
+    drafts = _drafts(rows, others, named, report)
+    return replace(seen, drafts=drafts, labels=LABELS, first=[_shown(row) for row in rows[:FIRST]])
+
+
+def _is_scored(sheet: Sheet, options: Options) -> bool:
+    return "score" in sheet.has and ("system" in sheet.has or bool(options.system))
+
+
+def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
+    """Say what columns hold; several may hold scores."""
+    own = {column: name for column, name in chosen.items() if column in table.columns}
+    found = propose(table.columns, FIELDS[1:], own)
+    if "score" not in chosen.values():
+        found |= dict.fromkeys(_score_columns(table, found), SCORE.name)
+    return Sheet(table, found)
+
+
+def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
+    free = [column for column in table.columns if column not in found]
+    human = [column for column in free if column in HUMAN]
+    usual = {name.lower() for name in USUAL}
+    return human or [c for c in free if c in usual or _is_numbered(c)]
+
+
+def _is_numbered(column: str) -> bool:
+    """Whether a column is one of several of a kind: `esa_1`, `MQM-2`."""
+    head = column.rstrip("0123456789").rstrip("_- ")
+    return head in NUMBERED and head != column
+
+
+def _ask(sheets: Iterable[Sheet], report: Report) -> None:
+    for sheet in sheets:
+        columns = ", ".join(sheet.table.columns)
+        report.error(
+            f"no column is known to hold human scores of systems. The columns are {columns}; say "
+            "which hold the score and the system",
+            Place(sheet.name, 1),
+        )
+
+
+def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
+    """Return a row for each score; empty cells are left out, and counted."""
+    columns = [column for column, name in sheet.fields.items() if name == SCORE.name]
+    names = [(c, name) for c, name in sheet.fields.items() if name and name != SCORE.name]
+    rows, empty = [], 0
+    for line, cells in sheet.table.rows:
+        common = {name: cells[c] for c, name in names if c in cells}
+        common = {"kind": Item.Kind.TARGET.value, **common}
+        common["system"] = str(common.get("system") or "").strip() or options.system
+        for column in columns:
+            own = Sheet(sheet.table, {**dict(names), column: SCORE.name})
+            row = Row({**common, "score": cells.get(column)}, Place(sheet.name, line), own)
+            value = row.number("score", report)
+            empty += value is None
+            if value is not None and _has_keys(row, report):
+                label = row.name(NAME.name) or column
+                row.cells |= {"score": value, NAME.name: label}
+                rows.append(row)
+    if empty:
+        report.warn(f"{empty:,} cells of scores are empty: left out", Place(sheet.name))
+    return rows
+
+
+def _has_keys(row: Row, report: Report) -> bool:
+    """Whether a row says what its score is of."""
+    if not row.name("system"):
+        report.error("it is not said which system this is", row.at("system"))
+    if "segment" in row.sheet.has and not row.name("segment"):
+        report.error("it is not said which segment this is", row.at("segment"))
+    return bool(row.name("system"))
+
+
+def _shown(row: Row) -> list[str]:
+    segment = row.name("segment") or "all"
+    return [row.name(NAME.name), segment, row.name("system"), f"{row.cells['score']:g}"]
+
+
+def _drafts(rows: list[Row], others: Sequence[Row], options: Options, report: Report) -> Drafts:
+    drafts: Drafts = []
+    for group in groups_of(rows, others, options, report):
+        found = _by_name(group, report)
+        _check_systems(group, report)
+        for name, scores in found.items():
+            slug, title = group.named(name, is_only=len(found) == 1)
+            draft = CampaignDraft(
+                slug=slug,
+                name=title,
+                question=QUESTION,
+                shown_text=Campaign.ShownText(options.shown_text),
+                length_ratio=group.ratio,
+                output_scores=scores.outputs,
+                system_scores=scores.systems,
+            )
+            drafts.append((group.test_set, draft))
+    return drafts
+
+
+def _by_name(group: Group, report: Report) -> dict[str, Found]:
+    """Return the scores of a language pair by name; two rows of one cell must agree."""
+    found: dict[str, Found] = {}
+    first: dict[tuple[str, str, str], Row] = {}
+    copies = 0
+    for row in group.rows:
+        name, segment, system = row.key((NAME.name, "segment", "system"))
+        value = row.cells["score"]
+        before = first.setdefault((name, segment, system), row)
+        copies += before is not row
+        if before.cells["score"] != value:
+            what = f"segment “{segment}” of “{system}”" if segment else f"“{system}”"
+            message = f"{what} has another score in {before.place} ({before.cells['score']:g})"
+            report.error(message, row.at("score"))
+        scores = found.setdefault(name, Found())
+        if segment:
+            scores.outputs[system, segment] = value
+        else:
+            scores.systems[system] = value
+    if copies:
+        report.note(f"{copies:,} scores are there again with the same value; each counts once")
+    return found
+
+
+def _check_systems(group: Group, report: Report) -> None:
+    """A scored system must have an output of the scored segment; with no segment at all, the
+    systems alone make the test set."""
+    draft = group.test_set
+    if not draft.segments and not group.is_stored:
+        names = dict.fromkeys(row.name("system") for row in group.rows)
+        draft.is_systems_only = True
+        draft.systems = [SystemDraft(name) for name in names]
+        report.warn(
+            "the tables hold no segments: a test set of systems alone is made. Their scores can be "
+            "compared with each other, and with metrics' scores of systems, but not with texts"
+        )
+        return
+    systems = {name for name, _ in group.texts.outputs}
+    for row in group.rows:
+        segment, system = row.name("segment"), row.name("system")
+        if system not in systems:
+            report.error(f"“{system}” has a score, but no output", row.at("system"))
+        elif segment and (system, segment) not in group.texts.outputs:
+            report.error(f"“{system}” has no output for segment “{segment}”", row.at("system"))

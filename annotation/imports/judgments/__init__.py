@@ -1,0 +1,7 @@
+"""Tables of judgments that nobody made for us: rows to the drafts that every import stores."""
+
+from annotation.imports.judgments.fields import FIELDS
+from annotation.imports.judgments.options import Options, read_options
+from annotation.imports.judgments.read import Reading, read
+
+__all__ = ["FIELDS", "Options", "Reading", "read", "read_options"]

@@ -1,0 +1,194 @@
+"""Rows of judgments to answers: one person's answer to one thing that was shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.kinds import SHOW_OUTPUT
+from annotation.imports.judgments.options import Options
+from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
+from annotation.imports.judgments.spans import RawSpan, raw_spans
+from annotation.imports.judgments.times import Clock
+from annotation.models import Annotator, Item
+from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
+from annotation.uploads.problems import Report
+
+LONGEST_PAUSE = 10**9  # seconds
+
+
+@dataclass
+class Answer:
+    """What a person answered, as read: the score is still on the table's own scale."""
+
+    row: Row
+    who: str
+    segment: str
+    system: str
+    kind: Item.Kind
+    batch: str
+    item: str
+    partner: str
+    score: float | None
+    spans: list[RawSpan]
+    started_at: datetime | None
+    submitted_at: datetime | None
+    comment: str
+    is_flagged: bool
+    revision: int | None
+    text: str
+    low: int | None = None
+    high: int | None = None
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """All that an answer says: two rows with the same are one answer."""
+        spans = tuple(
+            tuple(sorted((k, str(v)) for k, v in raw.values.items())) for raw in self.spans
+        )
+        return (self.score, spans, self.started_at, self.submitted_at, self.comment,
+                self.is_flagged)  # fmt: skip
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was given."""
+        return self.submitted_at or self.started_at
+
+
+@dataclass
+class Reader:
+    """Reads answers; counts what was left out."""
+
+    options: Options
+    report: Report
+    clock: Clock
+    missing: list[Row] = field(default_factory=list)
+
+    def read(self, rows: Sequence[Row], span_sheets: Sequence[Sheet]) -> list[Answer]:
+        """Return the answers of rows, with the spans of sheets that hold one a row."""
+        answers: list[Answer] = []
+        begun: dict[Key, Answer] = {}
+        for row in rows:
+            key = row.key((*KEYS, "annotator", "kind", "revision", "document"))
+            if row.sheet.has_span_rows and key in begun:
+                self._add_spans(begun[key], row)
+                continue
+            answer = self._answer(row)
+            if answer is not None:
+                begun[key] = answer
+                answers.append(answer)
+        for sheet in span_sheets:
+            self._join_spans(answers, sheet)
+        return [answer for answer in answers if self._is_answer(answer, bool(span_sheets))]
+
+    def _add_spans(self, answer: Answer, row: Row) -> None:
+        score = row.number("score", self.report)
+        if score is not None and answer.score is not None and score != answer.score:
+            self.report.error(
+                f"this error belongs to the judgment of {answer.row.place}, which has another "
+                f"score ({answer.score:g})",
+                row.at("score"),
+            )
+        answer.score = score if answer.score is None else answer.score
+        answer.spans += raw_spans(row, self.report)
+
+    def _join_spans(self, answers: Sequence[Answer], sheet: Sheet) -> None:
+        known = {name for answer in answers for name in answer.row.cells}
+        shared = [key for key in KEYS if key in sheet.has and key in known]
+        by_key: dict[Key, list[Answer]] = {}
+        for answer in answers:
+            by_key.setdefault(answer.row.key(shared), []).append(answer)
+        for row in rows_of(sheet):
+            found = by_key.get(row.key(shared), [])
+            if len(found) == 1:
+                found[0].spans += raw_spans(row, self.report)
+                continue
+            named = ", ".join(f"{name} “{row.name(name)}”" for name in shared)
+            what = f"{len(found)} judgments" if found else "no judgment"
+            self.report.error(f"{what} of {named}: this error belongs to one", row.place)
+
+    def _answer(self, row: Row) -> Answer | None:
+        before = len(self.report.errors)
+        who = self._label(row, "annotator") or self.options.annotator
+        if not who:
+            self.report.error("it is not said who judged", row.at("annotator"))
+        started, submitted = self._times(row)
+        kind = row.kind(self.report)
+        answer = Answer(
+            row=row,
+            who=who,
+            segment=row.name("segment"),
+            system=row.name("system"),
+            kind=kind,
+            batch=self._label(row, "batch"),
+            item=row.name("item"),
+            partner=row.name("partner"),
+            score=row.number("score", self.report),
+            spans=raw_spans(row, self.report),
+            started_at=started,
+            submitted_at=submitted,
+            comment=self._clean(row, "comment"),
+            is_flagged=row.is_true("is_flagged", self.report),
+            revision=row.whole("revision", self.report),
+            text="" if kind in SHOW_OUTPUT else self._clean(row, "output"),
+            low=row.whole("low", self.report),
+            high=row.whole("high", self.report),
+        )
+        return answer if len(self.report.errors) == before else None
+
+    def _label(self, row: Row, name: str) -> str:
+        """A name that a column of ours holds."""
+        model, column = (Annotator, "label") if name == "annotator" else (Item, "batch")
+        label, longest = row.name(name), max_length(model, column)
+        if len(label) > longest:
+            message = f"“{label[:30]}…” has {len(label)} characters, more than {longest}"
+            self.report.error(message, row.at(name))
+        if found := FORBIDDEN_IN_NAMES.search(label):
+            self.report.error(f"the name contains {character(found[0])}", row.at(name))
+        return label
+
+    def _clean(self, row: Row, name: str) -> str:
+        text = row.text(name, self.report)
+        if found := FORBIDDEN.search(text):
+            self.report.error(f"the text contains {character(found[0])}", row.at(name))
+        return text
+
+    def _times(self, row: Row) -> tuple[datetime | None, datetime | None]:
+        times: list[datetime | None] = []
+        for name in ("started_at", "submitted_at"):
+            try:
+                times.append(self.clock.read(row.cells.get(name)))
+            except ValueError as error:
+                self.report.error(str(error), row.at(name))
+                times.append(None)
+        seconds = row.number("seconds", self.report)
+        if seconds is not None and not 0 <= seconds <= LONGEST_PAUSE:
+            self.report.error(f"{seconds:g} seconds cannot have passed", row.at("seconds"))
+            seconds = None
+        return self.clock.both(times[0], times[1], seconds)
+
+    def _is_answer(self, answer: Answer, has_span_sheets: bool) -> bool:
+        """Whether anything was answered: a row without score and spans is a missing answer."""
+        row = answer.row
+        takes_spans = has_span_sheets or row.sheet.has_span_rows or "spans" in row.sheet.has
+        takes_score = "score" in row.sheet.has or "score" in row.cells
+        is_there = answer.score is not None or bool(answer.spans)
+        if not is_there and (takes_score or not takes_spans):
+            self.missing.append(row)
+            return False
+        return True
+
+
+def say(reader: Reader, report: Report) -> None:
+    """Report what was left out, and which times could not be kept."""
+    if reader.missing:
+        report.warn(
+            f"{len(reader.missing):,} rows have no score and no error: nothing was answered "
+            "there, and they are left out",
+            reader.missing[0].at("score"),
+        )
+    for reason, number in reader.clock.doubtful.items():
+        report.warn(f"{number:,} judgments have impossible times ({reason}): they are kept without")
+    if reader.clock.without_zone:
+        zone = reader.clock.zone or "UTC, as no other was said"
+        report.warn(f"{reader.clock.without_zone:,} times name no time zone: read as {zone}")

@@ -1,0 +1,101 @@
+"""The answers of one campaign to a draft: protocol, scores, items, revisions."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from annotation import protocols
+from annotation.imports.drafts import CampaignDraft, ItemDraft
+from annotation.imports.judgments.answers import Answer
+from annotation.imports.judgments.drafting import Drafter
+from annotation.imports.judgments.items import Items, have_global_ids, on_screens
+from annotation.imports.judgments.options import Options
+from annotation.imports.judgments.texts import Texts
+from annotation.models import Campaign, Item
+from annotation.protocols import Layout
+from annotation.uploads.problems import Report
+
+QUESTION = "How good is the black text as a translation of the gray text?"
+CONTROLS = {Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.REPEAT}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a campaign is called, and the texts that were judged in it."""
+
+    slug: str
+    name: str
+    texts: Texts
+    documents: Mapping[str, str]
+    ratio: Decimal
+
+
+def build(
+    answers: Sequence[Answer], frame: Frame, options: Options, report: Report
+) -> CampaignDraft:
+    """Return the campaign of some answers; what is wrong goes to the report."""
+    protocol = _protocol(answers, options, report)
+    answers = _usable(answers, protocol, report)
+    items = Items(frame.texts, have_global_ids(answers))
+    judgments = Drafter(protocol, frame.texts, options, report).draft(answers, items)
+    items.pair(report)
+    shown: Sequence[ItemDraft] = items.drafts
+    if protocol.layout == Layout.DOCUMENT:
+        shown = on_screens(shown, frame.documents)
+    has_controls = any(item.kind in CONTROLS for item in shown)
+    return CampaignDraft(
+        slug=frame.slug,
+        name=frame.name,
+        question=QUESTION if protocol.spans is None else protocol.question,
+        protocol=protocol.name,
+        shown_text=Campaign.ShownText(options.shown_text),
+        z_pool=Campaign.ZPool.ALL if has_controls else Campaign.ZPool.TARGETS,
+        length_ratio=frame.ratio,
+        items=shown,
+        judgments=judgments,
+    )
+
+
+def _protocol(answers: Sequence[Answer], options: Options, report: Report) -> protocols.Protocol:
+    """The stated protocol, the table's, or the one that fits what was answered."""
+    named = {answer.row.name("protocol") for answer in answers}
+    if options.protocol:
+        return protocols.get(options.protocol)
+    if len(named) == 1 and named <= set(protocols.PROTOCOLS):
+        return protocols.get(named.pop())
+    scores = [answer.score for answer in answers if answer.score is not None]
+    if any(answer.spans for answer in answers) or not scores:
+        if scores and max(scores) <= 0 and min(scores) < 0:
+            report.note("there are error spans, and no score is above 0: the scores are taken as "
+                        "minus the penalty of the spans (MQM)")  # fmt: skip
+            return protocols.get("mqm")
+        return protocols.get("esa" if scores else "mqm")
+    if any(answer.kind == Item.Kind.DOCUMENT for answer in answers):
+        return protocols.get("document-da")
+    return protocols.get(protocols.DEFAULT)
+
+
+def _usable(
+    answers: Sequence[Answer], protocol: protocols.Protocol, report: Report
+) -> list[Answer]:
+    """Leave out, and count, what a protocol or an analysis cannot hold."""
+    out: Counter[str] = Counter()
+    kept = []
+    for answer in answers:
+        reason = _reason_against(answer, protocol)
+        out[reason] += 1
+        if not reason:
+            kept.append(answer)
+    for reason, number in out.items():
+        if reason:
+            report.warn(f"{number:,} judgments are left out: {reason}")
+    return kept
+
+
+def _reason_against(answer: Answer, protocol: protocols.Protocol) -> str:
+    if answer.kind == Item.Kind.DOCUMENT and protocol.layout != Layout.DOCUMENT:
+        return "they are of whole documents, which this protocol does not rate"
+    if answer.kind == Item.Kind.GOLD and answer.low is None and answer.high is None:
+        return "they are of gold items, and no column low or high tells the right score"
+    return ""

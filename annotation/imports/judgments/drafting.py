@@ -1,0 +1,124 @@
+"""Answers to judgments as they are stored: scores 0–100, spans in code points, revisions."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.imports.drafts import JudgmentDraft
+from annotation.imports.judgments.answers import Answer
+from annotation.imports.judgments.items import Items
+from annotation.imports.judgments.options import Options
+from annotation.imports.judgments.revisions import Revisions
+from annotation.imports.judgments.scales import Scores
+from annotation.imports.judgments.spans import SpanReader
+from annotation.imports.judgments.texts import Texts
+from annotation.models import Item
+from annotation.protocols import Protocol, Span
+from annotation.uploads.problems import Place, Report
+
+DIFFERENCE = 1e-6
+
+
+@dataclass
+class Drafter:
+    """Drafts the judgments of one campaign; `other_penalties` are scores that spans contradict."""
+
+    protocol: Protocol
+    texts: Texts
+    options: Options
+    report: Report
+    other_penalties: int = 0
+    first_other: Place | None = None
+
+    def __post_init__(self) -> None:
+        self.scores = Scores(self.options.scale, self.report)
+        self.spans = SpanReader(self.protocol, self.options.ends_included, self.report)
+        self.revisions = Revisions(self.options.ties, self.report)
+
+    def draft(self, answers: Sequence[Answer], items: Items) -> list[JudgmentDraft]:
+        """Return the judgments, in each person's own order; what was done is reported."""
+        groups: dict[tuple[str, int], list[Answer]] = defaultdict(list)
+        for answer in _in_time(answers):
+            groups[answer.who, items.number(answer)].append(answer)
+        drafts = [
+            self._judgment(who, item, answer)
+            for (who, item), group in groups.items()
+            for answer in self.revisions.order(group)
+        ]
+        self._say(answers)
+        return drafts
+
+    def _judgment(self, who: str, item: int, answer: Answer) -> JudgmentDraft:
+        spans = self._spans(answer)
+        return JudgmentDraft(
+            annotator=who,
+            item=item,
+            score=self._score(answer, spans),
+            started_at=answer.started_at,
+            submitted_at=answer.submitted_at,
+            spans=spans,
+            comment=answer.comment,
+            is_flagged=answer.is_flagged,
+        )
+
+    def _spans(self, answer: Answer) -> tuple[Span, ...]:
+        if self.protocol.spans is None:
+            if answer.spans:
+                message = f"the protocol {self.protocol.name} takes no error spans"
+                self.report.error(message, answer.spans[0].place)
+            return ()
+        output = self.texts.outputs.get((answer.system, answer.segment), "")
+        # The text of a degraded copy is often not published: its spans cannot be checked then.
+        is_unknown = answer.kind == Item.Kind.BAD_REF and not answer.text
+        shown = answer.text or ("" if is_unknown else output)
+        return self.spans.read(answer.spans, self.texts.sources.get(answer.segment, ""), shown)
+
+    def _score(self, answer: Answer, spans: Sequence[Span]) -> int | None:
+        if self.protocol.has_score and answer.score is None:
+            message = f"the protocol {self.protocol.name} needs a score, and there is none"
+            self.report.error(message, answer.row.at("score"))
+        elif self.protocol.has_score and answer.score is not None:
+            return self.scores.read(answer.row, answer.score)
+        elif answer.score is not None and self.protocol.spans is not None:
+            penalty = self.protocol.spans.penalty(spans)
+            if not math.isclose(abs(answer.score), penalty, abs_tol=DIFFERENCE):
+                self.first_other = self.first_other or answer.row.at("score")
+                self.other_penalties += 1
+        return None
+
+    def _say(self, answers: Sequence[Answer]) -> None:
+        self.revisions.say()
+        given = [answer.score for answer in answers if answer.score is not None]
+        if self.protocol.has_score:
+            self.scores.say(given)
+        elif given:
+            self.report.note(
+                f"{self.protocol.name} computes scores from the spans: those of the table are only "
+                "compared with them"
+            )
+        if self.other_penalties and self.first_other:
+            self.report.warn(
+                f"{self.other_penalties:,} of {len(given):,} scores are not minus the penalty of "
+                "their spans here; the penalty counts. To keep the scores too, import them as "
+                "published human scores",
+                self.first_other,
+            )
+        counts = self.spans.counts
+        if counts["undecided"]:
+            message = f"{counts['undecided']:,} error spans have no severity yet: left out"
+            self.report.warn(message)
+        if counts["unplaced"]:
+            message = (
+                "error spans are of texts that are not known here: their ends were not checked"
+            )
+            self.report.warn(f"{counts['unplaced']:,} {message}")
+
+
+def _in_time(answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Each person's own order: that of the times where all are known, else the table's."""
+    timed = [(answer.time, number) for number, answer in enumerate(answers)]
+    known = [(time, number) for time, number in timed if time is not None]
+    if len(known) < len(answers):
+        return answers
+    return [answers[number] for _, number in sorted(known)]

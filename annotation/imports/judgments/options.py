@@ -1,0 +1,113 @@
+"""What a person says beside the tables: names, languages, protocol, scale, rules."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from annotation import languages, protocols
+from annotation.models import Campaign
+from annotation.uploads.problems import Place, Report
+
+LAST_WINS = "last"
+SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|:|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How tables are to be read; an empty text leaves it to the tables.
+
+    `columns` maps columns to fields, an empty field meaning that a column is not used.
+    `annotator` and `system` stand where the tables name none. `scale` is the scale of the scores,
+    mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
+    one thing whose order no time tells. `ends_included`: offsets of error spans name the last
+    character, not the one behind it.
+    """
+
+    name: str = ""
+    source_language: str = ""
+    target_language: str = ""
+    test_set: str = ""
+    protocol: str = ""
+    annotator: str = ""
+    system: str = ""
+    scale: tuple[float, float] | None = None
+    ties: str = ""
+    ends_included: bool = False
+    time_zone: str = ""
+    shown_text: str = Campaign.ShownText.SOURCE
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_options(words: Mapping[str, Any], report: Report) -> Options:
+    """Return the options that a form, a command or a program gave as text; errors are reported."""
+    given = {name: str(value).strip() for name, value in words.items() if value not in (None, "")}
+    language = {
+        side: _language(given.get(side, ""), side, report)
+        for side in ("source_language", "target_language")
+    }
+    _among("protocol", given, protocols.PROTOCOLS, report)
+    _among("ties", given, (LAST_WINS,), report)
+    _among("shown_text", given, Campaign.ShownText.values, report)
+    plain = ("name", "test_set", "protocol", "annotator", "system", "ties", "shown_text")
+    return Options(
+        **{name: given[name] for name in plain if name in given},
+        **language,
+        scale=_scale(given.get("scale", ""), report),
+        ends_included=given.get("ends_included", "").lower() in ("true", "1", "yes", "on"),
+        time_zone=_zone(given.get("time_zone", ""), report),
+        columns=read_columns(given.get("columns", ""), report),
+    )
+
+
+def _language(code: str, name: str, report: Report) -> str:
+    try:
+        return languages.normalise(code) if code else ""
+    except ValueError as error:
+        report.error(str(error), Place(field=name))
+        return ""
+
+
+def _among(name: str, given: Mapping[str, str], known: Any, report: Report) -> None:
+    if given.get(name) and given[name] not in known:
+        message = f"“{given[name]}” is not known; known are {', '.join(known)}"
+        report.error(message, Place(field=name))
+
+
+def _scale(text: str, report: Report) -> tuple[float, float] | None:
+    """Read `0-6`, `1 to 5` or `-25:0`."""
+    if not text:
+        return None
+    found = SCALE.fullmatch(text)
+    if found and float(found[1]) < float(found[2]):
+        return float(found[1]), float(found[2])
+    report.error(f"“{text}” is no scale; write its ends, such as 0-6", Place(field="scale"))
+    return None
+
+
+def _zone(name: str, report: Report) -> str:
+    try:
+        if name:
+            ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        message = f"“{name}” is no time zone; write one such as Europe/Berlin or UTC"
+        report.error(message, Place(field="time_zone"))
+        return ""
+    return name
+
+
+def read_columns(text: str, report: Report) -> dict[str, str]:
+    """Return what a JSON object of columns and fields says; columns are in lower case here."""
+    if not text:
+        return {}
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
+        message = 'a JSON object of columns and fields is expected, such as {"rater": "annotator"}'
+        report.error(message, Place(field="columns"))
+        return {}
+    return values

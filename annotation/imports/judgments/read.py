@@ -1,0 +1,161 @@
+"""From tables of judgments to a test set and campaigns for each language pair."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from annotation.imports.drafts import CampaignDraft
+from annotation.imports.judgments import answers as answering
+from annotation.imports.judgments.answers import Answer, Reader
+from annotation.imports.judgments.fields import (
+    FIELDS,
+    JUDGMENT_FIELDS,
+    Sheet,
+    check_chosen,
+    matched,
+    read_tables,
+    say_unused,
+    sheets_of,
+)
+from annotation.imports.judgments.groups import drafts_of
+from annotation.imports.judgments.options import Options
+from annotation.imports.judgments.rows import Row, join, rows_of
+from annotation.imports.judgments.segments import fill_names, name_segments
+from annotation.imports.judgments.times import Clock
+from annotation.uploads import TestSetDraft
+from annotation.uploads.columns import Wanted
+from annotation.uploads.files import InputFile
+from annotation.uploads.problems import Place, Report
+
+Drafts = list[tuple[TestSetDraft, CampaignDraft]]
+FIRST = 5
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What tables were found to hold: drafts, and how the columns and first rows were taken.
+
+    `columns` are those of all tables in order, `fields` what each is taken for, `first` the first
+    judgments as they were understood, by the names of `labels`.
+    """
+
+    drafts: Drafts = field(default_factory=list)
+    columns: Sequence[str] = ()
+    fields: dict[str, str] = field(default_factory=dict)
+    wanted: Sequence[Wanted] = FIELDS
+    labels: Sequence[str] = ()
+    first: Sequence[Sequence[str]] = ()
+
+
+def read(files: Sequence[InputFile], options: Options, report: Report) -> Reading:
+    """Read tables of judgments, with tables of texts and spans beside them or without.
+
+    What is wrong goes to the report, with file, row and column; errors there forbid storing.
+    """
+    tables = read_tables(files, report)
+    chosen = matched(options.columns, tables)
+    check_chosen(chosen, tables, report)
+    if report.errors or not tables:
+        return Reading(columns=all_columns(tables))
+    sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
+    seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
+    judged = _judged(sheets, options)
+    if not judged:
+        _ask_who(sheets, report)
+        return seen
+    spans = [s for s in sheets if s not in judged and s.has_span_rows]
+    others = [s for s in sheets if s not in judged and s not in spans]
+    say_unused(sheets, report)
+    return _read_rows(
+        judged, spans, others, replace(options, name=_name(options, files)), report, seen
+    )
+
+
+def _name(options: Options, files: Sequence[InputFile]) -> str:
+    return options.name or PurePath(files[0].name).stem
+
+
+def all_columns(tables: Iterable[object]) -> list[str]:
+    """Return the columns of tables in their order, each once."""
+    return list(dict.fromkeys(c for table in tables for c in getattr(table, "columns", ())))
+
+
+def all_fields(sheets: Iterable[Sheet]) -> dict[str, str]:
+    """Return what columns are taken for; the first table that has a column says it."""
+    found: dict[str, str] = {}
+    for sheet in sheets:
+        found = {**sheet.fields, **found}
+    return {column: name for column, name in found.items() if name}
+
+
+def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
+    """The tables whose rows are judgments: they say who judged, or else one person did it all."""
+    named = [sheet for sheet in sheets if "annotator" in sheet.has]
+    if named or not options.annotator:
+        return named
+    scored = [sheet for sheet in sheets if sheet.has & {"score", "spans"}]
+    return scored or [sheet for sheet in sheets if sheet.has_span_rows]
+
+
+def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
+    for sheet in sheets:
+        columns = ", ".join(sheet.table.columns)
+        report.error(
+            f"no column says who judged. The columns are {columns}; say which one is the "
+            "annotator, or name the one person who judged everything",
+            Place(sheet.name, 1),
+        )
+
+
+def _read_rows(
+    judged: Sequence[Sheet],
+    spans: Sequence[Sheet],
+    others: Sequence[Sheet],
+    options: Options,
+    report: Report,
+    seen: Reading,
+) -> Reading:
+    rows = [row for sheet in judged for row in rows_of(sheet)]
+    texts = join(rows, others, report)
+    fill_names([*rows, *texts], options, report)
+    name_segments(rows, report)
+    _name_texts(rows, texts)
+    if report.errors:
+        return seen
+    reader = Reader(options, report, Clock(options.time_zone))
+    found = reader.read(rows, spans)
+    answering.say(reader, report)
+    if not found and not report.errors:
+        report.error("no row holds a judgment", Place(judged[0].name))
+    if report.errors:
+        return seen
+    drafts = drafts_of(found, rows, texts, options, report)
+    return replace(
+        seen, drafts=drafts, labels=LABELS, first=[_shown(each) for each in found[:FIRST]]
+    )
+
+
+LABELS = ("Annotator", "Segment", "System", "Kind", "Score", "Errors", "Start", "End", "Comment")
+
+
+def _shown(answer: Answer) -> list[str]:
+    """A judgment as it was understood, in the order of LABELS."""
+    times = [
+        t.isoformat(timespec="seconds") if t else ""
+        for t in (answer.started_at, answer.submitted_at)
+    ]
+    score = "" if answer.score is None else f"{answer.score:g}"
+    spans = str(len(answer.spans) or "")
+    return [answer.who, answer.segment, answer.system, answer.kind.label, score, spans, *times,
+            answer.comment]  # fmt: skip
+
+
+def _name_texts(rows: Sequence[Row], texts: Sequence[Row]) -> None:
+    """Name the segments of other tables as those of the judgments are, by their items."""
+    keys = {row.name("item"): row.name("segment") for row in rows if row.name("item")}
+    for row in texts:
+        if not row.name("segment"):
+            place = f"{row.name('document')}:{row.name('document_place')}"
+            row.cells["segment"] = keys.get(row.name("item")) or (
+                place if row.name("document_place") else row.name("item")
+            )

@@ -1,0 +1,157 @@
+"""Rows of sheets by field, which know where they stand; rows of several sheets joined."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.kinds import KINDS
+from annotation.models import Item
+from annotation.uploads.problems import Place, Report
+
+# Cells by which people say that there is nothing.
+NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "-", "–"})
+# What two sheets may be joined by. A document's name is no key: it is repeated on purpose.
+KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
+TRUE = frozenset({"true", "1", "yes", "y", "document"})
+FALSE = frozenset({"", "false", "0", "no", "n", "segment", "sentence"})
+Key = tuple[str, ...]
+
+
+@dataclass
+class Row:
+    """One row: `cells` by field, and the place and the columns that errors name."""
+
+    cells: dict[str, Any]
+    place: Place
+    sheet: Sheet
+
+    def at(self, field: str) -> Place:
+        """Where a cell stands."""
+        return self.place._replace(field=self.sheet.column(field))
+
+    def text(self, field: str, report: Report) -> str:
+        """Return a text as it stands, empty where there is none."""
+        value = self.cells.get(field)
+        if value is None or isinstance(value, str):
+            return (value or "").replace("\r\n", "\n")
+        report.error(f"this is {type(value).__name__}, not text", self.at(field))
+        return ""
+
+    def name(self, field: str) -> str:
+        """Return a key or name without outer blanks; numbers are names too."""
+        value = self.cells.get(field)
+        return "" if value is None or isinstance(value, dict | list) else str(value).strip()
+
+    def number(self, field: str, report: Report) -> float | None:
+        """Return a finite number, or None for an empty cell; a wrong one is reported."""
+        value = self.cells.get(field)
+        if value is None or (isinstance(value, str) and value.strip().lower() in NOTHING):
+            return None
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if math.isfinite(number):
+            return number
+        report.error(f"“{str(value)[:40]}” is no number", self.at(field))
+        return None
+
+    def whole(self, field: str, report: Report) -> int | None:
+        """Return a whole number, or None for an empty cell; a wrong one is reported."""
+        number = self.number(field, report)
+        if number is None or number == int(number):
+            return None if number is None else int(number)
+        report.error(f"“{number:g}” is no whole number", self.at(field))
+        return None
+
+    def is_true(self, field: str, report: Report) -> bool:
+        """Return yes or no; anything else is reported."""
+        word = self.name(field).lower()
+        if word not in TRUE | FALSE:
+            report.error(f"“{word[:40]}” is neither yes nor no", self.at(field))
+        return word in TRUE
+
+    def kind(self, report: Report) -> Item.Kind:
+        """Return what was shown; an empty cell is an output of a system."""
+        word = self.name("kind")
+        found = KINDS.get("".join(c for c in word.lower() if c.isalnum()))
+        if found is None:
+            report.error(
+                f"the kind “{word[:40]}” is not known; known are TGT or SYSTEM, REPEAT or CHK, "
+                "BAD or BAD_REF, REF, TRAP, GOLD, TUTORIAL and DOCUMENT",
+                self.at("kind"),
+            )
+        return found or Item.Kind.TARGET
+
+    def key(self, fields: Sequence[str]) -> Key:
+        """Return the names that several fields hold."""
+        return tuple(self.name(field) for field in fields)
+
+
+def rows_of(sheet: Sheet) -> list[Row]:
+    """Return the rows of a sheet by field."""
+    named = [(column, field) for column, field in sheet.fields.items() if field]
+    return [
+        Row({f: cells[c] for c, f in named if c in cells}, Place(sheet.name, line), sheet)
+        for line, cells in sheet.table.rows
+    ]
+
+
+def join(rows: Sequence[Row], sheets: Iterable[Sheet], report: Report) -> list[Row]:
+    """Fill the rows' empty fields from other sheets, by the keys that both have.
+
+    Returns the rows of those sheets. A sheet whose keys another brings is joined after it.
+    """
+    others: list[Row] = []
+    waiting = list(sheets)
+    while waiting:
+        known = {field for row in rows for field in row.cells}
+        sheet = next((s for s in waiting if _shared(s, known)), None)
+        if sheet is None:
+            for each in waiting:
+                report.error(
+                    "no column joins this table with the judgments: both need the segment, or the "
+                    "item; say which column that is", Place(each.name, 1),
+                )  # fmt: skip
+            break
+        waiting.remove(sheet)
+        others += (found := rows_of(sheet))
+        _fill(rows, found, _shared(sheet, known), report)
+    return others
+
+
+def _shared(sheet: Sheet, known: Iterable[str]) -> list[str]:
+    shared = [key for key in KEYS if key in sheet.has and key in known]
+    return shared if {"item", "segment", "system"} & set(shared) else []
+
+
+def _fill(rows: Sequence[Row], others: Sequence[Row], shared: list[str], report: Report) -> None:
+    by_key = index(others, shared, report)
+    brings = {field for other in others for field in other.cells} - set(shared)
+    is_needed = "segment" in brings or "item" in brings
+    for row in rows:
+        other = by_key.get(row.key(shared))
+        if other is None:
+            if is_needed:
+                named = ", ".join(f"{f} “{row.name(f)}”" for f in shared)
+                report.error(
+                    f"{others[0].sheet.name} has no {named}" if others else "", row.at(shared[-1])
+                )
+            continue
+        for field, value in other.cells.items():
+            if row.cells.get(field) in (None, ""):
+                row.cells[field] = value
+
+
+def index(rows: Iterable[Row], fields: Sequence[str], report: Report) -> Mapping[Key, Row]:
+    """Return rows by a key; two rows of one key must agree in all that they hold."""
+    found: dict[Key, Row] = {}
+    for row in rows:
+        first = found.setdefault(row.key(fields), row)
+        if first is not row and first.cells != row.cells:
+            named = ", ".join(f"{field} “{row.name(field)}”" for field in fields)
+            report.error(f"{named} is there already with other contents ({first.place})",
+                         row.at(fields[-1]))  # fmt: skip
+    return found

@@ -1,0 +1,135 @@
+"""What each row is about: language pair, campaign, segment, document."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from annotation import languages
+from annotation.imports.judgments.kinds import SHOW_OUTPUT, base_document
+from annotation.imports.judgments.options import Options
+from annotation.imports.judgments.rows import Key, Row
+from annotation.models import Item
+from annotation.uploads.problems import Report
+
+BETWEEN = re.compile(r"[-–—→>_/|: ]+")
+Pair = tuple[str, str]
+
+
+def pair_of(text: str) -> Pair:
+    """Return the two languages of `en-de`, `zh-Hans-en`, `eng_deu` or `en→de`.
+
+    Raises ValueError. Where several readings are possible, the one with the shortest source is
+    taken.
+    """
+    parts = BETWEEN.split(text.strip())
+    for place in range(1, len(parts)):
+        sides = "-".join(parts[:place]), "-".join(parts[place:])
+        if all(languages.is_valid(side) for side in sides):
+            return languages.normalise(sides[0]), languages.normalise(sides[1])
+    raise ValueError(f"“{text[:40]}” is no language pair; write it as en-de")
+
+
+def read_pair(row: Row, options: Options, report: Report) -> Pair:
+    """Return the languages of a row: its own, or the stated ones; empty where nothing says."""
+    try:
+        if text := row.name("language_pair"):
+            return pair_of(text)
+        own = [row.name(f"{side}_language") for side in ("source", "target")]
+        source, target = (languages.normalise(code) if code else "" for code in own)
+    except ValueError as error:
+        field = "language_pair" if row.name("language_pair") else "source_language"
+        report.error(str(error), row.at(field))
+        return "", ""
+    return source or options.source_language, target or options.target_language
+
+
+def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
+    """Put what was said into cells that name no system, and strip documents of Appraise's marks.
+
+    Kinds become ours, that of a whole document included; `is_copy` marks one shown as a control.
+    """
+    marked = 0
+    for row in rows:
+        kind = row.kind(report)
+        if row.is_true("level", report):
+            row.cells["is_copy"] = kind not in SHOW_OUTPUT
+            kind = Item.Kind.DOCUMENT
+        row.cells |= {"kind": kind.value, "level": ""}
+        if not row.name("system") and options.system:
+            row.cells["system"] = options.system
+        shown = row.name("document")
+        base = base_document(shown, row.name("system"))
+        if shown != base:
+            marked += 1
+            row.cells |= {"document": base, "shown_document": shown}
+    if marked:
+        report.note(
+            f"in {marked:,} rows the document ends with #SYSTEM, #bad or #duplicate, as in "
+            "Appraise: those marks are not part of the document's name"
+        )
+
+
+def name_segments(rows: Sequence[Row], report: Report) -> None:
+    """Give every row the key of its segment, and whole documents that of their first one.
+
+    Keys are the tables' own; else document and place in it; else the item, or, where items are
+    numbered anew for every person or batch, document and place in the order shown.
+    """
+    whole = [row for row in rows if row.cells["kind"] == Item.Kind.DOCUMENT]
+    single = [row for row in rows if row.cells["kind"] != Item.Kind.DOCUMENT]
+    if not any(row.name("segment") for row in single):
+        _derive(single, report)
+    _name_documents(whole, single, report)
+    for row in single:
+        if not row.name("segment"):
+            report.error("it is not said which segment this is", row.at("segment"))
+
+
+def _derive(rows: Sequence[Row], report: Report) -> None:
+    if any(row.name("document_place") for row in rows):
+        for row in rows:
+            row.cells["segment"] = f"{row.name('document')}:{row.name('document_place')}"
+        report.note("segments are named by their document and their place there")
+    elif _is_local(rows):
+        _count_within_documents(rows)
+        report.warn(
+            "the same item stands for several documents: items are numbered anew for every person "
+            "or batch. Segments are therefore named by document and by their place in the order "
+            "shown; name the column of segments if there is one"
+        )
+    else:
+        for row in rows:
+            row.cells["segment"] = row.name("item")
+
+
+def _is_local(rows: Sequence[Row]) -> bool:
+    documents: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        documents[row.name("item")].add(row.name("document"))
+    return any(len(names) > 1 for names in documents.values())
+
+
+def _count_within_documents(rows: Sequence[Row]) -> None:
+    seen: dict[Key, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        shown = row.name("shown_document") or row.name("document")
+        items = seen[(*row.key(("annotator", "batch")), shown)]
+        place = items.setdefault(row.name("item"), len(items) + 1)
+        row.cells["segment"] = f"{row.name('document')}:{place}"
+
+
+def _name_documents(whole: Sequence[Row], single: Sequence[Row], report: Report) -> None:
+    """A whole document stands at its first segment."""
+    first: dict[Key, str] = {}
+    for row in single:
+        first.setdefault(row.key(("document", "system")), row.name("segment"))
+        first.setdefault(row.key(("document",)), row.name("segment"))
+    known = {row.name("segment") for row in single}
+    for row in whole:
+        if row.name("segment") in known:
+            continue
+        keys = (row.key(("document", "system")), row.key(("document",)))
+        key = next((first[key] for key in keys if key in first and row.name("document")), "")
+        row.cells["segment"] = key
+        if not key:
+            report.error("no row has a segment of this document", row.at("document"))

@@ -1,0 +1,171 @@
+"""Error spans of tables: a JSON list in a cell, or one span a row.
+
+Spans with `start` and `end` count code points, the end excluded unless a person says otherwise.
+Those with `start_i` and `end_i` are Appraise's or Pearmut's: UTF-16 code units, the end included,
+and Appraise (`error_type`) without the text's outer blanks.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.imports.appraise.spans import MISSING, OMISSION, UNDECIDED, code_points
+from annotation.imports.judgments.rows import Row
+from annotation.imports.mqm_names import our_category
+from annotation.protocols import Protocol, Span
+from annotation.protocols.base import SOURCE, TARGET
+from annotation.uploads.problems import Place, Report
+
+NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
+SIDES = {
+    "": TARGET, "target": TARGET, "tgt": TARGET, "output": TARGET, "translation": TARGET,
+    "mt": TARGET, "hypothesis": TARGET, "source": SOURCE, "src": SOURCE, "none": TARGET,
+    "missing": SOURCE, "omission": SOURCE,
+}  # fmt: skip
+WHOLE = frozenset({"none", "missing", "omission"})
+LONGEST_CATEGORY = 80
+
+
+@dataclass(frozen=True)
+class RawSpan:
+    """A span as it stands: `values` by the names of a span's JSON, and where it was read."""
+
+    values: Mapping[str, Any]
+    place: Place
+
+    @property
+    def severity(self) -> str:
+        """The severity in small letters."""
+        return str(self.values.get("severity") or "").strip().lower()
+
+
+def raw_spans(row: Row, report: Report) -> list[RawSpan]:
+    """Return the spans of a row: of its severity columns, and of its JSON cell."""
+    found = [RawSpan(value, row.at("spans")) for value in _values(row, report)]
+    if row.sheet.has_span_rows or "severity" in row.cells:
+        names = {"span_start": "start", "span_end": "end"}
+        fields = ("severity", "category", "side", "span_start", "span_end")
+        values = {names.get(f, f): row.cells[f] for f in fields if f in row.cells}
+        raw = RawSpan(values, row.at("severity"))
+        found += [raw] if raw.severity.replace("-", "").replace(" ", "") not in NO_ERROR else []
+    return found
+
+
+def _values(row: Row, report: Report) -> list[dict[str, Any]]:
+    cell = row.cells.get("spans")
+    try:
+        values = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
+        values = json.loads(values) if isinstance(values, str) else values
+    except (ValueError, RecursionError):
+        report.error("this is no JSON list of error spans", row.at("spans"))
+        return []
+    if isinstance(values, dict):
+        values = values.get("payload", values.get("error_spans", []))
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        report.error("a list of error spans is expected, each an object", row.at("spans"))
+        return []
+    return values
+
+
+@dataclass
+class SpanReader:
+    """Turns spans as they stand into spans here; `counts` says what could not be known."""
+
+    protocol: Protocol
+    ends_included: bool
+    report: Report
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def read(self, raws: Sequence[RawSpan], source: str, output: str) -> tuple[Span, ...]:
+        """Return the spans of a judgment; empty texts are texts that nobody has."""
+        kept = [raw for raw in raws if raw.severity != UNDECIDED]
+        self.counts["undecided"] += len(raws) - len(kept)
+        spans = [self._span(raw, source, output) for raw in kept]
+        return tuple(span for span in spans if span is not None)
+
+    def _span(self, raw: RawSpan, source: str, output: str) -> Span | None:
+        scheme = self.protocol.spans
+        if scheme is None or raw.severity not in scheme.severity_keys:
+            known = ", ".join(each.key for each in scheme.severities) if scheme else "none"
+            message = (
+                f"the severity “{raw.severity[:40]}” is not known; {self.protocol.name} has {known}"
+            )
+            self.report.error(message, raw.place)
+            return None
+        word = str(raw.values.get("side") or "").strip().lower()
+        if word not in SIDES:
+            self.report.error(f"the side “{word[:40]}” is neither source nor target", raw.place)
+            return None
+        side, text = SIDES[word], source if SIDES[word] == SOURCE else output
+        found = self._ends(raw, word, text)
+        if found is None:
+            return None
+        omitted = found == (-1, -1)
+        if omitted:
+            side, text = SOURCE, source
+        start, end = (0, len(text) or 1) if omitted or word in WHOLE else found
+        self.counts["unplaced"] += not text
+        if text and not 0 <= start < end <= len(text):
+            self.report.error(
+                f"[{start}, {end}) marks nothing in a text of {len(text)} characters", raw.place
+            )
+            return None
+        return Span(side, start, end, raw.severity, self._category(raw, omitted))
+
+    def _ends(self, raw: RawSpan, word: str, text: str) -> tuple[int, int] | None:
+        """Return start and end; (-1, -1) is an omission, None is wrong and reported."""
+        is_tool = "start_i" in raw.values
+        pair = [raw.values.get(f"{name}_i" if is_tool else name) for name in ("start", "end")]
+        if word in WHOLE:
+            return 0, 0
+        if any(str(each).strip().lower() == MISSING for each in pair):
+            return -1, -1
+        ends = [_whole(each) for each in pair]
+        if ends[0] is None or ends[1] is None or ends[0] < 0:
+            named = f"{pair[0]!s:.20}, {pair[1]!s:.20}"
+            self.report.error(f"start and end of a span are whole numbers, not {named}", raw.place)
+            return None
+        if not is_tool:
+            return self._checked(raw, ends[0], ends[1] + self.ends_included, text)
+        return self._of_tool(raw, ends[0], ends[1], text)
+
+    def _checked(self, raw: RawSpan, start: int, end: int, text: str) -> tuple[int, int] | None:
+        if start < end:
+            return start, end
+        self.report.error(
+            f"the span [{start}, {end}) is empty: its end is not behind its start. If ends name "
+            "the last character, say that ends are included; an omission has the side “missing”",
+            raw.place,
+        )
+        return None
+
+    def _of_tool(self, raw: RawSpan, start: int, end: int, text: str) -> tuple[int, int]:
+        if not text:
+            return start, end + 1
+        if "error_type" in raw.values:
+            return code_points(text, start, end)
+        units = [index for index, sign in enumerate(text) for _ in range(1 + (ord(sign) > 0xFFFF))]
+        if start >= len(units):
+            return -1, -1
+        return units[start], units[min(end, len(units) - 1)] + 1
+
+    def _category(self, raw: RawSpan, omitted: bool) -> str:
+        path = raw.values.get("category", raw.values.get("error_type"))
+        parts = path if isinstance(path, list) else [path] if path else []
+        category = our_category("/".join(str(part) for part in parts))[:LONGEST_CATEGORY]
+        has_categories = self.protocol.spans is not None and self.protocol.spans.categories
+        if omitted and has_categories and category in ("", "other"):
+            return OMISSION
+        return category or ("other" if has_categories else "")
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return (
+        int(number) if number == number and abs(number) < 2**31 and number == int(number) else None
+    )

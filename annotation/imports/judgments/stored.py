@@ -1,0 +1,118 @@
+"""Judgments of a test set that is stored: keys and names must be its own, texts must agree."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from annotation.imports.drafts import NO_SOURCE
+from annotation.imports.judgments.kinds import SHOW_OUTPUT
+from annotation.imports.judgments.rows import Row
+from annotation.imports.judgments.texts import REFERENCES, Texts
+from annotation.models import Item, Output
+from annotation.uploads import TestSetDraft
+from annotation.uploads.changes import Stored, read_stored
+from annotation.uploads.problems import Place, Report, some
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A stored test set at one length ratio."""
+
+    stored: Stored
+    ratio: Decimal
+    texts: Texts
+
+    @property
+    def draft(self) -> TestSetDraft:
+        """The draft that adds nothing."""
+        test_set = self.stored.test_set
+        if test_set is None:
+            raise ValueError("no stored test set was chosen")
+        return TestSetDraft(
+            test_set.slug, test_set.name, test_set.source_language, test_set.target_language
+        )
+
+
+def choose(slug: str, rows: Iterable[Row], report: Report) -> Chosen | None:
+    """Read a stored test set; None, with the reason reported, where it cannot be used."""
+    stored = read_stored(slug)
+    if stored.test_set is None:
+        report.error(f"no test set “{slug}” is stored", Place(field="test_set"))
+        return None
+    ratio = _ratio(stored, rows, report)
+    if ratio is None:
+        return None
+    outputs = Output.objects.filter(
+        system__test_set=stored.test_set, system__length_ratio=ratio
+    ).values_list("system__name", "segment__key", "text")
+    texts = Texts(
+        {key: segment.source for key, segment in stored.segments.items()},
+        {(system, key): text for system, key, text in outputs.iterator()},
+    )
+    return Chosen(stored, ratio, texts)
+
+
+def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | None:
+    """The length ratio of the rows, or the only one that the test set has."""
+    has = sorted({ratio for _, ratio in stored.systems})
+    given = {float(text): row for row in rows if (text := _number(row))}
+    if len(given) > 1:
+        row = list(given.values())[1]
+        report.error(
+            "the table has several length ratios: import each by itself", row.at("length_ratio")
+        )
+        return None
+    wanted = [ratio for ratio in has if not given or float(ratio) in given]
+    if len(wanted) == 1:
+        return wanted[0]
+    if not given and Decimal(1) in has:
+        return Decimal(1)
+    known = some([f"{ratio.normalize():f}" for ratio in has]) or "none"
+    report.error(
+        f"which length ratio was judged? The test set has {known}; give a column length_ratio",
+        Place(field="test_set"),
+    )
+    return None
+
+
+def _number(row: Row) -> float | None:
+    return row.number("length_ratio", Report())
+
+
+def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report: Report) -> None:
+    """Report unknown keys and names of judgments, and texts that the stored ones contradict."""
+    systems = {name for name, ratio in chosen.stored.systems if ratio == chosen.ratio}
+    for row in judged:
+        key, system = row.name("segment"), row.name("system")
+        if not key and "segment" not in row.cells:  # a score of a whole system
+            if system not in systems:
+                report.error(f"the test set has no system “{system}”", row.at("system"))
+            continue
+        if key not in chosen.stored.segments:
+            report.error(f"the test set has no segment “{key}”", row.at("segment"))
+            continue
+        is_output = row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
+        if is_output and system not in systems:
+            report.error(f"the test set has no system “{system}”", row.at("system"))
+        elif is_output and (system, key) not in chosen.texts.outputs:
+            report.error(f"“{system}” has no stored output for segment “{key}”", row.at("system"))
+        _compare_texts(chosen, row, report)
+    for row in others:
+        if row.name("segment") in chosen.stored.segments:
+            _compare_texts(chosen, row, report)
+
+
+def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:
+    key = row.name("segment")
+    segment, references = chosen.stored.segments[key], chosen.stored.references[key]
+    source = "" if segment.source == NO_SOURCE else segment.source
+    known = {"source": source, "document": segment.document}
+    known |= {column: references.get(name, "") for column, name in REFERENCES.items()}
+    if row.cells.get("kind") in SHOW_OUTPUT:
+        known["output"] = chosen.texts.outputs.get((row.name("system"), key), "")
+    for field, text in known.items():
+        given = row.name(field) if field == "document" else row.text(field, report)
+        if given.strip() and text and given != text:
+            what = "document" if field == "document" else f"{field.replace('_', ' ')} text"
+            message = f"the stored {what} of segment “{key}” is another one"
+            report.error(message, row.at(field))

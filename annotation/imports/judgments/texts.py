@@ -1,0 +1,175 @@
+"""The test set that tables hold: segments and outputs, or keys alone."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from annotation.imports.drafts import NO_SOURCE
+from annotation.imports.judgments.kinds import SHOW_OUTPUT
+from annotation.imports.judgments.rows import Row
+from annotation.models import Item
+from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.problems import Place, Report
+
+REFERENCES = {"reference": "A", "reference_B": "B"}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What is known of the texts that were judged.
+
+    `sources` holds every segment, empty where its text is not known; `outputs` (system, segment)
+    every output, empty texts where none is known at all. `silent` are systems without any output,
+    where others have some, and the place of each.
+    """
+
+    sources: Mapping[str, str]
+    outputs: Mapping[tuple[str, str], str]
+    silent: Mapping[str, Place] = field(default_factory=dict)
+
+
+@dataclass
+class Collector:
+    """Fills a test set from rows; whatever contradicts an earlier row is reported."""
+
+    draft: TestSetDraft
+    report: Report
+    numbers: dict[str, int] = field(default_factory=dict)
+    systems: dict[str, int] = field(default_factory=dict)
+    has_outputs: bool = False
+
+    def add(self, row: Row) -> None:
+        """Take a row's segment, texts and output in."""
+        key = row.name("segment")
+        if not key or row.cells.get("kind") == Item.Kind.DOCUMENT:
+            return
+        i = self._segment(key, row)
+        self._fill("source", i, row)
+        self._fill("document", i, row)
+        for column, name in REFERENCES.items():
+            self._reference(i, column, name, row)
+        if row.cells.get("kind", Item.Kind.TARGET) in SHOW_OUTPUT and row.name("system"):
+            self._output(key, row)
+
+    def _segment(self, key: str, row: Row) -> int:
+        if key not in self.numbers:
+            self.numbers[key] = i = len(self.draft.segments)
+            self.draft.segments.append(SegmentDraft(key, ""))
+            for kind in ("key", "source", "document"):
+                self.draft.places[kind, i] = row.at("segment" if kind == "key" else kind)
+        return self.numbers[key]
+
+    def _fill(self, kind: str, i: int, row: Row) -> None:
+        """Set a source or a document, which all rows of a segment share."""
+        given = row.text(kind, self.report) if kind == "source" else row.name(kind)
+        segment = self.draft.segments[i]
+        known = getattr(segment, kind)
+        if given.strip() and not known:
+            setattr(segment, kind, given)
+            self.draft.places[kind, i] = row.at(kind)
+        elif given.strip() and given != known:
+            first = self.draft.place(kind, i)
+            advice = " If segments are numbered within documents, that is the place in the document"
+            self.report.error(
+                f"segment “{segment.key}” has another {kind} in {first}."
+                f"{advice if kind == 'document' else ''}",
+                row.at(kind),
+            )
+
+    def _reference(self, i: int, column: str, name: str, row: Row) -> None:
+        text = row.text(column, self.report)
+        segment = self.draft.segments[i]
+        if text.strip() and segment.references.setdefault(name, text) != text:
+            first = self.draft.place("reference", i, name)
+            message = f"segment “{segment.key}” has another reference in {first}"
+            self.report.error(message, row.at(column))
+        elif text.strip():
+            self.draft.places.setdefault(("reference", i, name), row.at(column))
+
+    def _output(self, key: str, row: Row) -> None:
+        j = self._system(row)
+        if "output" not in row.cells:
+            return
+        text = row.text("output", self.report)
+        outputs = self.draft.systems[j].outputs
+        self.has_outputs = self.has_outputs or bool(text.strip())
+        if text and outputs.get(key, text) not in ("", text):
+            first = self.draft.place("output", j, key)
+            message = f"{row.name('system')} has another output for segment “{key}” in {first}"
+            self.report.error(message, row.at("output"))
+        elif not outputs.get(key):
+            outputs[key] = text
+            self.draft.places["output", j, key] = row.at("output")
+
+    def _system(self, row: Row) -> int:
+        name = row.name("system")
+        if name not in self.systems:
+            self.systems[name] = j = len(self.draft.systems)
+            self.draft.systems.append(SystemDraft(name))
+            self.draft.places["system", j] = row.at("system")
+        return self.systems[name]
+
+
+def collect(draft: TestSetDraft, judged: list[Row], others: Iterable[Row], report: Report) -> Texts:
+    """Fill a test set from the judgments and the other tables, and say what it lacks."""
+    collector = Collector(draft, report)
+    for row in (*others, *judged):
+        collector.add(row)
+    _name_sources(draft, report)
+    if not collector.has_outputs and draft.segments:
+        _keys_alone(collector, judged, report)
+    sources = {s.key: "" if s.source == NO_SOURCE else s.source for s in draft.segments}
+    outputs = {(s.name, key): text for s in draft.systems for key, text in s.outputs.items()}
+    return Texts(sources, outputs, _without_silent(draft))
+
+
+def _name_sources(draft: TestSetDraft, report: Report) -> None:
+    """Sources that nobody has are marked so; some without others are errors."""
+    lacking = [i for i, segment in enumerate(draft.segments) if not segment.source]
+    if lacking and len(lacking) == len(draft.segments):
+        for segment in draft.segments:
+            segment.source = NO_SOURCE
+        report.warn("the tables hold no source texts: metrics that read the source cannot run here")
+        return
+    for i in lacking:
+        message = f"segment “{draft.segments[i].key}” has no source text, while others have one"
+        report.error(message, draft.place("source", i))
+
+
+def _keys_alone(collector: Collector, judged: Iterable[Row], report: Report) -> None:
+    for row in judged:
+        is_output = row.cells["kind"] in SHOW_OUTPUT and row.name("system")
+        if is_output and row.name("segment"):
+            j = collector.systems[row.name("system")]
+            collector.draft.systems[j].outputs[row.name("segment")] = ""
+    report.warn(
+        "the tables hold no outputs: a test set of keys alone is made. Judgments can be analysed, "
+        "but no metric can run there. To bring the texts, add tables with them, or choose a stored "
+        "test set"
+    )
+
+
+def _without_silent(draft: TestSetDraft) -> dict[str, Place]:
+    """Take systems without any output out of the test set; return their places."""
+    silent = {
+        s.name: draft.place("system", j) for j, s in enumerate(draft.systems) if not s.outputs
+    }
+    kept = [j for j, system in enumerate(draft.systems) if system.outputs]
+    moved = {old: new for new, old in enumerate(kept)}
+    of_systems = ("system", "output")
+    draft.places = {
+        (w[0], moved[int(w[1])], *w[2:]) if w[0] in of_systems else w: place
+        for w, place in draft.places.items()
+        if w[0] not in of_systems or int(w[1]) in moved
+    }
+    draft.systems = [draft.systems[j] for j in kept]
+    return silent
+
+
+def say_languages(pair: tuple[str, str], place: Place, report: Report) -> None:
+    """Ask for the languages that neither the tables nor the person name."""
+    for side, code in zip(("source", "target"), pair, strict=True):
+        if not code:
+            report.error(
+                f"the {side} language is not said: give a column, or state it",
+                place._replace(field=f"{side} language"),
+            )

@@ -1,0 +1,81 @@
+"""`manage.py import_judgments TABLE…`: judgments of one's own, with texts or without."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation import protocols
+from annotation.imports import sources
+from annotation.imports.judgments.options import LAST_WINS
+from annotation.imports.sources import Reading, Sent
+from annotation.management.commands.import_appraise import finish, opened
+from annotation.models import Campaign
+from annotation.uploads import Report
+
+WORDS = ("name", "source_language", "target_language", "test_set", "system")
+
+
+class Command(BaseCommand):
+    help = "Import tables of judgments (TSV, CSV, JSONL), and tables of their texts beside them."
+    tool = sources.JUDGMENTS
+    words: tuple[str, ...] = (
+        *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "time_zone",
+        "shown_text",
+    )  # fmt: skip
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_table_arguments(parser)
+        parser.add_argument("--annotator", help="who judged, where the tables do not say")
+        parser.add_argument("--protocol", choices=list(protocols.PROTOCOLS))
+        parser.add_argument("--scale", help="the scale of the scores, such as 0-6, mapped to 0–100")
+        parser.add_argument(
+            "--last-wins", dest="ties", action="store_const", const=LAST_WINS,
+            help="of two different answers without times the last row counts",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ends-included", action="store_true",
+            help="the end of an error span names its last character",
+        )  # fmt: skip
+        parser.add_argument("--time-zone", help="of times that name none, such as Europe/Berlin")
+        parser.add_argument("--shown-text", choices=Campaign.ShownText.values)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        report = Report()
+        files = {str(n): opened(path) for n, path in enumerate(options["tables"])}
+        words = {name: str(options[name]) for name in self.words if options.get(name)}
+        words["columns"] = json.dumps(_columns(options["column"]))
+        reading = sources.read(Sent(self.tool, files, words), report)
+        self._say_columns(reading)
+        finish(self, reading.drafts, report, is_dry_run=options["dry_run"])
+
+    def _say_columns(self, reading: Reading) -> None:
+        for column, field in reading.fields.items():
+            self.stdout.write(f"  {column} = {field}")
+
+
+def add_table_arguments(parser: ArgumentParser) -> None:
+    """Add what all imports of tables ask for."""
+    parser.add_argument("tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV or JSONL")
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="COLUMN=FIELD",
+        help="what a column holds, such as seg_id=segment; nothing behind = leaves it unused",
+    )  # fmt: skip
+    parser.add_argument("--name", help="name here; that of the first file if not given")
+    parser.add_argument("--testset", dest="test_set", help="stored test set that has the texts")
+    parser.add_argument("--source-language", help="code, where no column says it")
+    parser.add_argument("--target-language")
+    parser.add_argument("--system", help="the system, where no column says it")
+    parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+
+
+def _columns(arguments: list[str]) -> dict[str, str]:
+    found = {}
+    for argument in arguments:
+        column, mark, field = argument.rpartition("=")
+        if not mark or not column.strip():
+            raise CommandError(f"--column {argument}: write it as COLUMN=FIELD.")
+        found[column.strip()] = field.strip()
+    return found

@@ -1,0 +1,190 @@
+"""The doors for tables: the page with its preview, the commands, and the API."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client, override_settings
+
+from annotation.models import Campaign, Judgment, PublishedScore
+from tests.world import World, make_user
+
+IMPORT, API = "/campaigns/import/", "/api/imports/judgments/"
+SCORES_API = "/api/imports/human-scores/"
+TABLE = "wer\tSeg\tSystem\tScore\nR1\t1\tstrong\t80\nR2\t1\tstrong\t60\n"
+SCORES = "segment\tsystem\tda\n1\tstrong\t0.5\n"
+
+
+def sent(text: str, name: str = "own.tsv") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode())
+
+
+def send(client: Client, *tables: SimpleUploadedFile, tool: str = "judgments", **words: str) -> Any:
+    data = {f"{tool}-{name}": value for name, value in words.items()}
+    return client.post(IMPORT, {"tool": tool, f"{tool}-tables": list(tables), **data})
+
+
+def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> None:
+    checked = send(as_admin, sent(TABLE), test_set="harbour", name="Later")
+    page = as_admin.get(checked.url)
+    assert page.status_code == 422
+    assert "no column says who judged" in page.text
+    assert as_admin.post(checked.url).status_code == 422
+    changes = {"change": "1", "words-test_set": "harbour", "words-name": "Later"}
+    columns = {"column-0": "annotator", "column-1": "segment", "column-2": "system"}
+    read = as_admin.post(checked.url, {**changes, **columns, "column-3": "score"})
+    assert read.status_code == 302
+    assert "expired" in as_admin.get(checked.url, follow=True).text
+    page = as_admin.get(read.url)
+    assert page.status_code == 200
+    assert "The first rows as they were understood" in page.text
+    assert "a finished campaign with 2 judgments" in page.text
+    assert '<option value="annotator" selected>' in page.text
+    assert not Campaign.objects.filter(slug="later").exists()
+    done = as_admin.post(read.url)
+    assert "1 items and 2 judgments were stored." in done.text
+    assert Campaign.objects.get(slug="later").created_by == world.admin
+
+
+def test_two_columns_for_one_field_are_refused_on_the_page(world: World, as_admin: Client) -> None:
+    checked = send(as_admin, sent(TABLE), test_set="harbour")
+    columns = {"change": "1", "column-0": "segment", "column-1": "segment"}
+    page = as_admin.post(checked.url, columns)
+    assert page.status_code == 422
+    assert "holds the same already" in page.text
+
+
+def test_several_tables_and_a_rule_chosen_afterwards(world: World, as_admin: Client) -> None:
+    table = TABLE.replace("wer", "rater") + "R1\t1\tstrong\t70\n"
+    texts = "seg\tsource\tmt\tsystem\n1\tEins\tOne\tstrong\n"
+    words = {"source_language": "de", "target_language": "en", "name": "Two"}
+    checked = send(as_admin, sent(table), sent(texts, "texts.tsv"), **words)
+    page = as_admin.get(checked.url)
+    assert "no time or revision tells which came later" in page.text
+    changes = {f"words-{name}": value for name, value in words.items()}
+    fields = ("annotator", "segment", "system", "score", "source", "output")
+    changes |= {f"column-{number}": field for number, field in enumerate(fields)}
+    read = as_admin.post(checked.url, {"change": "1", "words-ties": "last", **changes})
+    as_admin.post(read.url)
+    rows = Judgment.objects.order_by("pk").values_list("score", "is_current")
+    assert list(rows) == [(80, False), (70, True), (60, True)]
+
+
+def test_published_scores_on_the_page(world: World, as_admin: Client) -> None:
+    checked = send(as_admin, sent(SCORES), tool="human-scores", test_set="harbour", name="Seen")
+    page = as_admin.get(checked.url)
+    assert "a finished campaign with 1 published scores" in page.text
+    assert "1 published scores were stored." in as_admin.post(checked.url).text
+    assert PublishedScore.objects.get().value == 0.5
+
+
+def test_what_is_read_is_told_before(world: World, as_admin: Client) -> None:
+    page = as_admin.get(IMPORT).text
+    for name in ("judgments", "human-scores", "appraise", "pearmut"):
+        assert f'id="from-{name}"' in page
+    assert "/static/examples/judgments.tsv" in page
+    missing = as_admin.post(IMPORT, {"tool": "judgments"})
+    assert missing.status_code == 422
+    assert "This field is required." in missing.text
+    wrong = send(as_admin, sent(TABLE), source_language="xx-1", scale="6", time_zone="Nowhere")
+    page = as_admin.get(wrong.url)
+    for sentence in ("is no language code", "is no scale", "is no time zone"):
+        assert sentence in page.text
+
+
+def test_the_command_with_its_dry_run(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "own.tsv"
+    path.write_text(TABLE)
+    said = StringIO()
+    options = {"test_set": "harbour", "name": "Later", "column": ["wer=annotator"]}
+    call_command("import_judgments", path, dry_run=True, stdout=said, **options)
+    assert "Dry run: nothing was stored." in said.getvalue()
+    assert not Judgment.objects.exists()
+    call_command("import_judgments", path, stdout=said, **options)
+    assert "later: 1 items, 2 judgments: imported." in said.getvalue()
+    with pytest.raises(CommandError, match="1 errors; nothing was stored"):
+        call_command("import_judgments", path, test_set="harbour", stderr=StringIO())
+    with pytest.raises(CommandError, match="write it as COLUMN=FIELD"):
+        call_command("import_judgments", path, column=["wer"])
+    scores = tmp_path / "scores.tsv"
+    scores.write_text(SCORES)
+    call_command("import_human_scores", scores, test_set="harbour", stdout=said)
+    assert "scores: 1 published scores: imported." in said.getvalue()
+
+
+def post(client: Client, address: str = API, text: str = TABLE, **fields: str) -> Any:
+    columns = json.dumps({"wer": "annotator"})
+    return client.post(address, {"tables": [sent(text)], "columns": columns, **fields})
+
+
+def test_a_program_looks_first_and_stores_then(world: World, as_admin: Client) -> None:
+    words = {"test_set": "harbour", "name": "Later"}
+    dry = post(as_admin, dry_run="true", **words)
+    assert dry.status_code == 200
+    assert dry.json()["stored"] is False
+    assert dry.json()["columns"]["wer"] == "annotator"
+    assert not Judgment.objects.exists()
+    made = post(as_admin, **words)
+    assert made.status_code == 201
+    (campaign,) = made.json()["campaigns"]
+    assert (campaign["slug"], campaign["test_set"]) == ("later", "harbour")
+    assert (campaign["n_judgments"], campaign["kinds"]) == (2, {"target": 1})
+    again = post(as_admin, **words)
+    assert (again.status_code, again.json()["stored"]) == (200, True)
+    assert Judgment.objects.count() == 2
+
+
+def test_a_program_is_told_every_error_with_its_place(world: World, as_admin: Client) -> None:
+    refused = post(as_admin, text=TABLE.replace("60", "x"), test_set="harbour")
+    assert refused.status_code == 400
+    (problem,) = [p for p in refused.json()["problems"] if p["severity"] == "error"]
+    assert problem == {
+        "severity": "error", "message": "“x” is no number", "file": "own.tsv", "row": 3,
+        "field": "score",
+    }  # fmt: skip
+    unread = as_admin.post(API, {"protocol": "guess"})
+    assert unread.status_code == 400
+    assert {p["field"] for p in unread.json()["problems"]} == {"tables", "protocol"}
+    assert post(as_admin, columns="[1]").status_code == 400
+    broken = as_admin.post(API, b"--x", content_type="multipart/form-data; boundary=")
+    assert broken.status_code == 400
+    assert broken.json()["problems"] == []
+    assert as_admin.post(API, {}, content_type="application/json").status_code == 415
+
+
+def test_scores_by_program(world: World, as_admin: Client) -> None:
+    made = as_admin.post(
+        SCORES_API, {"tables": [sent(SCORES)], "test_set": "harbour", "name": "Seen"}
+    )
+    assert made.status_code == 201
+    assert made.json()["campaigns"][0]["n_published"] == 1
+    refused = as_admin.post(SCORES_API, {"tables": [sent("system\tx\na\t1\n")]})
+    assert refused.status_code == 400
+
+
+@pytest.mark.parametrize("address", [API, SCORES_API])
+def test_only_campaign_admins_import(world: World, client: Client, address: str) -> None:
+    assert client.post(address, {}).status_code == 403
+    client.force_login(world.researcher)
+    assert post(client, address).status_code == 403
+    client.force_login(make_user("creator", "campaign admin"))
+    assert post(client, address).status_code == 400
+
+
+@override_settings(MAX_UPLOAD_BYTES=-(2**21))
+def test_large_bodies_are_refused_unread(world: World, as_admin: Client) -> None:
+    refused = post(as_admin)
+    assert refused.status_code == 413
+    assert "larger than" in refused.json()["error"]
+
+
+def test_the_schema_describes_the_answers(client: Client, db: None) -> None:
+    schema = client.get("/api/schema/", headers={"accept": "application/json"}).json()
+    for address in (API, SCORES_API):
+        described = schema["paths"][address]["post"]
+        assert set(described["responses"]) == {"200", "201", "400", "403", "413", "415"}
+        assert "multipart/form-data" in described["requestBody"]["content"]

@@ -1,0 +1,167 @@
+"""Published human scores from any table: of outputs, of systems, and of systems alone."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.imports import human_scores, store_campaign, tables
+from annotation.imports.drafts import CampaignDraft
+from annotation.imports.judgments import Options
+from annotation.models import Campaign, PublishedScore, System, TestSet
+from annotation.uploads import InputFile, Report
+from tests.annotation.tables.reading import DE_EN, as_files, at, stored_scores
+from tests.world import World, make_user
+
+
+def scores(slug: str) -> dict[tuple[str | None, str | None], float]:
+    """The scores of a campaign by system and segment."""
+    rows = PublishedScore.objects.filter(campaign__slug=slug).values_list(
+        "output__system__name", "output__segment__key", "system__name", "value"
+    )
+    return {(of_output or name, segment): value for of_output, segment, name, value in rows}
+
+
+def errors_of(files: list[InputFile], **options: object) -> list[str]:
+    report = Report()
+    human_scores.read(files, Options(**options), report)  # type: ignore[arg-type]
+    return [str(problem) for problem in report.errors]
+
+
+@pytest.mark.parametrize("direction", ["zh-en", "de-en"])
+def test_wmt17_as_from_its_own_importer(db: None, data_dir: Path, direction: str) -> None:
+    names = ("seg-human.tsv", "sys-human.tsv", "segments.tsv", "outputs.tsv")
+    source, target = direction.split("-")
+    stored_scores(
+        at(data_dir / "wmt17" / direction, *names),
+        name="Own", source_language=source, target_language=target,
+    )  # fmt: skip
+    call_command("import_dataset", "wmt17", data=data_dir)
+    assert scores("own") == scores(f"wmt17-{direction}")
+    own, theirs = (TestSet.objects.get(slug=slug) for slug in ("own", f"wmt17-{direction}"))
+    assert set(own.segments.values_list("key", "source")) == set(
+        theirs.segments.values_list("key", "source")
+    )
+    assert set(own.systems.values_list("name", "outputs__content_key")) == set(
+        theirs.systems.values_list("name", "outputs__content_key")
+    )
+
+
+def test_published_correlations_of_wmt15(db: None, data_dir: Path) -> None:
+    """The table of metrics, as it is: its human column, six language pairs, systems alone."""
+    folder = data_dir / "wmt15"
+    launched = stored_scores(at(folder, "scores.tsv"), name="WMT15")
+    assert len(launched) == 6
+    metric: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for row in tables.read_table(folder / "scores.tsv"):
+        metric[row["lp"], row["metric"]][row["system"]] = row.real("score")
+    for row in tables.read_table(folder / "metric-correlations.tsv"):
+        human = {name: value for (name, _), value in scores(f"wmt15-{row['lp']}").items()}
+        own = metric[row["lp"], row["metric"]]
+        assert len(human) == row.whole("n_systems")
+        r = np.corrcoef([own[name] for name in human], list(human.values()))[0, 1]
+        assert abs(r) == pytest.approx(row.real("published_r"), abs=1e-12)
+
+
+def test_a_campaign_for_each_human_score(db: None, data_dir: Path) -> None:
+    """The README: the mqm of a system is the mean of its 460 scored segments."""
+    folder = data_dir / "wmt23-meta/en-de"
+    launched = stored_scores(
+        at(folder, "segment-scores.tsv", "system-scores.tsv"),
+        name="WMT23", source_language="en", target_language="de",
+    )  # fmt: skip
+    assert [each.result.campaign.slug for each in launched] == [
+        "wmt23-mqm", "wmt23-da_sqm", "wmt23-esa_1", "wmt23-esa_2",
+    ]  # fmt: skip
+    assert TestSet.objects.count() == 1
+    mqm = scores("wmt23-mqm")
+    for name in {system for system, _ in mqm}:
+        own = [v for (system, segment), v in mqm.items() if system == name and segment]
+        assert len(own) == 460
+        assert np.mean(own) == pytest.approx(mqm[name, None], abs=1e-5)
+
+
+def test_systems_alone_have_pages(db: None, data_dir: Path, client: Client) -> None:
+    (launched,) = stored_scores(
+        at(data_dir / "wmt17/zh-en", "sys-human.tsv"),
+        name="Alone", source_language="zh", target_language="en",
+    )  # fmt: skip
+    campaign = launched.result.campaign
+    assert (campaign.test_set.segments.count(), campaign.systems.count()) == (0, 16)
+    client.force_login(make_user("reader", "admin"))
+    pages = ("campaign", "monitor", "quality", "export", "dashboard", "correlations", "systems",
+             "scatter", "whatif", "samplesize", "significance", "layers", "bundle",
+             "report")  # fmt: skip
+    for name in pages:
+        page = client.get(reverse(name, args=[campaign.slug]))
+        assert page.status_code == 200, name
+    page = client.get(reverse("testset", args=["alone"]))
+    assert page.status_code == 200
+    assert "Nothing is known of its texts" in page.text
+    again = stored_scores(
+        at(data_dir / "wmt17/zh-en", "sys-human.tsv"),
+        name="Alone", source_language="zh", target_language="en",
+    )  # fmt: skip
+    assert not again[0].result.is_new
+
+
+def test_scores_of_a_stored_test_set(world: World) -> None:
+    table = "segment\tsystem\tda\tMQM\n1\tstrong\t0.5\t-1\n1\tweak\t-0.25\t\n"
+    launched = stored_scores(as_files(own_tsv=table), name="Later", test_set="harbour")
+    assert [each.result.campaign.slug for each in launched] == ["later-da", "later-mqm"]
+    assert scores("later-da") == {("strong", "1"): 0.5, ("weak", "1"): -0.25}
+    assert scores("later-mqm") == {("strong", "1"): -1}
+    assert TestSet.objects.count() == 1
+    systems = "system,human\nstrong,0.4\nweak,0.1\n"
+    stored_scores(as_files(systems_csv=systems), name="Whole", test_set="harbour")
+    assert scores("whole") == {("strong", None): 0.4, ("weak", None): 0.1}
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("segment\tsystem\tda\n9\tstrong\t1\n", "row 2, segment: the test set has no segment “9”"),
+        ("segment\tsystem\tda\n1\tnone\t1\n", "row 2, system: the test set has no system “none”"),
+        ("system\tda\nnone\t1\n", "own.tsv, row 2, system: the test set has no system “none”"),
+        ("segment\tsystem\tda\n1\tweak\tx\n", "own.tsv, row 2, da: “x” is no number"),
+        ("segment\tsystem\tda\n1\tweak\t1\n1\tweak\t2\n", "row 3, da: segment “1” of “weak” has"),
+        ("segment\tsystem\tda\n1\t\t1\n", "own.tsv, row 2, system: it is not said which system"),
+        ("segment\tsystem\tda\n\tweak\t1\n", "own.tsv, row 2, segment: it is not said which"),
+        ("segment\tsystem\tbleu\n1\tweak\t1\n", "no column is known to hold human scores"),
+    ],
+)
+def test_wrong_scores_are_named(world: World, table: str, message: str) -> None:
+    assert message in " ".join(errors_of(as_files(own_tsv=table), test_set="harbour"))
+
+
+def test_a_score_needs_an_output(db: None) -> None:
+    table = "segment\tsystem\tda\tsource\tmt\n1\talpha\t1\tEins\tOne\n"
+    files = as_files(own_tsv=table, systems_tsv="system\tda\nbeta\t1\n")
+    assert errors_of(files, **DE_EN) == [
+        "systems.tsv, row 2, system: “beta” has a score, but no output"
+    ]
+
+
+def test_other_scores_under_the_same_name_are_refused(world: World) -> None:
+    draft = CampaignDraft("whole", "Whole", "?", system_scores={"strong": 0.4})
+    campaign = CampaignDraft(
+        **{**vars(draft), "length_ratio": System.objects.all()[0].length_ratio}
+    )
+    assert store_campaign(campaign, world.test_set).is_new
+    assert not store_campaign(campaign, world.test_set).is_new
+    other = CampaignDraft(**{**vars(campaign), "system_scores": {"strong": 0.5}})
+    with pytest.raises(ValidationError, match="with other published scores is stored already"):
+        store_campaign(other, world.test_set)
+    assert Campaign.objects.filter(slug="whole").count() == 1
+
+
+def test_the_example_for_download_is_imported(db: None) -> None:
+    path = Path(settings.BASE_DIR) / "static/examples/human-scores.tsv"
+    launched = stored_scores([InputFile.at(path)])
+    assert [each.result.n_published for each in launched] == [4, 3]
