@@ -220,3 +220,23 @@ def test_an_import_that_nobody_confirms_expires(
     as_admin.post(row.get_absolute_url())
     row.refresh_from_db()
     assert row.state == State.EXPIRED
+
+
+def test_a_name_that_no_database_takes_is_refused(as_admin: Client, tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    for path in (folder / "system-outputs/en-de").iterdir():
+        path.unlink()
+    for name in ("mqm.merged.seg.rating", "wmt-z.sys.score"):
+        (folder / f"human-scores/en-de.{name}").unlink()
+    (folder / "metric-scores/en-de/m-refA.seg.score").unlink()
+    (folder / "metric-scores/en-de/m-refA.sys.score").unlink()
+    (folder / "human-scores/en-de.mqm.seg.score").write_text("A\x00B\t1\n" * 3)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as into:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            into.write(path, path.relative_to(tmp_path))
+    as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
+    waiting.work_off()
+    row = DatasetImport.objects.get()
+    assert (row.state, row.found["sets"]) == (State.REFUSED, [])
+    assert "the system name contains U+0000 (NUL)" in row.report[0][1]

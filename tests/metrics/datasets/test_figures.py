@@ -15,6 +15,7 @@ from dashboards.analyses.correlations import DEFAULT, asked
 from dashboards.filters import Filters
 from dashboards.selectors import human_scores
 from metrics.models import ConfiguredMetric
+from tests.dashboards.test_correlations import score
 
 # README of the data: against MQM over 12 MT systems, r over systems and over 5,520 outputs.
 WMT23 = {
@@ -74,6 +75,16 @@ def test_wmt23_metrics_against_mqm(db: None, data_dir: Path) -> None:
         assert found["r_segment"] == pytest.approx(of_segments, abs=5e-4), name
         assert rows[name]["n"] == (5520 if name.endswith("-refA") else 5980)
     assert Campaign.objects.filter(study="wmt23-meta").count() == 4
+
+
+def test_segments_of_graham_et_al_with_chrf(db: None, data_dir: Path) -> None:
+    call_command("import_dataset", "graham2015-scores", data=data_dir)
+    # README of the data: r of chrF with the mean z-score.
+    for pair, n, published in (("es-en", 500, 0.39), ("en-de", 140, 0.43), ("cs-en", 70, 0.25)):
+        campaign = Campaign.objects.get(slug=f"graham2015-scores-{pair}")
+        score(campaign.test_set, "chrf")
+        (row,) = asked(DEFAULT).compute(campaign, Filters())["rows"]
+        assert (row["n"], row["r_segment"]) == (n, pytest.approx(published, abs=5e-3))
 
 
 def test_spans_of_six_groups(db: None, data_dir: Path) -> None:
