@@ -15,6 +15,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
 from annotation.models import Output, Segment, System, TestSet
+from annotation.models.corpus import NO_SOURCE
 from metrics import catalogue, run_state, tasks
 from metrics.clock import Now
 from metrics.models import MetricRun, RunWorker
@@ -115,6 +116,25 @@ def _create(
 
 def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> dict[str, str]:
     """Say, by metric name, why a metric cannot run over these systems (None: all of the set)."""
+    return _without_reference(test_set, systems) | _without_texts(test_set, systems)
+
+
+def _without_texts(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, str]:
+    """What cannot run where judgments came without the texts that were judged."""
+    infos = catalogue.infos().values()
+    outputs = Output.objects.filter(segment__test_set=test_set)
+    if systems is not None:
+        outputs = outputs.filter(system__in=systems)
+    if not outputs.exclude(text="").exists():
+        why = "cannot run: the outputs of these systems are not known"
+        return {info.name: f"{info.label} {why}." for info in infos}
+    if not test_set.segments.filter(source=NO_SOURCE).exists():
+        return {}
+    why = "needs the source, and the sources of this test set are not known"
+    return {info.name: f"{info.label} {why}." for info in infos if info.needs_source}
+
+
+def _without_reference(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, str]:
     segments = Segment.objects.filter(test_set=test_set, references__isnull=True)
     if systems is not None:
         segments = segments.filter(outputs__system__in=systems)

@@ -11,10 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from annotation.imports.drafts import NO_SOURCE, CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.pairs import Pair
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
+from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 QUESTION = "How well does the black text keep the meaning and read, given the errors you marked?"

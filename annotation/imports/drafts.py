@@ -9,9 +9,6 @@ from annotation import protocols
 from annotation.models import Campaign, Item
 from annotation.protocols import Span
 
-# Stands for the source of a segment whose text was not published.
-NO_SOURCE = "[source not published]"
-
 
 @dataclass(frozen=True)
 class ItemDraft:

@@ -5,11 +5,12 @@ Sources and the degraded texts were not published; the first are marked so, the 
 
 from collections import defaultdict
 
-from annotation.imports.drafts import NO_SOURCE, CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.pairs import Pair
 from annotation.imports.tables import Row, read_table
 from annotation.imports.wmt21 import KINDS, QUESTION, SHOWS_OUTPUT
 from annotation.models import Campaign, Item
+from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 

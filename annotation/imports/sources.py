@@ -51,7 +51,10 @@ def read(sent: Sent, report: Report) -> Reading:
         options = read_options(sent.words, report)
         if report.errors:
             return Reading()
-        return TABLES[sent.tool](list(sent.files.values()), options, report)
+        reading = TABLES[sent.tool](list(sent.files.values()), options, report)
+        # What holds for several language pairs is said once.
+        report.problems = list(dict.fromkeys(report.problems))
+        return reading
     return Reading(_read_campaign(sent, report))
 
 

@@ -14,6 +14,9 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
+# Stands for the source of a segment whose text was not published.
+NO_SOURCE = "[source not published]"
+
 
 class TestSet(models.Model):
     """A set of source segments in one language pair, in document order.

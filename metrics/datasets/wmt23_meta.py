@@ -11,9 +11,9 @@ import numpy as np
 
 from annotation import protocols
 from annotation.imports import CampaignDraft, Pair
-from annotation.imports.drafts import NO_SOURCE
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign
+from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 

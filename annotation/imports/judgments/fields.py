@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from annotation.csvsafe import restore
+from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.columns import Wanted, propose
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report, some
@@ -75,6 +77,7 @@ JUDGMENT_FIELDS = (
 )  # fmt: skip
 # Where nothing else says what was shown, its number within the batch does.
 POSITIONS = ("position", "place", "index", "number", "nr", "no", "line", "row")
+MAX_COLUMNS = 500
 FIELDS = (*JUDGMENT_FIELDS, *SPAN_FIELDS)
 
 
@@ -83,14 +86,14 @@ class Sheet:
     """A table with the field of each of its columns; every field has one column at most."""
 
     table: Table
-    fields: Mapping[str, str]
+    fields: dict[str, str]
 
     @property
     def name(self) -> str:
         """The file."""
         return self.table.file
 
-    @property
+    @cached_property
     def has(self) -> frozenset[str]:
         """The fields that it has."""
         return frozenset(field for field in self.fields.values() if field)
@@ -100,9 +103,13 @@ class Sheet:
         """Whether each row may hold one error span."""
         return "severity" in self.has
 
+    @cached_property
+    def _columns(self) -> Mapping[str, str]:
+        return {field: column for column, field in reversed(self.fields.items()) if field}
+
     def column(self, field: str) -> str:
         """The column of a field, or the field's own name where there is none."""
-        return next((c for c, known in self.fields.items() if known == field), field)
+        return self._columns.get(field, field)
 
 
 def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
@@ -113,12 +120,26 @@ def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
         table = parse(file.name, text, report) if text is not None else None
         if table is None or text is None:
             continue
+        if not _has_usable_columns(table, report):
+            continue
         if format_of(file.name, text) == "csv":
             _restore(table)
         if not table.rows and not report.errors:
             report.error("the table has a header but no row", Place(file.name))
         tables.append(table)
     return tables
+
+
+def _has_usable_columns(table: Table, report: Report) -> bool:
+    """Whether a page can show every column with a choice of what it holds."""
+    place = Place(table.file, 1)
+    if len(table.columns) > MAX_COLUMNS:
+        report.error(f"{len(table.columns):,} columns are more than {MAX_COLUMNS}", place)
+        return False
+    bad = [found[0] for name in table.columns if (found := FORBIDDEN_IN_NAMES.search(name))]
+    if bad:
+        report.error(f"the name of a column contains {character(bad[0])}", place)
+    return not bad
 
 
 def _restore(table: Table) -> None:

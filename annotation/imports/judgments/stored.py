@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from annotation.imports.drafts import NO_SOURCE
 from annotation.imports.judgments.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.imports.judgments.texts import REFERENCES, Texts
 from annotation.models import Item, Output
+from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
 from annotation.uploads.problems import Place, Report, some

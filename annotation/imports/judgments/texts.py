@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from annotation.imports.drafts import NO_SOURCE
 from annotation.imports.judgments.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.models import Item
+from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report
 

@@ -11,6 +11,8 @@ from django.conf import settings
 from annotation.exports import FORMATS
 from annotation.models import Campaign, ErrorSpan, Item, Judgment, TestSet
 from annotation.uploads import InputFile
+from metrics import catalogue
+from metrics.runs import refusals_for
 from tests.annotation.tables.reading import DE_EN, as_files, errors_of, read, stored, values
 from tests.world import World
 
@@ -153,6 +155,16 @@ def test_columns_that_do_not_exist_or_mean_the_same(db: None) -> None:
     assert error.startswith("own.tsv, row 1: no column says who judged. The columns are seg, ")
 
 
+def test_columns_that_no_page_could_show(db: None) -> None:
+    wide = "\t".join(["rater", *(f"c{n}" for n in range(600))]) + "\n"
+    assert errors_of(as_files(own_tsv=wide + wide), **DE_EN) == [
+        "own.tsv, row 1: 601 columns are more than 500"
+    ]
+    lone = '{"rater": "R1", "\\ud800": "x"}\n'
+    (error,) = errors_of(as_files(own_jsonl=lone), **DE_EN)
+    assert error.startswith("own.jsonl, row 1: the name of a column contains U+D800")
+
+
 def test_languages_must_be_said(db: None) -> None:
     found = errors_of(table("R1|1|alpha|80"), source_language="de")
     assert found == [
@@ -245,6 +257,18 @@ def test_without_texts_a_test_set_of_keys_alone_is_made(db: None) -> None:
     (launched,) = stored(table("R1|1|alpha|80"), name="Keys", **DE_EN)
     segment = launched.result.campaign.test_set.segments.get()
     assert (segment.source, segment.outputs.get().text) == ("[source not published]", "")
+    refusals = refusals_for(launched.result.campaign.test_set)
+    assert refusals.keys() == catalogue.infos().keys()
+    assert refusals["chrf"] == "chrF cannot run: the outputs of these systems are not known."
+
+
+def test_without_sources_metrics_that_read_them_are_refused(db: None) -> None:
+    head = "rater\tseg_id\tsystem\tscore\tref\tmt\n"
+    (launched,) = stored(table("R1|1|alpha|80|One.|Wun.", head=head), name="Bare", **DE_EN)
+    infos = catalogue.infos()
+    refused = refusals_for(launched.result.campaign.test_set)
+    assert set(refused) == {name for name, info in infos.items() if info.needs_source}
+    assert "chrf" not in refused
 
 
 def test_contradictory_texts_name_both_rows(db: None) -> None:
