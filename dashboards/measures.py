@@ -50,11 +50,11 @@ def _imported(measure: MeasureScores, human: HumanScores) -> MeasureScores:
     if measure.systems is None:
         return replace(measure, warnings=(MEAN,))
     if human.is_of_documents:
-        told = WHOLE if measure.has_segments else WHOLE_ALONE
-        return replace(measure, systems=None, warnings=(told,))
-    told = [] if measure.has_segments else [ALONE]
-    told += [SOME] if np.isnan(measure.systems).any() else []
-    return replace(measure, warnings=tuple(told))
+        why = WHOLE if measure.has_segments else WHOLE_ALONE
+        return replace(measure, systems=None, warnings=(why,))
+    doubts = [] if measure.has_segments else [ALONE]
+    doubts += [SOME] if np.isnan(measure.systems).any() else []
+    return replace(measure, warnings=tuple(doubts))
 
 
 def told(measures: Iterable[MeasureScores] | Mapping[str, MeasureScores]) -> list[str]:

@@ -1,6 +1,6 @@
 """Metric scores that were computed elsewhere, for programs: list, bring in, withdraw."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -125,7 +125,7 @@ class MetricImportViewSet(
 
     permission_classes = (MayRun,)
     serializer_class = ImportSerializer
-    parser_classes: ClassVar[Any] = (MultiPartParser, FormParser)
+    parser_classes = (MultiPartParser, FormParser)
     lookup_value_regex = "[0-9]{1,18}"
     queryset = MetricImport.objects.select_related("test_set", "signature").order_by("-pk")
 

@@ -165,7 +165,7 @@ def _column(frame: Frame, column: metaeval.MetricColumn) -> dict[str, Any]:
         "n_systems": column.n_shared,
         "n": column.n,
         "is_even": not column.reasons.get("output without a score"),
-        "span": span(column.counts.tolist() or [0]),
+        "span": "as imported" if column.is_given else span(column.counts.tolist() or [0]),
         "compared_span": span([n for n in column.judged.tolist() if n] or [0]),
         "rows": [
             _row(

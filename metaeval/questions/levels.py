@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,13 +37,14 @@ def widened(found: Comparison, scored: Scored, part: Scored, notes: dict[str, No
         return found
     places = [place for place, key in enumerate(scored.metrics) if key in part.metrics]
     size = len(scored.metrics)
-    rows = {name: wide(getattr(found, name), places, size) for name in ("values", "lows", "highs")}
-    tables = {}
+    rows: dict[str, Any] = {
+        name: wide(getattr(found, name), places, size) for name in ("values", "lows", "highs")
+    }
     for name in ("differences", "difference_lows", "difference_highs", "pvalues"):
         table = np.full((size, size), np.nan)
         table[np.ix_(places, places)] = getattr(found, name)
-        tables[name] = table
-    return replace(found, **rows, **tables, warnings=[*found.warnings, *notes])
+        rows[name] = table
+    return replace(found, **rows, warnings=[*found.warnings, *notes])
 
 
 def wide(values: FloatArray, places: list[int], size: int) -> FloatArray:

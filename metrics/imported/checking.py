@@ -1,11 +1,10 @@
 """The dry run: what files hold, what importing them changes, and what a person should look at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
@@ -16,11 +15,7 @@ from metrics.imported.choices import Choices, is_human
 from metrics.imported.collecting import Collected, Collector
 from metrics.imported.files import Reading, read
 from metrics.imported.held import Names, names_of
-from metrics.imported.storing import Draft, Outcome, Plan, plan, store_all
-
-
-class OutdatedError(Exception):
-    """What is stored changed after the import was previewed."""
+from metrics.imported.storing import Draft, Outcome, Plan, fingerprint, plan, store_all
 
 
 @dataclass(frozen=True)
@@ -63,12 +58,7 @@ class Checked:
     @property
     def fingerprint(self) -> str:
         """What would be stored, as a text to compare."""
-        parts = [
-            f"{f.name}\t{f.is_lower}\t{f.plan.change}\t{f.plan.digest}"
-            for f in self.metrics
-            if f.plan
-        ]
-        return "\n".join(parts)
+        return fingerprint([each.plan for each in self.metrics if each.plan])
 
 
 def check(
@@ -150,9 +140,9 @@ def _doubt(metrics: Sequence[Found], report: Report) -> None:
             f"{some(turned)}: measures of this name are usually better when lower. Say so if these "
             "are; they are read as better when higher"
         )
+    known = naming.Known()
     for each in taken:
-        known = [row.info.higher_is_better for row in naming.siblings(each.name)]
-        if known and each.is_lower in known:
+        if each.is_lower in [row.info.higher_is_better for row in known.siblings(each.name)]:
             other = "higher" if each.is_lower else "lower"
             report.warn(f"“{each.name}” was imported before as better when {other}")
     for change in dict.fromkeys(e.plan.sentence for e in taken if e.plan and e.plan.n_changed):
@@ -167,7 +157,6 @@ def _doubt(metrics: Sequence[Found], report: Report) -> None:
         )
 
 
-@transaction.atomic
 def bring_in(
     checked: Checked, *, user: Any = None, expected: str | None = None, provenance: str = ""
 ) -> list[Outcome]:
@@ -178,12 +167,13 @@ def bring_in(
     """
     if checked.report.errors:
         raise ValidationError([str(problem) for problem in checked.report.errors])
-    test_set = TestSet.objects.select_for_update().get(pk=checked.test_set.pk)
-    plans = plan(test_set, checked.drafts, names_of(test_set))
-    now = iter(plans)
-    metrics = [replace(f, plan=next(now)) if f.plan else f for f in checked.metrics]
-    if expected is not None and replace(checked, metrics=metrics).fingerprint != expected:
-        raise OutdatedError
     files = checked.reading.files
     said = provenance or f"Imported from {some([file['name'] for file in files])}."
-    return store_all(test_set, checked.drafts, provenance=said, files=files, user=user)
+    return store_all(
+        checked.test_set,
+        checked.drafts,
+        provenance=said,
+        files=files,
+        user=user,
+        expected=expected,
+    )

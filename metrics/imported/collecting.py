@@ -17,15 +17,14 @@ MOST_ERRORS = 1_000
 
 def number(cell: Any) -> float | None:
     """Return a cell as a number, nan where it says that there is none, None where it is neither."""
-    if isinstance(cell, (int, float)) and not isinstance(cell, bool):
-        return float(cell)
-    text = "" if cell is None else str(cell).strip()
-    if text.casefold() in MISSING:
-        return nan
+    if cell is None or isinstance(cell, bool):
+        return nan if cell is None else None
     try:
-        return None if "_" in text else float(text)
-    except ValueError:
-        return None
+        value = float(cell)
+    except (TypeError, ValueError):
+        return nan if str(cell).strip().casefold() in MISSING else None
+    # Python reads 1_000 as a number.
+    return None if isinstance(cell, str) and "_" in cell else value
 
 
 def is_number(cell: Any) -> bool:
@@ -43,7 +42,7 @@ class Collected:
 
     outputs: dict[int, dict[int, float]] = field(default_factory=dict)
     systems: dict[int, float] = field(default_factory=dict)
-    lines: dict[tuple[int, int | None], tuple[str, int]] = field(default_factory=dict)
+    lines: dict[tuple[int, int | None], Place] = field(default_factory=dict)
     n_missing: int = 0
 
     @property
@@ -72,10 +71,12 @@ class Collector:
 
     def _find(self, what: str, among: Any, name: str, place: Place) -> int | None:
         found: int | None = among.get(name)
-        if found is None and not name:
-            self.error(f"no {what} is named", place)
-        elif found is None:
-            self._unknown(what, name, f"the test set has no {what} “{name}”", place)
+        if found is None:
+            place = place._replace(field=what)
+            if name:
+                self._unknown(what, name, f"the test set has no {what} “{name}”", place)
+            else:
+                self.error(f"no {what} is named", place)
         return found
 
     def _unknown(self, what: str, name: str, sentence: str, place: Place) -> None:
@@ -93,37 +94,38 @@ class Collector:
         self._unknown("output", f"{label} {key}", sentence, place)
         return False
 
-    def take(self, name: str, system: int, segment: int | None, cell: Any, place: Place) -> None:
-        """Keep one score of a metric, of an output or (segment None) of a system."""
-        metric = self.metrics.setdefault(name, Collected())
-        value = self._number(cell, place)
-        if value is None:
+    def take(
+        self, name: str, cell: tuple[int, int | None], value: Any, place: Place, column: str
+    ) -> None:
+        """Keep one score of a metric; `cell` is a system, and a segment or None for the system."""
+        metric = self.metrics.get(name)
+        if metric is None:
+            metric = self.metrics[name] = Collected()
+        found = number(value)
+        if found is None or isinf(found):
+            self._refuse(value, found, place._replace(field=column))
             return
-        before = metric.lines.setdefault((system, segment), (place.file, place.row or 0))
-        if before != (place.file, place.row or 0):
+        before = metric.lines.setdefault(cell, place)
+        system, segment = cell
+        if before is not place:
             which = "system" if segment is None else "output"
-            self.error(
-                f"this {which} has a score of “{name}” already, in {before[0]}, row {before[1]}",
-                place,
-            )
-        elif value != value:
+            where = f"{before.file}, row {before.row}"
+            sentence = f"this {which} has a score of “{name}” already, in {where}"
+            self.error(sentence, place._replace(field=column))
+        elif found != found:
             metric.n_missing += 1
         elif segment is None:
-            metric.systems[system] = value
+            metric.systems[system] = found
         else:
-            metric.outputs.setdefault(system, {})[segment] = value
+            metric.outputs.setdefault(system, {})[segment] = found
 
-    def _number(self, cell: Any, place: Place) -> float | None:
-        """A number, nan where the cell says that there is none, None where it is neither."""
-        value = number(cell)
-        if value is None:
-            text = str(cell).strip()
-            comma = " Write a decimal point." if re.fullmatch(r"-?\d+,\d+", text) else ""
-            self.error(f"“{text[:40]}” is no number.{comma}", place)
-        elif isinf(value):
+    def _refuse(self, cell: Any, value: float | None, place: Place) -> None:
+        if value is not None:
             self.error("an infinite score cannot be imported", place)
-            return None
-        return value
+            return
+        text = str(cell).strip()
+        comma = " Write a decimal point." if re.fullmatch(r"-?\d+,\d+", text) else ""
+        self.error(f"“{text[:40]}” is no number.{comma}", place)
 
     def error(self, message: str, place: Place) -> None:
         """Report something that forbids the import. Raises TooManyError."""

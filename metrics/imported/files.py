@@ -129,19 +129,18 @@ def _take_row(
     has_segments: bool,
 ) -> None:
     """Keep the scores of a row: of every column in `metrics`, or of the metric it names."""
-    system = collector.system(_name(row, SYSTEM), place._replace(field=SYSTEM))
-    segment = None
-    if has_segments:
-        segment = collector.segment(_name(row, SEGMENT), place._replace(field=SEGMENT))
+    system = collector.system(_name(row, SYSTEM), place)
+    segment = collector.segment(_name(row, SEGMENT), place) if has_segments else None
     if system is None or (has_segments and segment is None):
         return
     if segment is not None and not collector.has_output(system, segment, place):
         return
+    cell = (system, segment)
     if metrics:
         for column, name in metrics.items():
-            collector.take(name, system, segment, row.get(column), place._replace(field=name))
+            collector.take(name, cell, row.get(column), place, name)
     elif name := _name(row, METRIC):
-        collector.take(name, system, segment, row.get(SCORE), place._replace(field=SCORE))
+        collector.take(name, cell, row.get(SCORE), place, SCORE)
     else:
         collector.error("no metric is named", place._replace(field=METRIC))
 
@@ -218,12 +217,12 @@ def _score_file(name: str, text: str, collector: Collector) -> Iterator[None]:
         label, score = cells
         number = seen[label] = seen.get(label, 0) + 1
         yield
-        if (system := collector.system(label, place._replace(field=SYSTEM))) is None:
+        if (system := collector.system(label, place)) is None:
             continue
         if not is_segments:
-            collector.take(metric, system, None, score, place._replace(field=SCORE))
+            collector.take(metric, (system, None), score, place, SCORE)
         elif number <= len(keys) and collector.has_output(system, keys[number - 1], place):
-            collector.take(metric, system, keys[number - 1], score, place._replace(field=SCORE))
+            collector.take(metric, (system, keys[number - 1]), score, place, SCORE)
     if is_segments:
         _check_lengths(name, seen, len(keys), collector)
 

@@ -19,7 +19,7 @@ UNUSED = "a metric, or not used"
 class ScoreFilesForm(forms.Form):
     """Tables and score files, any number of them."""
 
-    files = FilesField(
+    tables = FilesField(
         label="Files with scores",
         help_text="TSV, CSV or JSONL: segment, system and a column for each metric; or segment, "
         "system, metric and score; without segments for scores of whole systems. Also the files "
@@ -29,14 +29,19 @@ class ScoreFilesForm(forms.Form):
 
     def sent(self) -> list[InputFile]:
         """Return the files; nothing has been read yet."""
-        return [InputFile.sent(file) for file in self.cleaned_data["files"]]
+        return [InputFile.sent(file) for file in self.cleaned_data["tables"]]
 
 
-def columns_form(checked: Checked, data: Any = None) -> ColumnsForm:
+def columns_form(checked: Checked) -> ColumnsForm:
     """Ask what the columns hold, as titled in the files."""
     columns, fields = checked.reading.columns, checked.reading.fields
     titled = {title: fields[name] for name, title in columns.items() if name in fields}
-    return ColumnsForm(list(columns.values()), FIELDS, titled, data, unused=UNUSED)
+    return ColumnsForm(list(columns.values()), FIELDS, titled, unused=UNUSED)
+
+
+def said_columns(data: QueryDict) -> ColumnsForm:
+    """What a person said of the columns that the page named; reading refuses those of no file."""
+    return ColumnsForm(data.getlist("title"), FIELDS, {}, data, unused=UNUSED)
 
 
 def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:

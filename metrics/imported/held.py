@@ -1,9 +1,11 @@
 """The scores of one metric on one test set, as they are held under a signature."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -56,12 +58,12 @@ class Names:
     segments: Mapping[str, int]
     has: frozenset[tuple[int, int]]
 
-    @property
+    @cached_property
     def labels(self) -> dict[int, str]:
         """One name of each system."""
         return {pk: name for name, pk in self.systems.items()}
 
-    @property
+    @cached_property
     def keys(self) -> dict[int, str]:
         """The name of each segment."""
         return {pk: key for key, pk in self.segments.items()}
@@ -85,12 +87,16 @@ def names_of(test_set: TestSet) -> Names:
 
 def digest(held: Held, names: Names) -> str:
     """Hash the scores with their names: 128 bits of SHA-256, as 32 hexadecimal digits."""
-    labels, keys = names.labels, names.keys
-    lines = sorted(
-        f"{labels[system]}\t{'' if segment is None else keys[segment]}\t{score!r}\n"
-        for (system, segment), score in held.cells()
-    )
-    return hashlib.sha256("".join(lines).encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    hashed = hashlib.sha256()
+    systems = held.outputs.keys() | held.systems.keys()
+    for label, system in sorted((names.labels[pk], pk) for pk in systems):
+        row = held.outputs.get(system, {})
+        cells = sorted((names.keys[segment], score) for segment, score in row.items())
+        own = [held.systems[system]] if system in held.systems else []
+        said = [label, len(own), [key for key, _ in cells]]
+        hashed.update(json.dumps(said).encode())
+        hashed.update(np.array([*own, *(score for _, score in cells)], dtype="<f8").tobytes())
+    return hashed.hexdigest()[:32]
 
 
 def write(signature: MetricSignature, held: Held) -> None:

@@ -6,7 +6,7 @@ better when higher, are another metric of the catalogue with the same label.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -60,32 +60,50 @@ def _plain(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold().strip()
 
 
-def siblings(name: str) -> list[ConfiguredMetric]:
-    """The metrics of the catalogue with this name, one for each direction that was imported."""
-    rows = ConfiguredMetric.objects.filter(family=IMPORTED).order_by("pk")
-    return [row for row in rows if same(row.label.removesuffix(MARK), name)]
+class Known:
+    """The imported metrics of the catalogue, read once for all that an import brings."""
 
+    def __init__(self) -> None:
+        self.by_name: dict[str, list[ConfiguredMetric]] = {}
+        self.taken = set(registry.METRICS)
+        for row in ConfiguredMetric.objects.order_by("pk"):
+            self.taken.add(row.name)
+            if row.family == IMPORTED:
+                self._keep(row)
 
-def find(name: str, *, higher_is_better: bool) -> ConfiguredMetric | None:
-    """Return the metric of the catalogue; None before the first import."""
-    for row in siblings(name):
-        if row.info.higher_is_better == higher_is_better:
+    def _keep(self, row: ConfiguredMetric) -> None:
+        self.by_name.setdefault(_plain(row.label.removesuffix(MARK)), []).append(row)
+
+    def siblings(self, name: str) -> list[ConfiguredMetric]:
+        """The metrics with this name, one for each direction that was imported."""
+        return self.by_name.get(_plain(name), [])
+
+    def find(self, name: str, *, higher_is_better: bool) -> ConfiguredMetric | None:
+        """Return the metric of the catalogue; None before the first import."""
+        for row in self.siblings(name):
+            if row.info.higher_is_better == higher_is_better:
+                return row
+        return None
+
+    def find_or_add(
+        self, name: str, *, higher_is_better: bool, user: Any = None
+    ) -> ConfiguredMetric:
+        """Return the metric of the catalogue, added where it is new."""
+        row = self.find(name, higher_is_better=higher_is_better)
+        if row is not None:
             return row
-    return None
-
-
-def find_or_add(name: str, *, higher_is_better: bool, user: Any = None) -> ConfiguredMetric:
-    """Return the metric of the catalogue, added where it is new."""
-    row = find(name, higher_is_better=higher_is_better)
-    if row is not None:
+        slugs = _slugs(name, is_lower=not higher_is_better)
+        info = _info(next(each for each in slugs if each not in self.taken), name, higher_is_better)
+        row = ConfiguredMetric.objects.create(
+            name=info.name,
+            label=info.label,
+            family=IMPORTED,
+            description={**vars(info), "options": {}},
+            created_by=user,
+        )
+        self.taken.add(row.name)
+        self._keep(row)
         return row
-    info = _info(_free(_slugs(name, is_lower=not higher_is_better)), name, higher_is_better)
-    document = {**vars(info), "options": {}}
-    row = ConfiguredMetric(
-        name=info.name, label=info.label, family=IMPORTED, description=document, created_by=user
-    )
-    row.save()
-    return row
 
 
 def _info(slug: str, name: str, higher_is_better: bool) -> MetricInfo:
@@ -108,8 +126,3 @@ def _slugs(name: str, *, is_lower: bool) -> Iterator[str]:
     yield base
     for number in count(2):
         yield f"{base}-{number}"
-
-
-def _free(slugs: Iterable[str]) -> str:
-    taken = set(ConfiguredMetric.objects.values_list("name", flat=True)) | set(registry.METRICS)
-    return next(slug for slug in slugs if slug not in taken)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from annotation.models import TestSet
 from annotation.uploads.problems import some
@@ -27,6 +27,10 @@ class Change(StrEnum):
     ADDED = "added"
     SAME = "same"
     REPLACED = "replaced"
+
+
+class OutdatedError(Exception):
+    """What is stored changed after the import was previewed."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,18 @@ class Outcome:
     row: MetricImport | None = field(default=None)
 
 
-def plan(test_set: TestSet, drafts: Sequence[Draft], names: Names) -> list[Plan]:
+def plan(
+    test_set: TestSet, drafts: Sequence[Draft], names: Names, known: naming.Known | None = None
+) -> list[Plan]:
     """Say what importing would change; nothing is stored."""
-    current = shown_imports(test_set)
-    return [_plan(test_set, draft, current, names) for draft in drafts]
+    current, metrics = shown_imports(test_set), known or naming.Known()
+    return [_plan(draft, current, names, metrics) for draft in drafts]
+
+
+def fingerprint(plans: Sequence[Plan]) -> str:
+    """What would be stored, as a text to compare."""
+    said = (f"{p.draft.name}\t{p.draft.higher_is_better}\t{p.change}\t{p.digest}" for p in plans)
+    return "\n".join(said)
 
 
 def shown_imports(test_set: TestSet) -> dict[str, MetricImport]:
@@ -94,10 +106,10 @@ def shown_imports(test_set: TestSet) -> dict[str, MetricImport]:
 
 
 def _plan(
-    test_set: TestSet, draft: Draft, current: Mapping[str, MetricImport], names: Names
+    draft: Draft, current: Mapping[str, MetricImport], names: Names, known: naming.Known
 ) -> Plan:
-    metric = naming.find(draft.name, higher_is_better=draft.higher_is_better)
-    others = [row.name for row in naming.siblings(draft.name) if metric is None or row != metric]
+    metric = known.find(draft.name, higher_is_better=draft.higher_is_better)
+    others = [row.name for row in known.siblings(draft.name) if metric is None or row != metric]
     shown = current.get(metric.name) if metric else None
     turned = next((current[name] for name in others if name in current), None)
     stored = dict(read(shown.signature).cells()) if shown else {}
@@ -117,7 +129,6 @@ def _plan(
     return Plan(draft, change, held, turned or shown, n_added, n_same, n_changed, hashed)
 
 
-@transaction.atomic
 def store_all(
     test_set: TestSet,
     drafts: Sequence[Draft],
@@ -125,23 +136,35 @@ def store_all(
     provenance: str = "",
     files: Files = (),
     user: Any = None,
+    expected: str | None = None,
 ) -> list[Outcome]:
     """Store the scores of some metrics, all of them or nothing.
 
     The same again changes nothing. More scores of a metric are added to those that are there; where
     a score is there with another value, the new ones stand alone. Either way the metric gets a new
-    signature, and what was stored under the old one stays.
+    signature, and what was stored under the old one stays. Raises ValidationError where another
+    import came between, and OutdatedError where the changes are not the `expected` ones.
     """
-    TestSet.objects.select_for_update().get(pk=test_set.pk)  # imports into it wait for each other
     owner = user if user is not None and user.is_authenticated else None
     said = {"provenance": provenance, "files": [dict(file) for file in files], "created_by": owner}
-    plans = plan(test_set, drafts, names_of(test_set))
-    return [_store(test_set, each, said) for each in plans]
+    try:
+        with transaction.atomic():
+            # Imports into one test set wait for each other.
+            TestSet.objects.select_for_update().get(pk=test_set.pk)
+            known = naming.Known()
+            plans = plan(test_set, drafts, names_of(test_set), known)
+            if expected is not None and fingerprint(plans) != expected:
+                raise OutdatedError
+            return [_store(test_set, each, known, said) for each in plans]
+    except IntegrityError as error:
+        raise ValidationError(
+            "Another import brought a metric of this name at the same moment. Try again."
+        ) from error
 
 
-def _store(test_set: TestSet, found: Plan, said: Mapping[str, Any]) -> Outcome:
+def _store(test_set: TestSet, found: Plan, known: naming.Known, said: Mapping[str, Any]) -> Outcome:
     draft, user = found.draft, said["created_by"]
-    metric = naming.find_or_add(draft.name, higher_is_better=draft.higher_is_better, user=user)
+    metric = known.find_or_add(draft.name, higher_is_better=draft.higher_is_better, user=user)
     fields = {"origin": "imported", "test_set": test_set.slug, "scores": found.digest}
     signature, _ = MetricSignature.objects.get_or_create(
         signature=format_signature(metric.name, fields),

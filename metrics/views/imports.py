@@ -22,10 +22,17 @@ from annotation.views.errors import refuse
 from annotation.views.uploads import is_too_large, too_large_sentence
 from metrics import catalogue
 from metrics.imported import pending
-from metrics.imported.checking import Checked, OutdatedError, bring_in, check
+from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import Choices
-from metrics.imported.form import ScoreFilesForm, choices_of, columns_form, seen_of, shown
-from metrics.imported.storing import sentence, shown_imports, withdraw
+from metrics.imported.form import (
+    ScoreFilesForm,
+    choices_of,
+    columns_form,
+    said_columns,
+    seen_of,
+    shown,
+)
+from metrics.imported.storing import OutdatedError, sentence, shown_imports, withdraw
 from metrics.models import MetricImport
 
 SHOWN = 200
@@ -76,15 +83,14 @@ def _imports(test_set: TestSet) -> dict[str, Any]:
     current = {row.pk for row in shown_imports(test_set).values()}
     rows = MetricImport.objects.filter(test_set=test_set).order_by("-pk")
     every = [
-        {"row": row, "info": infos.get(row.metric)}
+        (row, infos[row.metric])
         for row in rows.select_related("signature", "created_by", "withdrawn_by")
     ]
-    by_label = sorted(
-        (each for each in every if each["row"].pk in current), key=lambda each: each["info"].label
-    )
     return {
-        "current": by_label,
-        "former": [each for each in every if each["row"].pk not in current],
+        "current": sorted(
+            (each for each in every if each[0].pk in current), key=lambda each: each[1].label
+        ),
+        "former": [each for each in every if each[0].pk not in current],
     }
 
 
@@ -96,15 +102,15 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
     choices, columns = Choices(), None
-    checked = check(test_set, files, choices, user)
     if request.method == "POST":
-        columns = columns_form(checked, request.POST)
+        columns = said_columns(request.POST)
         choices = choices_of(request.POST, columns)
-        checked = check(test_set, files, choices, user)
-        if columns.is_valid() and not checked.report.errors and "import" in request.POST:
-            if request.POST.get("seen") == seen_of(checked):
-                return _store(request, checked, token)
-            messages.warning(request, CHANGED)
+    checked = check(test_set, files, choices, user)
+    is_fit = columns is not None and columns.is_valid() and not checked.report.errors
+    if is_fit and "import" in request.POST:
+        if request.POST.get("seen") == seen_of(checked):
+            return _store(request, checked, token)
+        messages.warning(request, CHANGED)
     if "problems" in request.GET:
         return _problems(checked)
     bound = columns if columns is not None and not columns.is_valid() else columns_form(checked)

@@ -23,6 +23,7 @@ from annotation.models import (
     System,
     TestSet,
 )
+from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import Report
 from metaeval import EvalSet, EvalSetScores, write_evalset
 from metrics.datasets import mtme
@@ -222,7 +223,7 @@ def test_folders_may_be_missing(db: None, tmp_path: Path) -> None:
             path.rmdir() if path.is_dir() else path.unlink()
     call_command("import_mtme", folder)
     test_set = TestSet.objects.get()
-    assert set(test_set.segments.values_list("source", flat=True)) == {"[source not published]"}
+    assert set(test_set.segments.values_list("source", flat=True)) == {NO_SOURCE}
     assert set(test_set.systems.values_list("name", flat=True)) == {"Z.1-x", "A", "refA"}
     published = PublishedScore.objects.filter(campaign__slug="set-en-de-mqm")
     assert {each.value for each in published} == {-6.0, 0.0, -1.0}

@@ -21,7 +21,7 @@ def row_of(world: World, system: str, *scores: float) -> dict[tuple[str, str], f
 
 
 def test_scores_come_back_as_they_came(world: World) -> None:
-    """Equal texts may have different scores, and a control differs from all that can be computed."""
+    """Equal texts may have different scores, as those of a random control have."""
     scores = row_of(world, "strong", 0.1, 1 / 3, -2e300) | row_of(world, "weak", 5.0)
     found = imported.store(world.test_set, "COMET-refA", scores, {"weak": 7.5})
     assert (found.plan.change, found.metric.name) == ("new", COMET)
@@ -58,7 +58,7 @@ def test_files_of_one_system_each_add_up_to_the_same_as_one_file(world: World) -
 
 
 def test_other_scores_of_the_same_name_stand_alone(world: World) -> None:
-    """A mean over two versions of a metric is of neither; the old ones stay under their signature."""
+    """A mean over two versions of a metric is of neither; the old ones stay where they were."""
     old = imported.store(world.test_set, "COMET-refA", row_of(world, "strong", 0.5, 0.25), {})
     found = imported.store(world.test_set, "COMET-refA", row_of(world, "strong", 0.5, 9.0), {})
     assert found.plan.change == "replaced"

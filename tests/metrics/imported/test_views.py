@@ -26,7 +26,7 @@ def as_owner(world: World, client: Client) -> Client:
 
 def send(client: Client, text: str = WIDE, name: str = "scores.tsv") -> str:
     """Send a file and return the address of the preview."""
-    response = client.post(ADDRESS, {"files": SimpleUploadedFile(name, text.encode())})
+    response = client.post(ADDRESS, {"tables": SimpleUploadedFile(name, text.encode())})
     assert response.status_code == 302
     return response.headers["Location"]
 
@@ -36,6 +36,7 @@ def filled(page: str, **changed: object) -> dict[str, object]:
     found: dict[str, object] = dict(
         findall(r'type="hidden" name="(shown_columns|seen)" value="([^"]*)"', page)
     )
+    found["title"] = findall(r'name="title" value="([^"]*)"', page)
     found["key"] = findall(r'name="key" value="([^"]*)"', page)
     found |= dict(findall(r'name="(name-\d+)" value="([^"]*)"', page))
     found |= dict.fromkeys(findall(r'name="((?:take|lower)-\d+)"[^>]* checked', page), "on")
