@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.imports import DATASETS
+from metrics.datasets import DATASETS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

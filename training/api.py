@@ -7,12 +7,15 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from metrics.api import MayRun
-from training import jobs, resuming
+from training import corpora, jobs, resuming
+from training.forms import CorpusForm
 from training.models import ParallelCorpus, TrainingJob
+from training.parallel import clean
 
 
 class CorpusSerializer(serializers.ModelSerializer[ParallelCorpus]):
@@ -29,6 +32,23 @@ class CorpusSerializer(serializers.ModelSerializer[ParallelCorpus]):
         )
 
 
+class CleaningSerializer(serializers.Serializer[object]):
+    """How many pairs were read and kept, and why the others were left out."""
+
+    report = serializers.DictField()
+
+
+class CorpusUploadSerializer(serializers.Serializer[object]):
+    """Parallel text in one file, or in two with a side each."""
+
+    name = serializers.SlugField(max_length=60, write_only=True)
+    source_language = serializers.CharField(max_length=20, write_only=True)
+    target_language = serializers.CharField(max_length=20, write_only=True)
+    file = serializers.FileField(write_only=True)
+    target_file = serializers.FileField(required=False, write_only=True)
+    dry_run = serializers.BooleanField(required=False, default=False, write_only=True)
+
+
 @extend_schema(tags=["training"])
 class CorpusViewSet(
     mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[ParallelCorpus]
@@ -39,6 +59,31 @@ class CorpusViewSet(
     serializer_class = CorpusSerializer
     queryset = ParallelCorpus.objects.order_by("name")
     lookup_field = "name"
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        request={"multipart/form-data": CorpusUploadSerializer},
+        responses={200: CleaningSerializer, 201: CorpusSerializer},
+    )
+    def create(self, request: Request, format: str | None = None) -> Response:
+        """Clean and store parallel text; with `dry_run` say what cleaning leaves out."""
+        sent = CorpusUploadSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        form = CorpusForm(request.POST, request.FILES)
+        if not form.is_valid():
+            raise serializers.ValidationError(form.errors)
+        if sent.validated_data["dry_run"]:
+            return Response({"report": clean(form.rows)[1].as_json()})
+        described = ("name", "source_language", "target_language")
+        try:
+            corpus = corpora.add(
+                **{key: form.cleaned_data[key] for key in described},
+                rows=form.rows,
+                user=request.user,
+            )
+        except ValidationError as error:
+            raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
+        return Response(CorpusSerializer(corpus).data, status=status.HTTP_201_CREATED)
 
 
 class JobSerializer(serializers.ModelSerializer[TrainingJob]):

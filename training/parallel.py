@@ -12,6 +12,8 @@ from typing import Any
 
 MAX_CHARACTERS = 5_000
 EXAMPLES = 3
+# Titles of the two columns of a table; tokenised text is taken as it stands.
+TITLES = (("source", "target"), ("source_tokens", "target_tokens"))
 _SPACE = re.compile(r"\s+")
 
 
@@ -54,8 +56,8 @@ class Cleaning:
 def read_pairs(name: str, content: bytes) -> list[Row]:
     """Read one file of pairs: TSV (with or without a header) or lines `source ||| target`.
 
-    A TSV header names the columns `source` and `target`; without one, the first two columns are
-    taken. Raises ParallelError for another encoding, and for a line without two sides.
+    A TSV header names the columns `source` and `target`, or `source_tokens` and `target_tokens` of
+    tokenised text; without one, the first two columns are taken. Raises ParallelError for another encoding, and for a line without two sides.
     """
     lines = _lines(name, content)
     if not lines:
@@ -131,8 +133,9 @@ def _by_bars(name: str, number: int, line: str) -> Row:
 def _by_tabs(name: str, lines: Sequence[str]) -> list[Row]:
     header = [cell.strip().lower() for cell in lines[0].split("\t")]
     columns, start = (0, 1), 0
-    if {"source", "target"} <= set(header):
-        columns, start = (header.index("source"), header.index("target")), 1
+    named = next((names for names in TITLES if set(names) <= set(header)), None)
+    if named:
+        columns, start = (header.index(named[0]), header.index(named[1])), 1
     rows = []
     for number, line in enumerate(lines[start:], start=start + 1):
         cells = line.split("\t")

@@ -32,6 +32,12 @@ DATASETS: dict[str, DataSet] = {
         "raw-crowd-da/graham2015*",
         unnamed="cs-en",
     ),
+    "graham2015-scores": DataSet(
+        "Scores of segments by Graham et al. 2015: means of 15 judgments or more",
+        "annotation.imports.graham2015_scores.read",
+        "raw-crowd-da/graham2015",
+        index=("segment-scores.tsv", "lp"),
+    ),
     "calibration-da": DataSet(
         "WMT22 calibration HITs: the same documents rated by a dozen people, timed",
         "annotation.imports.calibration_da.read",

@@ -61,7 +61,7 @@ def find(name: str) -> tuple[str, str]:
     """
     if name in DATASETS:
         return name, ""
-    for known in DATASETS:
+    for known in sorted(DATASETS, key=len, reverse=True):
         if name.startswith(f"{known}-"):
             return known, name.removeprefix(f"{known}-")
     raise ValidationError(f"No data set {name}. There are: {', '.join(DATASETS)}.")

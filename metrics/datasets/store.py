@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation import uploads
 from annotation.imports import CampaignImport, store_campaign
+from annotation.imports.store import require_same
 from annotation.models import Campaign, TestSet
 from annotation.uploads import Changes
 from annotation.uploads.problems import Place, Report, some
@@ -33,6 +35,11 @@ def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None
     slugs = [campaign.slug for campaign in draft.campaigns]
     if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
         report.error(f"two human scores would have the address {some(twice)}")
+    for campaign in draft.campaigns:
+        try:
+            require_same(campaign)
+        except ValidationError as error:
+            report.error(" ".join(error.messages).rstrip("."))
     others = Campaign.objects.filter(slug__in=slugs).exclude(test_set__slug=draft.test_set.slug)
     for slug in others.order_by("slug").values_list("slug", flat=True):
         report.error(f"a campaign “{slug}” on another test set is stored already")

@@ -98,7 +98,8 @@ def _work(row: DatasetImport) -> None:
             if not report.errors:
                 for draft in drafts:
                     datasets.examine(draft, report, user=row.created_by)
-            found = [summary(draft) for draft in drafts]
+            # What is wrong may hold names that no database takes.
+            found = [] if report.errors else [summary(draft) for draft in drafts]
             is_last = report.errors or row.state == State.STORING or row.choice.get("store")
             if not report.errors and is_last:
                 row.stored = {"sets": _store(drafts, row)}

@@ -231,7 +231,6 @@ SHARES = {"testset-share", "testset-share-remove", "testset-owner"}
 TEST_SETS = SHARES | {
     "testset", "run-start", "api-testset-detail", "api-testset-segments",
 } | PREFERENCES  # fmt: skip
-TEST_SETS = {"testset", "run-start", "api-testset-detail", "api-testset-segments"} | PREFERENCES
 TEST_SETS |= {"metric-scores", "metric-scores-withdraw"}
 
 

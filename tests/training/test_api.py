@@ -1,12 +1,14 @@
 """The API of training."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from training import corpora, jobs
-from training.models import TrainingJob
+from training.models import ParallelCorpus, TrainingJob
 from training.parallel import Row
 
 
@@ -71,3 +73,24 @@ def test_jobs_of_one_sweep(api: Client) -> None:
     TrainingJob.objects.update(sweep="layers")
     start(api)
     assert len(api.get("/api/jobs/?sweep=layers").json()["results"]) == 1
+
+
+@pytest.mark.parametrize(("file", "kept"), [
+    ("en-zh.tatoeba.tsv", 8000), ("zh-en.wmt17-unscored.tsv", 1154), ("zh-en.word-aligned.tsv", 450),
+])  # fmt: skip
+def test_parallel_text_comes_in_by_programs(
+    api: Client, data_dir: Path, file: str, kept: int
+) -> None:
+    sent = SimpleUploadedFile(file, (data_dir / "parallel" / file).read_bytes())
+    data = {"name": "sent", "source_language": "zh", "target_language": "en", "file": sent}
+    tried = api.post("/api/corpora/", {**data, "dry_run": "true"})
+    assert (tried.status_code, tried.json()["report"]["kept"]) == (200, kept)
+    assert not ParallelCorpus.objects.filter(name="sent").exists()
+    sent.seek(0)
+    answer = api.post("/api/corpora/", data)
+    assert (answer.status_code, answer.json()["n_pairs"]) == (201, kept)
+    sent.seek(0)
+    assert api.post("/api/corpora/", data).json() == {
+        "name": ["There is a corpus named sent already."]
+    }
+    assert api.post("/api/corpora/", {"name": "x"}).status_code == 400

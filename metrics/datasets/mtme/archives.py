@@ -34,7 +34,7 @@ CHUNK = 1024 * 1024
 MAX_FILES = 20_000
 LONGEST = 200
 PICKLES = (".pkl", ".pickle", ".npy", ".npz", ".pt", ".pth", ".joblib", ".dill")
-UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
+UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:\ud800-\udfff]")
 UNPACKERS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open))
 BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError,

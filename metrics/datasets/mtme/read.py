@@ -64,7 +64,7 @@ def draft_of(evalset: EvalSet, report: Report, choice: Choice) -> EvaluationDraf
     return EvaluationDraft(
         test_set,
         _campaigns(evalset, test_set, report, choice),
-        [_metric(evalset, name, choice) for name in metrics],
+        [_metric(evalset, name, choice, report) for name in metrics],
         f"metric-scores/{evalset.language_pair} of the mt-metrics-eval folder {evalset.name}",
     )
 
@@ -153,13 +153,25 @@ def _systems(evalset: EvalSet) -> list[SystemDraft]:
     ]
 
 
-def _metric(evalset: EvalSet, name: str, choice: Choice) -> MetricDraft:
+def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> MetricDraft:
+    """Return a metric's scores, without those of outputs that no system gave."""
     outputs = evalset.metric_scores.get((name, "seg"))
     systems = evalset.metric_scores.get((name, "sys"))
+    rows: dict[str, list[float]] = {}
+    lost = 0
+    for system, row in outputs.values.items() if outputs else ():
+        rows[system] = row.tolist()
+        for place, text in enumerate(evalset.outputs.get(system, ())):
+            if text is None:
+                rows[system][place] = np.nan
+                lost += 1
+    if lost:
+        where = Place(f"metric-scores/{evalset.language_pair}/{name}.seg.score")
+        report.warn(f"{lost:,} scores of segments without an output are left out", where)
     return MetricDraft(
         name,
         evalset.segments,
-        {system: row.tolist() for system, row in outputs.values.items()} if outputs else {},
+        rows,
         {system: float(row[0]) for system, row in systems.values.items()} if systems else {},
         higher_is_better=name not in choice.lower,
     )

@@ -10,10 +10,12 @@ from scipy import stats
 
 from annotation.imports import tables
 from annotation.models import Campaign, ErrorSpan, Judgment
+from dashboards.analyses import whatif
 from dashboards.analyses.correlations import DEFAULT, asked
 from dashboards.filters import Filters
 from dashboards.selectors import human_scores
 from metrics.models import ConfiguredMetric
+from tests.dashboards.test_correlations import score
 
 # README of the data: against MQM over 12 MT systems, r over systems and over 5,520 outputs.
 WMT23 = {
@@ -58,14 +60,31 @@ def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path)
 def test_wmt23_metrics_against_mqm(db: None, data_dir: Path) -> None:
     call_command("import_dataset", "wmt23-meta", data=data_dir)
     campaign = Campaign.objects.get(slug="wmt23-en-de-mqm")
-    campaign.systems.remove(campaign.systems.get(name="refA"))
     rows = rows_of(campaign)
     assert len(rows) == 13
+    # The human reference was judged too: metrics with a reference cannot score it, others do.
+    without = whatif.compute(campaign, Filters())["rows"]
+    left = {
+        row["key"]: row
+        for row in without
+        if (row["left_out_kind"], row["left_out"]) == ("system", "refA")
+    }
     for name, (of_systems, of_segments) in WMT23.items():
-        assert rows[name]["r_system"] == pytest.approx(of_systems, abs=5e-4), name
-        assert rows[name]["r_segment"] == pytest.approx(of_segments, abs=5e-4), name
-        assert rows[name]["n"] == 5520
+        found = rows[name] if name.endswith("-refA") else left[str(rows[name]["key"])]
+        assert found["r_system"] == pytest.approx(of_systems, abs=5e-4), name
+        assert found["r_segment"] == pytest.approx(of_segments, abs=5e-4), name
+        assert rows[name]["n"] == (5520 if name.endswith("-refA") else 5980)
     assert Campaign.objects.filter(study="wmt23-meta").count() == 4
+
+
+def test_segments_of_graham_et_al_with_chrf(db: None, data_dir: Path) -> None:
+    call_command("import_dataset", "graham2015-scores", data=data_dir)
+    # README of the data: r of chrF with the mean z-score.
+    for pair, n, published in (("es-en", 500, 0.39), ("en-de", 140, 0.43), ("cs-en", 70, 0.25)):
+        campaign = Campaign.objects.get(slug=f"graham2015-scores-{pair}")
+        score(campaign.test_set, "chrf")
+        (row,) = asked(DEFAULT).compute(campaign, Filters())["rows"]
+        assert (row["n"], row["r_segment"]) == (n, pytest.approx(published, abs=5e-3))
 
 
 def test_spans_of_six_groups(db: None, data_dir: Path) -> None:

@@ -1,0 +1,242 @@
+"""Pages and API through which whole sets come in."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign, TestSet
+from metrics.datasets import waiting
+from metrics.models import DatasetImport
+from tests.metrics.datasets.test_mtme import written
+from tests.world import World, make_user
+
+PAGE = "/campaigns/import/mt-metrics-eval/"
+API = "/api/imports/mt-metrics-eval/"
+SETS = "/api/imports/data-sets/"
+State = DatasetImport.State
+
+
+@pytest.fixture(autouse=True)
+def _by_hand(settings: Any) -> None:
+    """Imports wait for `work_off`, as they wait for a worker."""
+    settings.ANALYSES_IN_PLACE = False
+
+
+def archive(tmp_path: Path, **wrong: str) -> SimpleUploadedFile:
+    folder = written(tmp_path)
+    for name, text in wrong.items():
+        (folder / name).write_text(text)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as into:
+        for path in sorted(folder.rglob("*.*")):
+            if path.is_file():
+                into.write(path, path.relative_to(tmp_path))
+    return SimpleUploadedFile("set.zip", buffer.getvalue())
+
+
+def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
+    as_admin: Client, tmp_path: Path
+) -> None:
+    answer = as_admin.post(PAGE, {"archive": archive(tmp_path)})
+    row = DatasetImport.objects.get()
+    assert answer["Location"] == row.get_absolute_url()
+    assert "This waits for a worker" in as_admin.get(row.get_absolute_url()).text
+    assert row.content
+    waiting.work_off()
+    page = as_admin.get(row.get_absolute_url()).text
+    assert "Nothing is stored yet." in page
+    assert "m-refA" in page
+    assert "domains are not kept" in page
+    assert not TestSet.objects.filter(slug="set-en-de").exists()
+    as_admin.post(row.get_absolute_url())
+    assert as_admin.get(row.get_absolute_url()).text.count("waits for a worker") == 1
+    waiting.work_off()
+    row.refresh_from_db()
+    assert (row.state, bytes(row.content)) == (State.STORED, b"")
+    page = as_admin.get(row.get_absolute_url()).text
+    assert reverse("correlations", args=["set-en-de-mqm"]) in page
+    assert "scores of 1 metric, 1 of them new" in page
+    assert Campaign.objects.get(slug="set-en-de-mqm").created_by is not None
+
+
+def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path) -> None:
+    wrong = {"human-scores/en-de.mqm.seg.score": "A\tx\n", "documents/en-de.docs": "a b c\n"}
+    as_admin.post(PAGE, {"archive": archive(tmp_path, **wrong)})
+    waiting.work_off()
+    row = DatasetImport.objects.get()
+    assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
+    page = as_admin.get(row.get_absolute_url()).text
+    assert "2 errors: nothing was stored" in page
+    assert "human-scores/en-de.mqm.seg.score, row 1: field SCORE" in page
+    lines = as_admin.get(f"{row.get_absolute_url()}?problems").text.splitlines()
+    assert [line.split("\t")[0] for line in lines[:2]] == ["error", "error"]
+    as_admin.post(row.get_absolute_url())
+    waiting.work_off()
+    assert not Campaign.objects.filter(study="set").exists()
+
+
+def sent(folder: Path) -> list[SimpleUploadedFile]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [SimpleUploadedFile(path.name, path.read_bytes()) for path in paths]
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_the_files_of_a_folder_are_chosen_together(
+    as_admin: Client, tmp_path: Path, has_script: bool
+) -> None:
+    folder = written(tmp_path)
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    data: dict[str, Any] = {"folder": sent(folder), "name": "set"}
+    if has_script:
+        data["path"] = [str(path.relative_to(tmp_path)) for path in paths]
+    as_admin.post(PAGE, data)
+    waiting.work_off()
+    row = DatasetImport.objects.get()
+    assert row.state == State.CHECKED, row.report
+    (found,) = row.found["sets"]
+    assert (found["test_set"], found["segments"], found["metrics"]) == ("set-en-de", 3, ["m-refA"])
+
+
+def test_a_form_says_what_is_missing(as_admin: Client) -> None:
+    answer = as_admin.post(PAGE, {"language_pair": "xx"})
+    assert answer.status_code == 422
+    assert "Choose an archive or a folder." in answer.text
+    assert "“xx” is no language pair" in answer.text
+    assert not DatasetImport.objects.exists()
+
+
+def test_an_import_is_seen_by_who_began_it_and_by_site_admins(
+    world: World, client: Client, tmp_path: Path
+) -> None:
+    client.force_login(make_user("first", "campaign admin"))
+    client.post(PAGE, {"archive": archive(tmp_path)})
+    row = DatasetImport.objects.get()
+    address, api = row.get_absolute_url(), f"{API}{row.pk}/"
+    assert client.get(address).status_code == client.get(api).status_code == 200
+    for name, role, code in (
+        ("second", "campaign admin", 404), ("boss", "admin", 200), ("reader", "researcher", 403),
+    ):  # fmt: skip
+        client.force_login(make_user(name, role))
+        assert client.get(address).status_code == code
+        assert client.get(api).status_code == (200 if code == 200 else 404)
+    assert client.post(PAGE, {}).status_code == 403
+    assert client.post(API, {}).status_code == 403
+
+
+def test_nobody_adds_to_the_test_set_of_another(
+    world: World, client: Client, tmp_path: Path
+) -> None:
+    """The folder holds a system more than the stored set of the same name."""
+    for name in ("first", "second"):
+        client.force_login(make_user(name, "campaign admin"))
+        (tmp_path / name).mkdir()
+        folder = written(tmp_path / name)
+        if name == "second":
+            outputs = folder / "system-outputs/en-de"
+            (outputs / "More.txt").write_text((outputs / "A.txt").read_text())
+        files = {"folder": sent(folder), "name": "set"}
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        relative = [str(path.relative_to(tmp_path / name)) for path in paths]
+        client.post(PAGE, {**files, "path": relative})
+        waiting.work_off()
+        row = DatasetImport.objects.latest("pk")
+        client.post(row.get_absolute_url())
+        waiting.work_off()
+    row.refresh_from_db()
+    assert row.state == State.REFUSED
+    assert "is not shared with you" in json.dumps(row.report)
+    assert not TestSet.objects.get(slug="set-en-de").systems.filter(name="More").exists()
+
+
+def test_programs_try_and_store(as_admin: Client, tmp_path: Path) -> None:
+    answer = as_admin.post(API, {"archive": archive(tmp_path), "dry_run": "true"})
+    assert answer.status_code == 202
+    first = answer.json()
+    assert first["state"] == "checking"
+    waiting.work_off()
+    first = as_admin.get(f"{API}{first['id']}/").json()
+    assert (first["state"], first["stored"]) == ("checked", {})
+    assert first["found"]["sets"][0]["campaigns"][0]["judgments"] == 3
+    assert {"severity": "note", "file": "documents/en-de.docs"}.items() <= first["report"][
+        0
+    ].items()
+    (tmp_path / "again").mkdir()
+    data = {"archive": archive(tmp_path / "again"), "human": ["mqm"], "language_pair": "en-de"}
+    second = as_admin.post(API, data).json()
+    waiting.work_off()
+    second = as_admin.get(f"{API}{second['id']}/").json()
+    assert second["state"] == "stored"
+    assert [each["slug"] for each in second["stored"]["sets"][0]["campaigns"]] == ["set-en-de-mqm"]
+    assert as_admin.post(API, {"language_pair": "q"}).json().keys() == {"archive", "language_pair"}
+
+
+def test_published_sets_come_in_on_a_page_and_by_programs(as_admin: Client, data_dir: Path) -> None:
+    page = as_admin.get("/datasets/").text
+    assert 'value="wmt23-meta-en-de"' in page
+    assert 'value="graham2015-cs-en"' in page
+    answer = as_admin.post("/datasets/", {"dataset": "length-control-en-de"})
+    waiting.work_off()
+    row = DatasetImport.objects.get()
+    assert answer["Location"] == row.get_absolute_url()
+    assert row.found["sets"][0]["segments"] == 200
+    assert as_admin.post("/datasets/", {"dataset": "nope"})["Location"] == "/datasets/"
+    begun = as_admin.post(SETS, {"dataset": "length-control"}, "application/json").json()
+    waiting.work_off()
+    done = as_admin.get(f"{SETS}{begun['id']}/").json()
+    assert done["state"] == "stored"
+    assert TestSet.objects.get(slug="isometric-en-de").systems.count() == 6
+    assert as_admin.post(SETS, {"dataset": "nope"}, "application/json").status_code == 400
+
+
+def test_a_set_that_is_not_on_the_server_is_refused(
+    as_admin: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    assert "not on this server" in as_admin.get("/datasets/").text
+    as_admin.post(SETS, {"dataset": "wmt17"}, "application/json")
+    waiting.work_off()
+    row = DatasetImport.objects.get()
+    assert row.state == State.REFUSED
+    assert "no such folder of a language pair" in row.report[0][1]
+
+
+def test_an_import_that_nobody_confirms_expires(
+    as_admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_admin.post(PAGE, {"archive": archive(tmp_path)})
+    waiting.work_off()
+    row = DatasetImport.objects.get()
+    monkeypatch.setattr(waiting, "EXPIRES", -waiting.EXPIRES)
+    as_admin.post(SETS, {"dataset": "wmt15-cs-en"}, "application/json")
+    row.refresh_from_db()
+    assert (row.state, bytes(row.content)) == (State.EXPIRED, b"")
+    as_admin.post(row.get_absolute_url())
+    row.refresh_from_db()
+    assert row.state == State.EXPIRED
+
+
+def test_a_name_that_no_database_takes_is_refused(as_admin: Client, tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    for path in (folder / "system-outputs/en-de").iterdir():
+        path.unlink()
+    for name in ("mqm.merged.seg.rating", "wmt-z.sys.score"):
+        (folder / f"human-scores/en-de.{name}").unlink()
+    (folder / "metric-scores/en-de/m-refA.seg.score").unlink()
+    (folder / "metric-scores/en-de/m-refA.sys.score").unlink()
+    (folder / "human-scores/en-de.mqm.seg.score").write_text("A\x00B\t1\n" * 3)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as into:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            into.write(path, path.relative_to(tmp_path))
+    as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
+    waiting.work_off()
+    row = DatasetImport.objects.get()
+    assert (row.state, row.found["sets"]) == (State.REFUSED, [])
+    assert "the system name contains U+0000 (NUL)" in row.report[0][1]
