@@ -5,16 +5,29 @@ The files wait as they were sent, and are read again when the person confirms.
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.imports import appraise, pearmut
 from annotation.imports.drafts import CampaignDraft
 from annotation.uploads import InputFile, Report, TestSetDraft, waiting
 from annotation.uploads.waiting import ExpiredError
 
-__all__ = ["APPRAISE", "PEARMUT", "ExpiredError", "Sent", "forget", "keep", "read", "recall"]
+__all__ = [
+    "APPRAISE",
+    "PEARMUT",
+    "UNMATCHED",
+    "ExpiredError",
+    "Sent",
+    "decide",
+    "forget",
+    "keep",
+    "read",
+    "recall",
+]
 PURPOSE = "annotation.imports.waiting"
 APPRAISE, PEARMUT = "appraise", "pearmut"
+# The word under which it is kept what becomes of check items that repeat nothing.
+UNMATCHED = "unmatched"
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 
 
@@ -44,7 +57,18 @@ def read(sent: Sent, report: Report) -> Drafts:
         report,
         scores=sent.files.get("scores"),
         name=name,
+        unmatched=sent.words.get(UNMATCHED, ""),
     )
+
+
+def decide(sent: Sent, unmatched: str) -> Sent:
+    """Return what was sent with a decision on check items that repeat nothing.
+
+    Raises ValueError for one that is not offered.
+    """
+    if sent.tool != APPRAISE or unmatched not in appraise.UNMATCHED:
+        raise ValueError(f"{UNMATCHED}: {unmatched!r} is not offered for {sent.tool}")
+    return replace(sent, words={**sent.words, UNMATCHED: unmatched})
 
 
 def keep(sent: Sent, user_id: int) -> str:

@@ -23,7 +23,7 @@ from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.forms.imports import AppraiseForm, GoldForm, PearmutForm, ToolForm
-from annotation.imports import sources
+from annotation.imports import appraise, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import Launched, examine, launch
@@ -65,6 +65,8 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-import")
+    if request.method == "POST" and sources.UNMATCHED in request.POST:
+        return _decide(request, sent, token)
     report = Report()
     drafts = sources.read(sent, report)
     if not report.errors:
@@ -78,11 +80,25 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         "report": report,
         "shown": report.errors[:SHOWN],
         "doubts": report.warnings[:SHOWN],
+        "unmatched": [each for each in report.problems if each.code == appraise.CODE],
+        "decided": sent.words.get(sources.UNMATCHED, ""),
         "token": token,
         "section": "campaigns",
     }
     status = 422 if report.errors else 200
     return render(request, "annotation/import_preview.html", context, status=status)
+
+
+def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpResponse:
+    """Keep what becomes of check items that repeat nothing, and show what that makes."""
+    user = signed_in(request).pk
+    try:
+        decided = sources.decide(sent, request.POST[sources.UNMATCHED])
+    except ValueError as error:
+        return refuse(request, 400, "This cannot be chosen", f"{error}.")
+    kept = sources.keep(decided, user)
+    sources.forget(token, user)
+    return redirect(f"{reverse('campaign-import')}?check={kept}")
 
 
 def _problems(report: Report) -> HttpResponse:
