@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from annotation.filters import Filters
 from annotation.models import Campaign, Item, Judgment, Output
 from annotation.quality import quality_report
 from benchmarks import metaeval_significance as significance
 from benchmarks.planting import make_corpus, rate
 from dashboards.analyses import overview
-from dashboards.filters import Filters
 
 
 def test_pages_are_measured_over_judgments_of_annotators(db: None) -> None:

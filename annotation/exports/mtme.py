@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from annotation.exports.rows import CHUNK, counted, moments, spans_of
+from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
 from annotation.models.judgment import VALUE
 from annotation.protocols import Span
@@ -27,8 +28,11 @@ Ratings = dict[int, tuple[int, str]]
 Means = Mapping[tuple[int, int], float]
 
 
-def bundle(campaign: Campaign) -> Files:
-    """Yield the files of the test set with the campaign's human scores."""
+def bundle(campaign: Campaign, filters: Filters = EVERYTHING) -> Files:
+    """Yield the files of the test set with the campaign's human scores.
+
+    Filters choose the judgments behind these; texts are always all of them.
+    """
     test_set = campaign.test_set
     pair, top = test_set.direction, safe(test_set.slug)
     segments = ordered(test_set.segments.order_by("position"))
@@ -40,11 +44,11 @@ def bundle(campaign: Campaign) -> Files:
         yield path, _reference_lines(segments, name)
     for system, name in systems.items():
         yield f"{top}/system-outputs/{pair}/{name}.txt", _output_lines(segments, system)
-    for name, means in scores(campaign).items():
+    for name, means in scores(campaign, filters).items():
         path = f"{top}/human-scores/{pair}.{name}"
         yield f"{path}.seg.score", _segment_scores(segments, systems, means)
         yield f"{path}.sys.score", _system_scores(segments, systems, means)
-    yield from _ratings(campaign, f"{top}/human-scores/{pair}", segments, systems)
+    yield from _ratings(campaign, filters, f"{top}/human-scores/{pair}", segments, systems)
 
 
 def safe(name: str) -> str:
@@ -112,22 +116,25 @@ def _output_lines(segments: Sequence[Segment], system: System) -> Iterator[str]:
         yield line(texts.get(segment.pk, NOTHING))
 
 
-def scores(campaign: Campaign) -> dict[str, Means]:
+def scores(campaign: Campaign, filters: Filters = EVERYTHING) -> dict[str, Means]:
     """Return mean scores by (system, segment): raw and z, or minus the penalty for spans alone.
 
     Means are over an output's current judgments and its repeats; z-scores are per annotator over
     the campaign's pool.
     """
     if not campaign.judging.has_score:
-        return {campaign.protocol: _means(campaign, None)}
+        return {campaign.protocol: _means(campaign, filters, None)}
     name = campaign.protocol
-    pool = moments(campaign)[campaign.z_pool]
-    return {name: _means(campaign, None), f"{name}-z": _means(campaign, pool)}
+    pool = moments(campaign, filters)[campaign.z_pool]
+    return {
+        name: _means(campaign, filters, None),
+        f"{name}-z": _means(campaign, filters, pool),
+    }
 
 
-def _means(campaign: Campaign, pool: Mapping[int, Any] | None) -> Means:
+def _means(campaign: Campaign, filters: Filters, pool: Mapping[int, Any] | None) -> Means:
     sums: dict[tuple[int, int], list[float]] = {}
-    rows = counted(campaign).filter(
+    rows = counted(campaign, filters).filter(
         assignment__item__kind__in=JUDGED, assignment__item__output__isnull=False
     )
     columns = (
@@ -170,12 +177,16 @@ def _number(value: float | None) -> str:
 
 
 def _ratings(
-    campaign: Campaign, path: str, segments: Sequence[Segment], systems: Mapping[System, str]
+    campaign: Campaign,
+    filters: Filters,
+    path: str,
+    segments: Sequence[Segment],
+    systems: Mapping[System, str],
 ) -> Files:
     """One file for the first rating of every output, one for the second, and so on."""
     if campaign.judging.spans is None:
         return
-    ranked = _ranked(campaign)
+    ranked = _ranked(campaign, filters)
     for number in range(max((place for place, _ in ranked), default=-1) + 1):
         name = campaign.protocol if not number else f"{campaign.protocol}-{number + 1}"
         own = {system: ranked.get((number, system.pk), {}) for system in systems}
@@ -183,13 +194,13 @@ def _ratings(
         yield f"{path}.{name}.seg.rating", chain.from_iterable(lines)
 
 
-def _ranked(campaign: Campaign) -> Mapping[tuple[int, int], Ratings]:
+def _ranked(campaign: Campaign, filters: Filters) -> Mapping[tuple[int, int], Ratings]:
     """Return the ratings by their number among those of the output, in the annotators' order,
     and by system."""
     seen: Counter[tuple[int, int]] = Counter()
     ranked: dict[tuple[int, int], Ratings] = {}
     rows = (
-        counted(campaign)
+        counted(campaign, filters)
         .filter(assignment__item__kind=Item.Kind.TARGET, assignment__item__output__isnull=False)
         .order_by("assignment__annotator_id", "assignment__position")
         .values_list(

@@ -22,6 +22,7 @@ from annotation.access import (
 from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
+from annotation.filters.form import filter_choices
 from annotation.forms.imports import AppraiseForm, GoldForm, PearmutForm, ToolForm
 from annotation.imports import appraise, sources
 from annotation.imports.drafts import CampaignDraft
@@ -31,6 +32,7 @@ from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.errors import refuse
+from annotation.views.parameters import JUDGMENTS, read_filters, takes
 from annotation.views.uploads import is_too_large, too_large_sentence
 
 SHOWN = 200
@@ -147,32 +149,37 @@ def _links(request: HttpRequest, launched: Launched) -> list[tuple[str, str]]:
 
 
 @researcher_required
+@takes(JUDGMENTS)
 def export_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Every format in which the judgments can be had."""
     campaign = campaign_for_reader(request, slug)
+    filters = read_filters(request, campaign)
     context = {
         "campaign": campaign,
+        "filters": filters,
+        "filter_choices": filter_choices(request.GET, [campaign], filters, has_scores=False),
         "section": "campaigns",
         "tab": "export",
         "formats": FORMATS.items(),
-        "n_judgments": judgments_of(campaign).count(),
+        "n_judgments": judgments_of(campaign, filters).count(),
     }
     return render(request, "annotation/export.html", context)
 
 
 @researcher_required
+@takes(JUDGMENTS)
 def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     """The judgments in one format, sent while the file is made."""
     campaign = campaign_for_reader(request, slug)
     if fmt not in FORMATS:
         raise Http404
-    chosen = FORMATS[fmt]
-    pieces = chosen.pieces(campaign)
+    chosen, filters = FORMATS[fmt], read_filters(request, campaign)
+    pieces = chosen.pieces(campaign, filters)
     try:
         first = next(pieces, b"")
     except MissingPackageError as error:
         return refuse(request, 501, "This format is not available here", str(error))
-    name = chosen.file_name(campaign)
+    name = chosen.file_name(campaign, filters)
     return StreamingHttpResponse(
         _chained(first, pieces),
         content_type=chosen.content_type,

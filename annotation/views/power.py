@@ -14,6 +14,7 @@ from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import table_response
 from annotation.forms.power import MAX_SEGMENTS, PilotForm, PowerForm, StatedForm
 from annotation.power import pilot_components
+from annotation.views.parameters import Parameters, takes
 
 SEED = 1
 # Draws that take about half a second; larger studies are simulated less often.
@@ -26,6 +27,7 @@ COLUMNS = (
 
 @researcher_required
 @require_safe
+@takes(Parameters(frozenset(PilotForm.base_fields)))
 def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """The analysis with a campaign's judgments as the pilot."""
     campaign = campaign_for_reader(request, slug)
@@ -37,6 +39,7 @@ def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespon
 
 @researcher_required
 @require_safe
+@takes(Parameters(frozenset(StatedForm.base_fields)))
 def stated_power(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     """The analysis from standard deviations that the reader states."""
     form = StatedForm(request.GET)

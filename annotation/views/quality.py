@@ -6,24 +6,32 @@ from django.shortcuts import render
 
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import judgments_response, table_response
-from annotation.quality import quality_report, verdict
+from annotation.filters.form import filter_choices
+from annotation.filters.report import filtered_report
+from annotation.quality import verdict
 from annotation.quality.people import CUT_SECONDS
 from annotation.quality.tables import HEADER, annotator_row, as_json
+from annotation.views.parameters import JUDGMENTS, read_filters, takes
 
 WORST = 20
 
 
 @researcher_required
+@takes(JUDGMENTS)
 def quality(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """The quality of a campaign, as a page, JSON or CSV."""
     campaign = campaign_for_reader(request, slug)
-    report = quality_report(campaign)
+    filters = read_filters(request, campaign)
+    report = filtered_report(campaign, filters)
     if fmt:
         rows = [annotator_row(campaign, person) for person in report.annotators]
-        name = f"{campaign.slug}-quality"
-        return table_response(fmt, name, HEADER, rows, as_json(campaign, report))
+        name = filters.file_name(f"{campaign.slug}-quality")
+        document = as_json(campaign, report) | {"filters": filters.leaving_out()}
+        return table_response(fmt, name, HEADER, rows, document)
     context = {
         "campaign": campaign,
+        "filters": filters,
+        "filter_choices": filter_choices(request.GET, [campaign], filters, has_scores=False),
         "report": report,
         "section": "campaigns",
         "tab": "quality",
@@ -41,7 +49,8 @@ def quality(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
 
 
 @researcher_required
+@takes(JUDGMENTS)
 def judgments(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
-    """Every judgment of a campaign with its history, as CSV or JSON."""
+    """The judgments of a campaign with their history, as CSV or JSON."""
     campaign = campaign_for_reader(request, slug)
-    return judgments_response(campaign, fmt)
+    return judgments_response(campaign, fmt, read_filters(request, campaign))

@@ -19,6 +19,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.demo import load_demo
+from annotation.filters import Filters
+from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, TestSet
 from annotation.quality import QualityReport, quality_report
 from dashboards import heat_map
@@ -26,8 +28,6 @@ from dashboards.analyses import significance, systems
 from dashboards.analyses.overview import agreement
 from dashboards.bundle import BundleChoice, build
 from dashboards.correlations import CampaignCorrelations, correlate
-from dashboards.filters import Filters
-from dashboards.judgments import read_judgments
 from dashboards.selectors import human_scores
 from dashboards.trust.verdict import trust_of
 from metaeval import read_evalset

@@ -6,12 +6,12 @@ from django.test import Client
 from django.urls import reverse
 from scipy import stats
 
+from annotation.filters import FilterError, Filters
 from annotation.models import Annotator, Campaign, Item, Judgment, Output
 from annotation.models.corpus import content_key
 from dashboards import scatter as module
 from dashboards.analyses.scatter import ScatterChoice, compute
 from dashboards.charts.scatter import points as drawing
-from dashboards.filters import FilterError, Filters
 from dashboards.scatter import Points, drawn, worst
 from dashboards.simpson import by_system, simpson
 from metaeval import ConstantInputWarning
