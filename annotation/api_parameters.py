@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from annotation.filters import FilterError
 from annotation.filters.choice import LISTS
@@ -24,7 +25,7 @@ LEAVING_OUT: Texts = {
     "min_seconds": "The least time of an item on the server.",
     "max_seconds": "The most time of an item on the server.",
 }
-FILTERS: Texts = {"scores": "`z` or `raw`; without it what the protocol says."} | LEAVING_OUT
+FILTERS: Texts = {"scores": "`z` or `raw`; without it what the protocol says.", **LEAVING_OUT}
 
 
 class ParameterSchema(AutoSchema):
@@ -33,7 +34,8 @@ class ParameterSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters of the view set's action."""
         found: list[Any] = super().get_override_parameters()
-        texts = self.view.takes.get(self.view.action, {})
+        view: Any = self.view
+        texts = view.takes.get(view.action, {})
         return [*found, *(_described(name, text) for name, text in texts.items())]
 
 
@@ -41,7 +43,7 @@ def _described(name: str, text: str) -> OpenApiParameter:
     return OpenApiParameter(name, str, description=text, many=name in LISTS)
 
 
-class TakesParameters:
+class TakesParameters(APIView):
     """The first base of every view set: 400 for what an address should not hold.
 
     `takes` has, by action, the parameters with what they mean; `paged` are the actions that answer
@@ -54,7 +56,7 @@ class TakesParameters:
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse strangers first, then parameters that would be ignored."""
-        super().initial(request, *args, **kwargs)  # type: ignore[misc]
+        super().initial(request, *args, **kwargs)
         action = getattr(self, "action", None) or ""
         is_paged = action in self.paged and getattr(self, "paginator", None) is not None
         names = {*self.takes.get(action, {}), *(PAGING if is_paged else ())}
@@ -64,5 +66,4 @@ class TakesParameters:
         """Say a FilterError as JSON."""
         if isinstance(exc, FilterError):
             exc = ParseError(f"{exc}.")
-        response: Response = super().handle_exception(exc)  # type: ignore[misc]
-        return response
+        return super().handle_exception(exc)

@@ -75,7 +75,7 @@ def verify_scatter(campaign: Campaign, filters: ScatterChoice) -> None:
     keys = measure_keys(campaign.test_set)
     if filters.against not in (HUMAN, *keys):
         raise FilterError(f"against: {filters.against!r} has no scores here")
-    systems = unique_names(campaign.systems.order_by("name", "length_ratio"))
+    systems = unique_names(list(campaign.systems.order_by("name", "length_ratio")))
     if filters.system and filters.system not in systems:
         raise FilterError(f"system: this campaign has no system {filters.system!r}")
     segments = campaign.test_set.segments

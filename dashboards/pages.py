@@ -37,10 +37,6 @@ def _nothing(*_: Any) -> dict[str, Any]:
     return {}
 
 
-def _no_question(query: QueryDict) -> str:
-    return ""
-
-
 def _everything(document: Document, query: QueryDict) -> Document:
     return document
 
@@ -65,7 +61,7 @@ class Page:
     template: str
     columns: Sequence[str]
     context: Context = field(default=_nothing)
-    ask: Callable[[QueryDict], str] = field(default=_no_question)
+    ask: Callable[[QueryDict], str] = field(default=lambda query: "")
     choose: Callable[[Document, QueryDict], Document] = field(default=_everything)
     slower: str = ""
     complete: Callable[[Document, results.Completion], Document] | None = None

@@ -50,7 +50,7 @@ def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
     rows = MetricRun.objects.select_related("test_set").annotate(n_systems=Count("systems"))
     if form.errors:
         name, sentences = next(iter(form.errors.items()))
-        raise FilterError(f"{name}: {sentences[0].rstrip('.')}")
+        raise FilterError(f"{name}: {str(sentences[0]).rstrip('.')}")
     if form.cleaned_data["testset"]:
         rows = rows.filter(test_set=form.cleaned_data["testset"])
     if form.cleaned_data["status"]:
