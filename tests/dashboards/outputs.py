@@ -7,12 +7,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from django.db.models import F
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from annotation.models import Campaign, ErrorSpan, Judgment
+from annotation.models import Campaign, ErrorSpan, Judgment, Output
 from annotation.views.parameters import ALL, JUDGMENTS
 from dashboards.figures import MARKS
+from dashboards.layers import layers_of
+from metrics.models import MetricRun, MetricSignature
+from metrics.registry import METRICS
+from metrics.scores import store_scores
 from tests.dashboards import raw
 from tests.dashboards.conftest import make_rated
 
@@ -70,7 +75,7 @@ def make_filterable() -> Campaign:
     """A rated campaign where each filter leaves something out, and something in.
 
     S3 worked a day later; every judgment of an output has an error span; z-scores are over
-    everything, so that control items move them.
+    everything, so that control items move them; a metric has scores of several layers.
     """
     campaign = make_rated("rated", segments=9, traps_per_annotator=3, z_pool="all", study="port")
     day = timedelta(days=1)
@@ -80,4 +85,24 @@ def make_filterable() -> Campaign:
     ErrorSpan.objects.bulk_create(
         ErrorSpan(judgment=row, side="target", start=0, end=3, severity="minor") for row in rows
     )
+    add_layers(campaign)
     return campaign
+
+
+def add_layers(campaign: Campaign) -> None:
+    """Store scores of a metric with layers, as a run of a worker with its checkpoint would."""
+    info = METRICS["bertscore-mbert"][0]
+    measures = list(layers_of(info))
+    signature = MetricSignature.objects.create(
+        metric=info.name, signature="made|v:1", measures=measures
+    )
+    outputs = Output.objects.filter(system__campaigns=campaign).order_by("pk")
+    keys = list(outputs.values_list("content_key", flat=True))
+    made = np.random.default_rng(3).normal(size=(len(keys), len(measures)))
+    store_scores(signature, keys, made)
+    MetricRun.objects.create(
+        test_set=campaign.test_set,
+        metric=info.name,
+        signature=signature,
+        status=MetricRun.Status.DONE,
+    )

@@ -288,7 +288,7 @@ def test_an_address_asks_for_statistics(campaign: Campaign, client: Client) -> N
     assert data["statistics"] == ["tau-b", "spa"]
     for wrong in ("statistic=x", "scope=x", "test=x", "without=nobody"):
         assert client.get(f"{reverse('bundle', args=[SLUG])}?{wrong}").status_code == 400
-        assert client.get(f"/campaigns/{SLUG}/bundle.zip?{wrong}").status_code == 404
+        assert client.get(f"/campaigns/{SLUG}/bundle.zip?{wrong}").status_code == 400
 
 
 def test_a_changed_score_is_caught(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
