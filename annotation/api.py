@@ -3,6 +3,7 @@
 Annotators have no part in this API: what they rate comes from the item page alone.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db.models import Count, QuerySet
@@ -13,6 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import visible_campaigns
+from annotation.api_parameters import LEAVING_OUT, TakesParameters, Texts
+from annotation.filters import FilterError, Filters
+from annotation.filters.rows import kept
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
 
 
@@ -153,10 +157,11 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
 
 
 @extend_schema(tags=["test sets"])
-class TestSetViewSet(viewsets.ReadOnlyModelViewSet[TestSet]):
+class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
     """Test sets with their systems; `segments` pages through texts and outputs."""
 
     __test__: ClassVar[bool] = False
+    paged = ("list", "segments")
     serializer_class = TestSetSerializer
     lookup_field = "slug"
     queryset = (
@@ -177,7 +182,7 @@ class TestSetViewSet(viewsets.ReadOnlyModelViewSet[TestSet]):
 
 
 @extend_schema(tags=["campaigns"])
-class CampaignViewSet(viewsets.ReadOnlyModelViewSet[Campaign]):
+class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
     """Campaigns that the user may read, with their settings and progress."""
 
     serializer_class = CampaignSerializer
@@ -198,9 +203,15 @@ class CampaignViewSet(viewsets.ReadOnlyModelViewSet[Campaign]):
 
 
 @extend_schema(tags=["judgments"])
-class JudgmentViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Judgment]):
-    """Every judgment with its history, oldest first; `?campaign=slug` for one campaign."""
+class JudgmentViewSet(TakesParameters, mixins.ListModelMixin, viewsets.GenericViewSet[Judgment]):
+    """Every judgment with its history, oldest first; `?campaign=slug` for one campaign.
 
+    Filters leave judgments of that campaign out; without a campaign they are refused.
+    """
+
+    takes: ClassVar[Mapping[str, Texts]] = {
+        "list": {"campaign": "The short name of a campaign."} | dict(LEAVING_OUT)
+    }
     serializer_class = JudgmentSerializer
     queryset = (
         Judgment.objects.select_related(
@@ -217,5 +228,13 @@ class JudgmentViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Judgment]):
         """Filter by campaign; leave out campaigns that the user may not read."""
         visible = visible_campaigns(self.request.user)
         rows = super().get_queryset().filter(assignment__annotator__campaign__in=visible)
-        slug = self.request.query_params.get("campaign")
-        return rows.filter(assignment__annotator__campaign__slug=slug) if slug else rows
+        query = self.request.query_params
+        filters, slug = Filters.from_query(query), query.get("campaign")
+        if not slug and filters.words:
+            raise FilterError(f"{'; '.join(filters.words)}: filters need a campaign")
+        if not slug:
+            return rows
+        campaign = visible.filter(slug=slug).first()
+        if campaign is None:
+            raise FilterError(f"campaign: there is none {slug!r} that you may read")
+        return kept(rows.filter(assignment__annotator__campaign=campaign), campaign, filters)

@@ -1,6 +1,7 @@
 """Results for programs: the correlation tables and the quality of campaigns."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.http.request import QueryDict
 from drf_spectacular.types import OpenApiTypes
@@ -11,7 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import visible_campaigns
-from dashboards.filters import RAW, USUAL, Filters, Z
+from annotation.api_parameters import FILTERS, TakesParameters, Texts
+from annotation.filters import Filters
+from annotation.filters.chosen import check
 from dashboards.metric_table import CORRELATIONS
 from dashboards.quality import QUALITY
 from dashboards.results import Result
@@ -20,13 +23,14 @@ SLUG = {"type": "string"}
 
 
 @extend_schema(tags=["results"])
-class ResultViewSet(viewsets.ViewSet):
-    """`/api/results/{campaign}/`: correlations (`?scores=z|raw`) and quality of one campaign.
+class ResultViewSet(TakesParameters, viewsets.ViewSet):
+    """`/api/results/{campaign}/`: correlations and quality of one campaign, under filters.
 
     Without `scores` they are z-scores, and of penalties raw scores.
     """
 
     lookup_field = "slug"
+    takes: ClassVar[Mapping[str, Texts]] = {"retrieve": FILTERS}
 
     @extend_schema(operation_id="results_list", responses={200: {"type": "array", "items": SLUG}})
     def list(self, request: Request, format: str | None = None) -> Response:
@@ -42,13 +46,14 @@ class ResultViewSet(viewsets.ViewSet):
         """Return both tables of a campaign; one that is not computed yet is null (202)."""
         rows = visible_campaigns(request.user).select_related("test_set")
         campaign = get_object_or_404(rows, slug=slug)
-        asked = request.query_params.get("scores", USUAL)
-        scores = asked if asked in (RAW, Z) else USUAL
+        filters = Filters.from_query(request.query_params)
+        check(campaign, filters)
         body = {
-            "correlations": _dated(CORRELATIONS.latest(QueryDict(), campaign, Filters(scores))),
-            "quality": _dated(QUALITY.latest(QueryDict(), campaign, Filters())),
+            "correlations": _dated(CORRELATIONS.latest(QueryDict(), campaign, filters)),
+            "quality": _dated(QUALITY.latest(QueryDict(), campaign, filters)),
         }
-        return Response(body, status=200 if all(body.values()) else 202)
+        status = 200 if all(body.values()) else 202
+        return Response(body | {"filters": filters.as_json()}, status=status)
 
 
 def _dated(result: Result) -> dict[str, Any] | None:

@@ -10,8 +10,8 @@ import numpy as np
 from django.http.request import QueryDict
 
 import metaeval
+from annotation.filters import FilterError
 from dashboards.analyses.significance import plain
-from dashboards.filters import FilterError
 from dashboards.selectors import Floats
 from metaeval import questions
 from metaeval.questions import ALPHA, CORRECTIONS, SCOPES

@@ -11,12 +11,14 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required, visible_campaigns
 from annotation.exports import table_response
+from annotation.filters import FilterError, Filters
+from annotation.filters.chosen import fitted
+from annotation.filters.form import filter_choices, own_parameters
 from annotation.models import Campaign
+from annotation.views.parameters import ALL, takes
 from dashboards import latex, results
+from dashboards.choices import one_of
 from dashboards.comparison import CORRELATIONS, Column, rows_of
-from dashboards.filter_form import filter_choices, own_parameters, refused
-from dashboards.filters import FilterError, Filters
-from dashboards.judgments import fitted
 from dashboards.pages import Page, no_document
 from dashboards.papers import compare as papers
 from dashboards.published import published
@@ -28,22 +30,23 @@ DATA = (
     *("difference", "difference_low", "difference_high"),
 )
 PAGE = Page("compare", "Compare", "compare", "dashboards/compare.html", DATA)
+PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "published"))
 
 
 @researcher_required
 @require_safe
+@takes(PARAMETERS)
 def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     """Campaigns side by side, and beside published tables; with `fmt` as json, csv or tex."""
-    try:
-        filters = Filters.from_query(request.GET)
-        campaigns = _campaigns(request)
-        tables = _published(request)
-        if len(campaigns) + len(tables) > MOST_COLUMNS:
-            raise FilterError(f"campaign and published: at most {MOST_COLUMNS} columns")
-        asked = [fitted(campaign, campaigns, filters) for campaign in campaigns]
-        of = _statistic(request)
-    except FilterError as error:
-        return refused(request, error, fmt)
+    filters = Filters.from_query(request.GET)
+    campaigns = _campaigns(request)
+    tables = _published(request)
+    if len(campaigns) + len(tables) > MOST_COLUMNS:
+        raise FilterError(f"campaign and published: at most {MOST_COLUMNS} columns")
+    if filters.words and not campaigns:
+        raise FilterError(f"{'; '.join(filters.words)}: published tables alone have no filters")
+    asked = [fitted(campaign, campaigns, filters) for campaign in campaigns]
+    of = one_of(request.GET, "of", list(CORRELATIONS))
     found = [
         with_trust(results.latest("compare", campaign, each), campaign, each)
         for campaign, each in zip(campaigns, asked, strict=True)
@@ -54,7 +57,7 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     ] + [Column(one.key, f"{one.title}, {one.label}", published=one) for one in tables]
     result = _together(found, columns)
     if fmt:
-        return _data(result, fmt, columns, of)
+        return _data(result, fmt, columns, of, filters)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     context = {
@@ -80,8 +83,13 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
 def _campaigns(request: HttpRequest) -> list[Campaign]:
     """The campaigns asked for, in that order, or those of a study (of one length ratio).
 
-    404 for one that is not there or not the user's to see.
+    404 for one that is not there or not the user's to see; FilterError for both.
     """
+    for names in (("campaign", "study"), ("campaign", "length")):
+        if all(request.GET.get(name) for name in names):
+            raise FilterError(f"{' and '.join(names)} do not go together")
+    if request.GET.get("length") and not request.GET.get("study"):
+        raise FilterError("length needs a study")
     visible = visible_campaigns(request.user).select_related("test_set")
     slugs = list(dict.fromkeys(request.GET.getlist("campaign")))
     if slugs:
@@ -118,13 +126,6 @@ def _published(request: HttpRequest) -> list[Any]:
     return [published()[key] for key in keys]
 
 
-def _statistic(request: HttpRequest) -> str:
-    of = request.GET.get("of", "tau")
-    if of not in CORRELATIONS:
-        raise FilterError(f"of must be one of {', '.join(CORRELATIONS)}, not {of!r}")
-    return of
-
-
 def _together(found: Sequence[results.Result], columns: Sequence[Column]) -> results.Result:
     """One result of all, of published columns too; without any column there is no document."""
     if not columns:
@@ -158,17 +159,20 @@ def _document(columns: Sequence[Column]) -> dict[str, Any]:
     }
 
 
-def _data(result: results.Result, fmt: str, columns: Sequence[Column], of: str) -> HttpResponseBase:
+def _data(
+    result: results.Result, fmt: str, columns: Sequence[Column], of: str, filters: Filters
+) -> HttpResponseBase:
     if result.document is None and not result.is_fresh:
         return no_document(result)
     document = result.document or {"columns": [], "rows": [], "warnings": []}
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-    document |= {"as_of": as_of, "is_fresh": result.is_fresh}
+    chosen, name = filters.as_json(), filters.file_name("comparison")
+    document |= {"as_of": as_of, "is_fresh": result.is_fresh, "filters": chosen}
     if fmt == "tex":
         lines = _sections(columns, document["rows"], of)
         found = papers.tables(document["columns"], lines, CORRELATIONS[of])
-        return latex.response(found, "comparison", head=comments(document.get("trust")))
-    return table_response(fmt, "comparison", DATA, document["rows"], document)
+        return latex.response(found, name, head=comments(document.get("trust")))
+    return table_response(fmt, name, DATA, document["rows"], document)
 
 
 def _offers(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import metaeval
+from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.filters import Filters
 from dashboards.measures import told
 from dashboards.scored import N_HYBRIDS, Scored, read
 from dashboards.selectors import ALL

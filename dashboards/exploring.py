@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -10,20 +10,24 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import table_response
+from annotation.filters import FilterError
+from annotation.filters.chosen import fitted
+from annotation.filters.form import filter_choices, filter_parameters
 from annotation.models import Campaign
+from annotation.views.parameters import NOTHING, takes
 from dashboards import latex, results
+from dashboards.analyses.scatter import HUMAN, ScatterChoice
 from dashboards.analyses.systems import SystemsChoice, by_name
-from dashboards.filter_form import refused
-from dashboards.filters import FilterError
-from dashboards.judgments import fitted
 from dashboards.outputs import find_output, output_view
 from dashboards.pages import Document, Page, study_campaigns
 from dashboards.papers.scatter import tables as scatter_tables
 from dashboards.papers.systems import study_tables
 from dashboards.papers.systems import tables as systems_tables
+from dashboards.selectors import unique_names
 from dashboards.study_systems import study_table
 from dashboards.trust.shown import comments, with_trust, worst_of
 from dashboards.trust.systems import marked
+from metrics.scores import measure_keys
 
 SIDES = {
     "metric higher": "The metric scores these higher than the other axis does",
@@ -33,6 +37,7 @@ SIDES = {
 
 @researcher_required
 @require_safe
+@takes(NOTHING)
 def output(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     """One output, as a fragment that the scatter plot puts beside itself, or as a page."""
     campaign = campaign_for_reader(request, slug)
@@ -52,10 +57,30 @@ def scatter_context(request: HttpRequest, campaign: Campaign, document: Document
         (side, title, [row for row in document["rows"] if row["side"] == side])
         for side, title in SIDES.items()
     ]
-    context: dict[str, Any] = {"sides": sides}
+    context: dict[str, Any] = {"sides": sides, "kept": filter_parameters(request.GET)}
     if wanted := request.GET.get("output"):
-        context |= _output_context(campaign, wanted)
+        context |= _named_output(campaign, wanted)
     return context
+
+
+def _named_output(campaign: Campaign, pk: str) -> dict[str, Any]:
+    try:
+        return _output_context(campaign, pk)
+    except Http404 as error:
+        raise FilterError(f"output: this campaign has no output {pk!r}") from error
+
+
+def verify_scatter(campaign: Campaign, filters: ScatterChoice) -> None:
+    """Raise FilterError for a system, a document or a measure that a campaign does not have."""
+    keys = measure_keys(campaign.test_set)
+    if filters.against not in (HUMAN, *keys):
+        raise FilterError(f"against: {filters.against!r} has no scores here")
+    systems = unique_names(list(campaign.systems.order_by("name", "length_ratio")))
+    if filters.system and filters.system not in systems:
+        raise FilterError(f"system: this campaign has no system {filters.system!r}")
+    segments = campaign.test_set.segments
+    if filters.document and not segments.filter(document=filters.document).exists():
+        raise FilterError(f"document: this test set has no document {filters.document!r}")
 
 
 SCATTER = Page(
@@ -66,6 +91,8 @@ SCATTER = Page(
     columns=("side", "gap", "system", "segment", "document", "x", "y", "output"),
     context=scatter_context,
     tables=scatter_tables,
+    on_page=("output",),
+    verify=verify_scatter,
 )
 
 
@@ -89,7 +116,12 @@ def systems_context(request: HttpRequest, campaign: Campaign, document: Document
     ]
     # One number for all is told once, above the table.
     spans = {column[name] for column in document["columns"] for name in ("span", "compared_span")}
-    return {"lines": lines, "pairs": _pairs(document), "shows_spans": len(spans) > 1}
+    return {
+        "lines": lines,
+        "pairs": _pairs(document),
+        "shows_spans": len(spans) > 1,
+        "kept": filter_parameters(request.GET),
+    }
 
 
 def _pairs(document: Document) -> list[dict[str, Any]]:
@@ -124,26 +156,34 @@ SYSTEMS = Page(
 
 @researcher_required
 @require_safe
+@takes(SYSTEMS.parameters)
 def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """MT systems over the campaigns of a study: those whose numbers are there."""
     campaigns = study_campaigns(request, slug)
-    try:
-        filters = SystemsChoice.from_query(request.GET)
-        asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
-    except FilterError as error:
-        return refused(request, error, fmt)
+    filters = SystemsChoice.from_query(request.GET)
+    asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
     found = [
         (each, with_trust(results.latest("systems", each, own), each, own)) for each, own in asked
     ]
     known = [(each, marked(result.document)) for each, result in found if result.document]
     document = study_table([each for each, _ in known], [each for _, each in known])
     document["trust"] = worst_of([each["trust"] for _, each in known])
+    document["filters"] = filters.as_json()
     document["missing"] = [each.name for each, result in found if not result.document]
+    name = filters.file_name(f"{slug}-systems")
     if fmt == "tex":
         head = comments(document["trust"])
-        return latex.response(study_tables(document), f"{slug}-systems", head=head)
+        return latex.response(study_tables(document), name, head=head)
     if fmt:
         columns = ("measure", "system", "campaign", "score", "mark")
-        return table_response(fmt, f"{slug}-systems", columns, document["rows"], document)
-    context = {"study": slug, "document": document, "section": "studies", "tab": "systems"}
+        return table_response(fmt, name, columns, document["rows"], document)
+    context = {
+        "study": slug,
+        "document": document,
+        "section": "studies",
+        "tab": "systems",
+        "query": filters.query(),
+        "filters": filters,
+        "filter_choices": filter_choices(request.GET, campaigns, filters),
+    }
     return render(request, "dashboards/study_systems.html", context)

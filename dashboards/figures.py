@@ -29,6 +29,8 @@ INLINE_BYTES = 16_000
 # So many values are never drawn so small.
 INLINE_VALUES = 1_000
 KEEP_SECONDS = 24 * 3600
+# What `Figure.image` adds to an address: it changes nothing but the address.
+MARKS = ("drawn",)
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 _drawing = Lock()
 

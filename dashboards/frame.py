@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import metaeval
+from annotation.filters import Filters
 from annotation.models import Campaign, Output
-from dashboards.filters import Filters
 from dashboards.measures import read_measures
 from dashboards.selectors import Floats, HumanScores, human_scores
 from metrics.scores import MeasureScores

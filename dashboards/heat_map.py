@@ -10,12 +10,12 @@ from typing import Any
 from django.http import HttpRequest
 from django.http.request import QueryDict
 
+from annotation.filters import FilterError
 from annotation.models import Campaign
 from annotation.templatetags.numbers import pvalue
 from dashboards import choices, latex, statistics
 from dashboards.analyses.significance import DEFAULT
 from dashboards.charts.significance import LABELS, step
-from dashboards.filters import FilterError
 from dashboards.pages import Page
 from dashboards.questions import question_form
 from dashboards.trust import marks
@@ -274,4 +274,7 @@ SIGNIFICANCE = Page(
     ask=ask,
     choose=choose,
     tables=tables,
+    takes=("statistic", "grouping", "test", "correction", "scope", "row"),
+    repeated=("metric",),
+    on_page=("pairs",),
 )

@@ -245,6 +245,7 @@ LAYERS = Page(
     ask=ask,
     choose=choose_marks,
     tables=tables,
+    takes=("statistic",),
 )
 STUDY_LAYERS = StudyPage(
     name="layers",
@@ -257,4 +258,5 @@ STUDY_LAYERS = StudyPage(
     choose=choose_marks,
     tables=study_tables,
     combine=combine,
+    takes=("statistic",),
 )

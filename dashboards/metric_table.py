@@ -170,4 +170,6 @@ CORRELATIONS = Page(
     ask=ask,
     choose=choose,
     tables=tables,
+    takes=("statistic", "grouping"),
+    repeated=("metric",),
 )

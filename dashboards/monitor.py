@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -17,11 +16,13 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required, runs_campaign
 from annotation.delivery import SIGNATURE, secret_of
+from annotation.filters import FilterError, Filters
 from annotation.models import Campaign, Item
 from annotation.monitor import MonitorReport, monitor_report, remarks
 from annotation.views.live import is_part, render_live
+from annotation.views.paging import page_of
+from annotation.views.parameters import NOTHING, Parameters, takes
 from dashboards import results
-from dashboards.filters import Filters
 
 PER_PAGE = 50
 AGREEMENT_SECONDS = 30
@@ -35,6 +36,7 @@ def agreement_so_far(campaign: Campaign) -> results.Result:
 
 @researcher_required
 @require_safe
+@takes(NOTHING)
 @never_cache
 def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """Where the campaign stands; htmx asks for what changes alone."""
@@ -70,12 +72,15 @@ def _notifications(campaign: Campaign) -> dict[str, Any]:
 
 @researcher_required
 @require_safe
+@takes(Parameters(frozenset({"annotator", "page"})))
 def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
     """What annotators flagged or commented on."""
     campaign = campaign_for_reader(request, slug)
     annotator = request.GET.get("annotator", "")
+    if annotator and not campaign.annotators.filter(label=annotator).exists():
+        raise FilterError(f"annotator: this campaign has no annotator {annotator}")
     found = remarks(campaign, annotator=annotator)
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, found, PER_PAGE)
     kinds = dict(Item.Kind.choices)
     rows = [row | {"kind": kinds[row["kind"]]} for row in page]
     context = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
@@ -10,6 +10,7 @@ from dashboards.analyses.samplesize import SHARES
 from dashboards.annotators import QUANTILES
 from dashboards.brief import STATISTICS
 from dashboards.charts.whatif import largest, name_of
+from dashboards.choices import one_of
 from dashboards.pages import Page
 from dashboards.papers.overview import dashboard_tables, samplesize_tables, whatif_tables
 from dashboards.trust.marks import forbidden
@@ -24,11 +25,8 @@ SPREAD = ("mean", "sd", *QUANTILES)
 
 
 def statistic_of(query: QueryDict) -> str:
-    """Return the statistic that the reader asks for with `?of=`; 404 for one that is not there."""
-    chosen = query.get("of", "tau")
-    if chosen not in STATISTICS:
-        raise Http404
-    return chosen
+    """Return the statistic that the reader asks for with `?of=`. Raises FilterError."""
+    return one_of(query, "of", list(STATISTICS))
 
 
 def choose(document: Document, query: QueryDict) -> Document:
@@ -145,6 +143,7 @@ WHATIF = Page(
     context=whatif_context,
     choose=choose,
     tables=whatif_tables,
+    takes=("of",),
 )
 SAMPLESIZE = Page(
     name="samplesize",
@@ -157,4 +156,5 @@ SAMPLESIZE = Page(
     context=samplesize_context,
     choose=choose,
     tables=samplesize_tables,
+    takes=("of",),
 )

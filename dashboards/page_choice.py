@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from dashboards.filters import FilterError, Filters
+from annotation.filters import FilterError, Filters
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,13 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required, visible_campaigns
 from annotation.exports import table_response
+from annotation.filters import Filters
+from annotation.filters.chosen import check, fitted
+from annotation.filters.form import Choices, filter_choices
 from annotation.models import Campaign
+from annotation.views.parameters import Parameters, takes
 from dashboards import analyses, figures, latex, results
-from dashboards.filter_form import Choices, filter_choices, refused
-from dashboards.filters import FilterError, Filters
-from dashboards.judgments import check, fitted
+from dashboards.parameters import data_query, parameters, require_measures
 from dashboards.trust.shown import comments, with_trust, worst_of
 
 Document = dict[str, Any]
@@ -33,10 +35,6 @@ View = Callable[..., HttpResponseBase]
 
 def _nothing(*_: Any) -> dict[str, Any]:
     return {}
-
-
-def _no_question(query: QueryDict) -> str:
-    return ""
 
 
 def _everything(document: Document, query: QueryDict) -> Document:
@@ -57,7 +55,10 @@ class Page:
     returns a question to the analysis (`analyses.load`) beyond the filters; `choose` returns what
     the reader wants of a document. Both raise FilterError. `slower` is an analysis of the same
     question whose document `complete` adds when it is there. `tables` are the document as LaTeX;
-    by default the rows of the CSV.
+    by default the rows of the CSV. `takes` and `repeated` are the parameters that `ask`, `choose`
+    and `context` read, the second several times; `on_page` those that only the page knows, not its
+    data. `verify` raises FilterError for a value that a campaign lacks. Without `has_scores` the
+    form of the human scores is nothing that a reader could choose.
     """
 
     name: str
@@ -67,11 +68,22 @@ class Page:
     columns: Sequence[str]
     rows: Callable[[Document], Sequence[Document]] = field(default=_rows)
     context: Context = field(default=_nothing)
-    ask: Callable[[QueryDict], str] = field(default=_no_question)
+    ask: Callable[[QueryDict], str] = field(default=lambda query: "")
     choose: Callable[[Document, QueryDict], Document] = field(default=_everything)
     slower: str = ""
     complete: Callable[[Document, results.Completion], Document] | None = None
     tables: Callable[[Document], Sequence[latex.Table]] | None = None
+    takes: Sequence[str] = ()
+    repeated: Sequence[str] = ()
+    on_page: Sequence[str] = ()
+    verify: Callable[[Campaign, Any], Any] = field(default=_nothing)
+    has_scores: bool = True
+
+    @property
+    def parameters(self) -> Callable[..., Parameters]:
+        """What each address of the page takes: itself, with `fmt` its data, or a `figure`."""
+        without = () if self.has_scores else ("scores",)
+        return parameters(self.kind, self.takes, self.repeated, self.on_page, without)
 
     def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result:
         """The newest document of what an address asks of a campaign, with the verdict of trust."""
@@ -122,12 +134,10 @@ def view(page: Page) -> View:
 
     @researcher_required
     @require_safe
+    @takes(page.parameters)
     def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
         campaign = campaign_for_reader(request, slug)
-        try:
-            shown = _find(request, page, campaign)
-        except FilterError as error:
-            return refused(request, error, fmt)
+        shown = _find(request, page, campaign)
         context = {"campaign": campaign, "section": "campaigns", "tab": page.name}
         return _answer(request, shown, campaign, context, fmt, figure)
 
@@ -139,12 +149,10 @@ def study_view(page: StudyPage) -> View:
 
     @researcher_required
     @require_safe
+    @takes(page.parameters)
     def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
         campaigns = study_campaigns(request, slug)
-        try:
-            shown = _find_all(request, page, campaigns, slug)
-        except FilterError as error:
-            return refused(request, error, fmt)
+        shown = _find_all(request, page, campaigns, slug)
         context = {
             "study": slug,
             "campaigns": campaigns,
@@ -191,10 +199,13 @@ def study_campaigns(request: HttpRequest, slug: str) -> list[Campaign]:
 def _find(request: HttpRequest, page: Page, campaign: Campaign) -> _Shown:
     filters = analyses.filters_of(page.kind).from_query(request.GET)
     check(campaign, filters)
+    require_measures(request.GET, [campaign])
+    page.verify(campaign, filters)
     result = page.latest(request.GET, campaign, filters)
     document = result.document and page.choose(result.document, request.GET)
-    choices = filter_choices(request.GET, [campaign], filters)
-    files, name = request.path.removesuffix("/"), f"{campaign.slug}-{page.name}"
+    choices = filter_choices(request.GET, [campaign], filters, has_scores=page.has_scores)
+    files = request.path.removesuffix("/")
+    name = filters.file_name(f"{campaign.slug}-{page.name}")
     return _Shown(page, page.kind, filters, choices, result, document, name, files)
 
 
@@ -202,16 +213,17 @@ def _find_all(
     request: HttpRequest, page: StudyPage, campaigns: Sequence[Campaign], slug: str
 ) -> _Shown:
     filters = analyses.filters_of(page.kind).from_query(request.GET)
+    require_measures(request.GET, campaigns)
     found = [
         page.latest(request.GET, campaign, fitted(campaign, campaigns, filters))
         for campaign in campaigns
     ]
     result = results.together(found, lambda documents: _combined(page, campaigns, documents))
     document = result.document and page.choose(result.document, request.GET)
-    choices = filter_choices(request.GET, campaigns, filters)
+    choices = filter_choices(request.GET, campaigns, filters, has_scores=page.has_scores)
     # A study's own address shows its first page, so the files of a page need its name.
     files = f"{reverse('study', args=[slug])}{page.name}"
-    kind, name = f"study-{page.kind}", f"{slug}-{page.name}"
+    kind, name = f"study-{page.kind}", filters.file_name(f"{slug}-{page.name}")
     return _Shown(page, kind, filters, choices, result, document, name, files)
 
 
@@ -235,7 +247,7 @@ def _answer(
         return _file(request, shown, fmt, figure)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
-    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    query = data_query(request.GET, page.on_page)
     context |= {
         "page": page,
         "filters": shown.filters,
@@ -262,7 +274,8 @@ def _file(request: HttpRequest, shown: _Shown, fmt: str, figure: str) -> HttpRes
     if figure:
         return _figure(request, shown, shown.document, fmt, figure)
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-    document = {**shown.document, "as_of": as_of, "is_fresh": result.is_fresh}
+    chosen = shown.filters.as_json()
+    document = {**shown.document, "as_of": as_of, "is_fresh": result.is_fresh, "filters": chosen}
     if fmt == "tex":
         return _latex(shown, document)
     rows = shown.page.rows(document)
@@ -287,8 +300,11 @@ def _figure(
 
 def _latex(shown: _Shown, document: Document) -> HttpResponse:
     page = shown.page
-    notes = [f"{shown.filename}, as of {document['as_of']}", document.get("intervals_note")]
-    head = "".join(f"% {note}\n" for note in notes if note) + comments(document.get("trust"))
+    words = "; ".join(shown.filters.words)
+    about = f"{shown.filename}, as of {document['as_of']}"
+    notes = [about, words and f"filters: {words}", document.get("intervals_note")]
+    told = "".join(f"% {' '.join(note.split())}\n" for note in notes if note)
+    head = told + comments(document.get("trust"))
     tables = (
         page.tables(document)
         if page.tables

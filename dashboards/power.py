@@ -11,6 +11,7 @@ from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import table_response
 from annotation.forms.power import PilotForm, PowerForm, StatedForm
 from annotation.models import Campaign
+from annotation.views.parameters import Parameters, takes
 from dashboards import results
 from dashboards.analyses.power import FIGURES, asked
 from dashboards.pages import Document, no_document
@@ -20,6 +21,7 @@ COLUMNS = ("annotators_per_item", "n_segments", "judgments", *FIGURES)
 
 @researcher_required
 @require_safe
+@takes(Parameters(frozenset(PilotForm.base_fields)))
 def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """The analysis with a campaign's judgments as the pilot."""
     campaign = campaign_for_reader(request, slug)
@@ -29,6 +31,7 @@ def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespon
 
 @researcher_required
 @require_safe
+@takes(Parameters(frozenset(StatedForm.base_fields)))
 def stated_power(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     """The analysis from standard deviations that the reader states."""
     form = StatedForm(request.GET)

@@ -70,6 +70,7 @@ QUALITY = Page(
     columns=HEADER,
     rows=annotators_of,
     context=quality_context,
+    has_scores=False,
 )
 STUDY_QUALITY = StudyPage(
     name="quality",
@@ -80,4 +81,5 @@ STUDY_QUALITY = StudyPage(
     rows=annotators_of_all,
     context=study_context,
     combine=combine,
+    has_scores=False,
 )

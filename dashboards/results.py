@@ -17,9 +17,9 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards import analyses
-from dashboards.filters import Filters
 from dashboards.models import Analysis
 from dashboards.state import digest, state_of
 from metrics.clock import Now

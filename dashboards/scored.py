@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import metaeval
+from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.filters import Filters
 from dashboards.measures import read_measures
 from dashboards.selectors import ALL, Floats, HumanScores, human_scores
 from metaeval import questions

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import metaeval
+from annotation.filters import RAW, USUAL, Filters, Z
+from annotation.filters.chosen import read_judgments, segments_of
 from annotation.models import Campaign, Output, PublishedScore, System
 from annotation.quality import JudgmentColumns, standardise
-from dashboards.filters import RAW, USUAL, Filters, Z
-from dashboards.judgments import read_judgments, segments_of
 
 __all__ = ["RAW", "USUAL", "HumanScores", "Z", "human_scores", "output_means", "unique_names"]
 Floats = NDArray[np.float64]

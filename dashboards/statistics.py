@@ -2,7 +2,7 @@
 
 from django.http.request import QueryDict
 
-from dashboards.filters import FilterError
+from annotation.filters import FilterError
 from metaeval.questions import GROUPINGS, STATISTICS, TESTS, Question, Statistic
 from metaeval.questions import parse as parse_question
 from metaeval.questions.statistics import CLUSTERED, PERMUTATION, WILLIAMS, ZOU

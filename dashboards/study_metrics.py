@@ -144,4 +144,6 @@ STUDY = StudyPage(
     choose=choose_of_study,
     tables=study_tables,
     combine=combine,
+    takes=("statistic", "grouping"),
+    repeated=("metric",),
 )

@@ -4,18 +4,21 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from django.http import Http404, HttpRequest, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import table_response
+from annotation.filters import Filters
+from annotation.filters.chosen import check, fitted
 from annotation.models import Campaign
+from annotation.views.parameters import takes
 from dashboards import analyses, results
-from dashboards.filters import FilterError
-from dashboards.judgments import check
 from dashboards.pages import Document, Page, no_document, study_campaigns
+from dashboards.parameters import require_measures
 from metaeval.questions import STATISTICS
 
 BLOCK = 1 << 16
@@ -49,11 +52,13 @@ BUNDLE = Page(
     template="dashboards/bundle.html",
     columns=("file", "sha256"),
     context=bundle_context,
+    repeated=("statistic", "metric"),
 )
 
 
 @researcher_required
 @require_safe
+@takes(REPORT.parameters)
 def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     """The report as html, pdf, json or csv; the newest there is."""
     campaign = campaign_for_reader(request, slug)
@@ -66,11 +71,14 @@ def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if fmt == "pdf":
         return _pdf(request, campaign, document)
     data = {name: value for name, value in document.items() if name != "pdf"}
-    return table_response(fmt, f"{slug}-report", REPORT.columns, document["rows"], data)
+    return table_response(
+        fmt, _name(request, f"{slug}-report"), REPORT.columns, document["rows"], data
+    )
 
 
 @researcher_required
 @require_safe
+@takes(BUNDLE.parameters)
 def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     """The bundle as zip, its manifest as json or csv; the newest there is."""
     campaign = campaign_for_reader(request, slug)
@@ -79,28 +87,31 @@ def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if document is None:
         return _not_yet(request, "bundle", campaign, result)
     if fmt == "zip":
-        return _file(document["zip"], "application/zip", f"{slug}-bundle.zip")
+        return _file(document["zip"], "application/zip", f"{_name(request, slug)}-bundle.zip")
     data = {name: value for name, value in document.items() if name != "zip"}
-    return table_response(fmt, f"{slug}-bundle", BUNDLE.columns, document["rows"], data)
+    return table_response(
+        fmt, _name(request, f"{slug}-bundle"), BUNDLE.columns, document["rows"], data
+    )
 
 
 @researcher_required
 @require_safe
+@takes(lambda **at: REPORT.parameters("html"))
 def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The reports of all campaigns of a study as one page, which prints."""
     campaigns = study_campaigns(request, slug)
-    found = [(campaign, _latest(request, REPORT, campaign)) for campaign in campaigns]
+    filters = Filters.from_query(request.GET)
+    asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
+    found = [(campaign, results.latest("report", campaign, own)) for campaign, own in asked]
     documents = [result.document for _, result in found if result.document]
     missing = [campaign.name for campaign, result in found if not result.document]
     return _html(request, documents, study=slug, missing=missing)
 
 
 def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Result:
-    try:
-        filters = analyses.filters_of(page.kind).from_query(request.GET)
-        check(campaign, filters)
-    except FilterError as error:
-        raise Http404(str(error)) from error
+    filters = analyses.filters_of(page.kind).from_query(request.GET)
+    check(campaign, filters)
+    require_measures(request.GET, [campaign])
     return results.latest(page.kind, campaign, filters)
 
 
@@ -109,8 +120,18 @@ def _not_yet(
 ) -> HttpResponseBase:
     """People go to the page that waits with them; programs get 202, or the error."""
     if "text/html" in request.headers.get("Accept", ""):
-        return redirect(name, campaign.slug)
+        address = reverse(name, args=[campaign.slug])
+        return redirect(f"{address}{_query(request)}")
     return no_document(result)
+
+
+def _name(request: HttpRequest, name: str) -> str:
+    return Filters.from_query(request.GET).file_name(name)
+
+
+def _query(request: HttpRequest) -> str:
+    """What a file's address holds, for the page that leads to it."""
+    return f"?{request.GET.urlencode()}" if request.GET else ""
 
 
 def _html(
@@ -125,9 +146,11 @@ def _html(
 
 def _pdf(request: HttpRequest, campaign: Campaign, document: dict[str, Any]) -> HttpResponseBase:
     if document["pdf"]:
-        return _file(document["pdf"], "application/pdf", f"{campaign.slug}-report.pdf")
+        return _file(
+            document["pdf"], "application/pdf", f"{_name(request, campaign.slug)}-report.pdf"
+        )
     if "text/html" in request.headers.get("Accept", ""):
-        return redirect("report", campaign.slug)
+        return redirect(f"{reverse('report', args=[campaign.slug])}{_query(request)}")
     return JsonResponse({"error": document["pdf_problem"]}, status=501)
 
 

@@ -5,9 +5,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from annotation.access import researcher_required, visible_campaigns
+from annotation.views.parameters import NOTHING, takes
 
 
 @researcher_required
+@takes(NOTHING)
 def studies(request: HttpRequest) -> HttpResponse:
     """All studies with their campaigns."""
     campaigns = visible_campaigns(request.user).exclude(study="")

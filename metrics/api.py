@@ -1,6 +1,7 @@
 """Metric runs for programs: list, start, watch, cancel. Researchers may do all of it."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -11,6 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import is_researcher
+from annotation.api_parameters import TakesParameters, Texts
+from annotation.filters import FilterError
 from annotation.models import System, TestSet
 from metrics import catalogue, runs
 from metrics.models import MetricRun, RunWorker
@@ -131,10 +134,14 @@ class StartedSerializer(serializers.Serializer[runs.Started]):
 
 @extend_schema(tags=["metric runs"])
 class RunViewSet(
-    mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MetricRun]
+    TakesParameters,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    viewsets.GenericViewSet[MetricRun],
 ):
     """Runs, newest first; `?test_set=slug` for one test set."""
 
+    takes: ClassVar[Mapping[str, Texts]] = {"list": {"test_set": "The short name of a test set."}}
     permission_classes = (MayRun,)
     serializer_class = RunSerializer
     queryset = (
@@ -147,7 +154,11 @@ class RunViewSet(
         """Filter by test set."""
         slug = self.request.query_params.get("test_set")
         rows = super().get_queryset()
-        return rows.filter(test_set__slug=slug) if slug else rows
+        if not slug:
+            return rows
+        if not TestSet.objects.filter(slug=slug).exists():
+            raise FilterError(f"test_set: there is no test set {slug!r}")
+        return rows.filter(test_set__slug=slug)
 
     @extend_schema(request=StartSerializer, responses=dict.fromkeys((200, 201), StartedSerializer))
     def create(self, request: Request, format: str | None = None) -> Response:

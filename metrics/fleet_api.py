@@ -1,6 +1,7 @@
 """Metrics, checkpoints and workers for programs. Researchers read, site admins configure."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema
@@ -12,6 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import is_researcher, is_site_admin
+from annotation.api_parameters import TakesParameters, Texts
+from annotation.filters import FilterError
 from metrics import catalogue, inventory, stocks, workers
 from metrics.base import MetricError, MetricInfo
 from metrics.models import ConfiguredMetric
@@ -67,10 +70,11 @@ class ConfigureSerializer(serializers.Serializer[object]):
 
 
 @extend_schema(tags=["metrics"])
-class MetricViewSet(viewsets.GenericViewSet[Any]):
+class MetricViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
     """Metrics in the order of every list; `?retired=yes` shows also those that cannot be run:
     retired ones, and those whose scores were imported."""
 
+    takes: ClassVar[Mapping[str, Texts]] = {"list": {"retired": "`yes` or `no`."}}
     permission_classes = (MayConfigure,)
     serializer_class = MetricSerializer
     lookup_field = "name"
@@ -86,7 +90,10 @@ class MetricViewSet(viewsets.GenericViewSet[Any]):
     @extend_schema(responses={200: MetricSerializer(many=True)})
     def list(self, request: Request, format: str | None = None) -> Response:
         """List them."""
-        infos = catalogue.infos(retired=request.query_params.get("retired") == "yes")
+        retired = request.query_params.get("retired") or "no"
+        if retired not in ("yes", "no"):
+            raise FilterError(f"retired must be yes or no, not {retired!r}")
+        infos = catalogue.infos(retired=retired == "yes")
         page = self.paginate_queryset(list(infos.values()))
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
@@ -160,7 +167,7 @@ class WorkerSerializer(serializers.Serializer[Seat]):
 
 
 @extend_schema(tags=["fleet"])
-class WorkerViewSet(viewsets.GenericViewSet[Any]):
+class WorkerViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
     """The workers that reported within the last day."""
 
     permission_classes = (MayConfigure,)
@@ -195,7 +202,7 @@ class StockSerializer(serializers.Serializer[Stock]):
 
 
 @extend_schema(tags=["fleet"])
-class CheckpointViewSet(viewsets.GenericViewSet[Any]):
+class CheckpointViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
     """Checkpoints that metrics need, and others that lie on some host."""
 
     permission_classes = (MayConfigure,)

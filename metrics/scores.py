@@ -135,6 +135,21 @@ def _is_bound(info: MetricInfo | None) -> bool:
     return info is not None and info.depends_on_set
 
 
+def measure_keys(test_set: TestSet) -> list[str]:
+    """Return the keys of the measures that tables of a test set may show; reads no score."""
+    infos = catalogue.infos(retired=True)
+    return [
+        key
+        for metric, signature in latest_signatures(test_set).items()
+        for key in signature.measures
+        if _is_shown(infos[metric], key)
+    ]
+
+
+def _is_shown(info: MetricInfo, key: str) -> bool:
+    return key in info.table_measures or key not in info.measures
+
+
 @dataclass(frozen=True, eq=False)
 class _Outputs:
     """The outputs of a table: content keys, and where each stands in the flattened table."""
@@ -228,7 +243,7 @@ def _measures(
             warnings=about_text() if info.expects_raw_text else (),
         )
         for column, key in enumerate(signature.measures)
-        if are_all or key in info.table_measures or key not in info.measures
+        if are_all or _is_shown(info, key)
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from annotation.filters import Filters
 from annotation.imports import wmt21
 from annotation.models import Campaign, Item, Judgment, Output
 from annotation.quality import quality_report
@@ -15,7 +16,6 @@ from benchmarks import crowd
 from benchmarks import metaeval_significance as significance
 from benchmarks.planting import make_corpus, rate
 from dashboards.analyses import overview
-from dashboards.filters import Filters
 
 
 def test_pages_are_measured_over_judgments_of_annotators(db: None) -> None:

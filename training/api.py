@@ -1,6 +1,7 @@
 """Parallel text and jobs for programs: list, start, watch, cancel. Researchers may do all of it."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -11,6 +12,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api_parameters import TakesParameters, Texts
+from annotation.filters import FilterError
 from metrics.api import MayRun
 from training import corpora, jobs, resuming
 from training.forms import CorpusForm
@@ -51,7 +54,10 @@ class CorpusUploadSerializer(serializers.Serializer[object]):
 
 @extend_schema(tags=["training"])
 class CorpusViewSet(
-    mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[ParallelCorpus]
+    TakesParameters,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    viewsets.GenericViewSet[ParallelCorpus],
 ):
     """Parallel text: what is stored, and what cleaning left out."""
 
@@ -126,10 +132,14 @@ class JobStartSerializer(serializers.Serializer[object]):
 
 @extend_schema(tags=["training"])
 class JobViewSet(
-    mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[TrainingJob]
+    TakesParameters,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    viewsets.GenericViewSet[TrainingJob],
 ):
     """Jobs, newest first; `?sweep=name` for those of one sweep."""
 
+    takes: ClassVar[Mapping[str, Texts]] = {"list": {"sweep": "The name of a sweep."}}
     permission_classes = (MayRun,)
     serializer_class = JobSerializer
     queryset = TrainingJob.objects.select_related("metric").prefetch_related("corpora")
@@ -138,7 +148,11 @@ class JobViewSet(
         """Filter by sweep."""
         sweep = self.request.query_params.get("sweep")
         rows = super().get_queryset()
-        return rows.filter(sweep=sweep) if sweep else rows
+        if not sweep:
+            return rows
+        if not TrainingJob.objects.filter(sweep=sweep).exists():
+            raise FilterError(f"sweep: there is no sweep {sweep!r}")
+        return rows.filter(sweep=sweep)
 
     @extend_schema(request=JobStartSerializer, responses={201: JobSerializer})
     def create(self, request: Request, format: str | None = None) -> Response:

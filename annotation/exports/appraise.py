@@ -13,6 +13,7 @@ import langcodes
 
 from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
 from annotation.exports.tables import csv_lines
+from annotation.filters import EVERYTHING, Filters
 from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
 from annotation.imports.appraise.spans import write_spans
 from annotation.models import Campaign, Item
@@ -44,20 +45,22 @@ def columns_of(campaign: Campaign) -> tuple[str, ...]:
     return DOCUMENT if campaign.judging.layout == Layout.DOCUMENT else PLAIN
 
 
-def score_lines(campaign: Campaign, *, header: bool = False) -> Iterator[str]:
+def score_lines(
+    campaign: Campaign, filters: Filters = EVERYTHING, *, header: bool = False
+) -> Iterator[str]:
     """Yield the scores as Appraise exports them: without a header unless asked for."""
     columns = columns_of(campaign)
-    rows = (tuple(row[name] for name in columns) for row in _scores(campaign))
+    rows = (tuple(row[name] for name in columns) for row in _scores(campaign, filters))
     return csv_lines(columns if header else (), rows)
 
 
-def _scores(campaign: Campaign) -> Iterator[dict[str, Any]]:
+def _scores(campaign: Campaign, filters: Filters) -> Iterator[dict[str, Any]]:
     source, target = (
         _three_letters(code)
         for code in (campaign.test_set.source_language, campaign.test_set.target_language)
     )
     columns = columns_of(campaign)
-    rows = judgments_of(campaign).filter(assignment__item__kind__in=list(TYPES))
+    rows = judgments_of(campaign, filters).filter(assignment__item__kind__in=list(TYPES))
     for judgment, spans in with_spans(rows):
         item = judgment.assignment.item
         start, end = judgment.started_at, judgment.submitted_at
@@ -197,8 +200,10 @@ def _shares(campaign: Campaign, tasks: int) -> tuple[int, int]:
     return (people, people) if people <= MOST else (1, 1)
 
 
-def bundle(campaign: Campaign) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the files that make up the campaign in Appraise."""
+def bundle(
+    campaign: Campaign, filters: Filters = EVERYTHING
+) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the files that make up the campaign in Appraise; filters choose its scores."""
     yield "batches.json", batches_json(campaign)
     yield "manifest.json", manifest_json(campaign)
-    yield "scores.csv", score_lines(campaign)
+    yield "scores.csv", score_lines(campaign, filters)

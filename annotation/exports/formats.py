@@ -1,6 +1,6 @@
 """Every format of an export: what it is, its file name, and the stream that makes it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from annotation.exports import appraise, mtme
@@ -16,6 +16,7 @@ from annotation.exports.judgments import (
 from annotation.exports.parquet import parquet_bytes
 from annotation.exports.tables import csv_lines
 from annotation.exports.zips import zip_bytes
+from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign
 
 
@@ -27,18 +28,30 @@ class Format:
     about: str
     suffix: str
     content_type: str
-    stream: Callable[[Campaign], Iterator[bytes] | Iterator[str]]
+    stream: Callable[[Campaign, Filters], Iterator[bytes] | Iterator[str]]
 
-    def file_name(self, campaign: Campaign) -> str:
-        """Return the name of the file."""
-        return f"{campaign.slug}-{self.suffix}"
+    def file_name(self, campaign: Campaign, filters: Filters = EVERYTHING) -> str:
+        """Return the name of the file, which says whether something was left out."""
+        return f"{filters.file_name(campaign.slug)}-{self.suffix}"
 
-    def pieces(self, campaign: Campaign) -> Iterator[bytes]:
-        """Yield the file piece by piece."""
-        for piece in self.stream(campaign):
+    def pieces(self, campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[bytes]:
+        """Yield the file piece by piece. Raises FilterError for what the campaign lacks."""
+        for piece in self.stream(campaign, filters):
             yield piece.encode() if isinstance(piece, str) else piece
 
 
+def _with_readme(
+    bundle: Callable[[Campaign, Filters], Iterator[tuple[str, Iterable[str]]]],
+    campaign: Campaign,
+    filters: Filters,
+) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the files of an archive, first one that says which judgments were left out, if any."""
+    if filters.words:
+        yield "README.txt", [README.format(name=campaign.name, words="; ".join(filters.words))]
+    yield from bundle(campaign, filters)
+
+
+README = "{name}: judgments were chosen by these filters: {words}. The others are not here.\n"
 CSV, ZIP = "text/csv; charset=utf-8", "application/zip"
 LINES = "application/x-ndjson"
 FORMATS = {
@@ -47,14 +60,14 @@ FORMATS = {
         "One row a judgment, earlier revisions included; error spans as JSON in one column.",
         "judgments.csv",
         CSV,
-        lambda campaign: csv_lines(JUDGMENT_HEADER, judgment_rows(campaign)),
+        lambda campaign, filters: csv_lines(JUDGMENT_HEADER, judgment_rows(campaign, filters)),
     ),
     "jsonl": Format(
         "JSON Lines",
         "The same, one object a line, error spans nested.",
         "judgments.jsonl",
         LINES,
-        lambda campaign: json_lines(judgment_dicts(campaign)),
+        lambda campaign, filters: json_lines(judgment_dicts(campaign, filters)),
     ),
     "parquet": Format(
         "Parquet",
@@ -68,41 +81,41 @@ FORMATS = {
         "One row an error span, with the text that it marks and its weight.",
         "spans.csv",
         CSV,
-        lambda campaign: csv_lines(SPAN_HEADER, span_rows(campaign)),
+        lambda campaign, filters: csv_lines(SPAN_HEADER, span_rows(campaign, filters)),
     ),
     "spans-jsonl": Format(
         "Error spans, JSON Lines",
         "The same, one object a line.",
         "spans.jsonl",
         LINES,
-        lambda campaign: json_lines(span_dicts(campaign)),
+        lambda campaign, filters: json_lines(span_dicts(campaign, filters)),
     ),
     "appraise": Format(
         "Appraise scores",
         "Appraise’s columns in its order, without a header, as Appraise exports them.",
         "appraise.csv",
         CSV,
-        lambda campaign: appraise.score_lines(campaign),
+        appraise.score_lines,
     ),
     "appraise-header": Format(
         "Appraise scores with header",
         "The same with the names of the columns.",
         "appraise-header.csv",
         CSV,
-        lambda campaign: appraise.score_lines(campaign, header=True),
+        lambda campaign, filters: appraise.score_lines(campaign, filters, header=True),
     ),
     "appraise-zip": Format(
         "Appraise campaign",
         "Batches, manifest and scores, which Appraise and the import page read.",
         "appraise.zip",
         ZIP,
-        lambda campaign: zip_bytes(appraise.bundle(campaign)),
+        lambda campaign, filters: zip_bytes(_with_readme(appraise.bundle, campaign, filters)),
     ),
     "mtme": Format(
         "mt-metrics-eval",
         "Sources, references, outputs, documents, human scores and ratings in the V2 layout.",
         "mt-metrics-eval.zip",
         ZIP,
-        lambda campaign: zip_bytes(mtme.bundle(campaign)),
+        lambda campaign, filters: zip_bytes(_with_readme(mtme.bundle, campaign, filters)),
     ),
 }

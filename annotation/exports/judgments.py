@@ -17,6 +17,7 @@ from annotation.exports.rows import (
     with_spans,
 )
 from annotation.exports.tables import csv_response
+from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign, Item
 from annotation.protocols import Span
 from annotation.protocols.base import TARGET
@@ -110,13 +111,14 @@ Row = dict[str, Any]
 Pools = Mapping[str, Mapping[int, Moments]]
 
 
-def judgment_dicts(campaign: Campaign) -> Iterator[Row]:
-    """Yield every judgment by the names of JUDGMENT_HEADER; z-scores are of current ones only.
+def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
+    """Yield judgments by the names of JUDGMENT_HEADER; z-scores are of current ones only.
 
-    Times are datetimes and spans lists of dictionaries.
+    Times are datetimes and spans lists of dictionaries. Rows that filters leave out are not there,
+    nor in the z-scores of the others.
     """
-    pools = moments(campaign)
-    for values, spans in values_with_spans(judgments_of(campaign), COLUMNS):
+    pools = moments(campaign, filters)
+    for values, spans in values_with_spans(judgments_of(campaign, filters), COLUMNS):
         yield _row(campaign, values, spans, pools)
 
 
@@ -178,17 +180,17 @@ def plain(row: Row) -> Row:
     return row | {name: time.isoformat() if time else None for name, time in stamps.items()}
 
 
-def judgment_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
+def judgment_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
     """Yield the values of JUDGMENT_HEADER as CSV cells; spans are JSON."""
-    for row in judgment_dicts(campaign):
+    for row in judgment_dicts(campaign, filters):
         cells = plain(row) | {"spans": json.dumps(row["spans"], ensure_ascii=False)}
         yield tuple(cells[name] for name in JUDGMENT_HEADER)
 
 
-def span_dicts(campaign: Campaign) -> Iterator[Row]:
+def span_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
     """Yield every error span by the names of SPAN_HEADER, with the text that it marks."""
     scheme = campaign.judging.spans
-    for judgment, spans in with_spans(judgments_of(campaign)):
+    for judgment, spans in with_spans(judgments_of(campaign, filters)):
         item = judgment.assignment.item
         for number, span in enumerate(spans, 1):
             text = rated_text(item) if span.side == TARGET else item.segment.source
@@ -209,9 +211,9 @@ def span_dicts(campaign: Campaign) -> Iterator[Row]:
             }
 
 
-def span_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
+def span_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
     """Yield the values of SPAN_HEADER as CSV cells."""
-    for row in span_dicts(campaign):
+    for row in span_dicts(campaign, filters):
         yield tuple(row[name] for name in SPAN_HEADER)
 
 
@@ -222,18 +224,22 @@ def json_lines(rows: Iterator[Row]) -> Iterator[str]:
         yield json.dumps(values, ensure_ascii=False) + "\n"
 
 
-def judgments_response(campaign: Campaign, fmt: str) -> HttpResponseBase:
-    """Answer with every judgment of a campaign, all revisions included."""
+def judgments_response(
+    campaign: Campaign, fmt: str, filters: Filters = EVERYTHING
+) -> HttpResponseBase:
+    """Answer with the judgments of a campaign that filters choose, all revisions included."""
     if fmt == "csv":
-        return csv_response(f"{campaign.slug}-judgments", JUDGMENT_HEADER, judgment_rows(campaign))
+        name = filters.file_name(f"{campaign.slug}-judgments")
+        return csv_response(name, JUDGMENT_HEADER, judgment_rows(campaign, filters))
     if fmt == "json":
-        return StreamingHttpResponse(_json_array(campaign), content_type="application/json")
+        pieces = _json_array(campaign, filters)
+        return StreamingHttpResponse(pieces, content_type="application/json")
     raise Http404
 
 
-def _json_array(campaign: Campaign) -> Iterator[str]:
+def _json_array(campaign: Campaign, filters: Filters) -> Iterator[str]:
     before = "["
-    for row in judgment_dicts(campaign):
+    for row in judgment_dicts(campaign, filters):
         yield before + json.dumps(plain(row), ensure_ascii=False)
         before = ",\n"
     yield "[]" if before == "[" else "]"

@@ -14,6 +14,8 @@ from itertools import chain
 from typing import Any
 
 from annotation.exports.rows import CHUNK, counted, moments, spans_of
+from annotation.filters import EVERYTHING, FilterError, Filters
+from annotation.filters.chosen import segments_of
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
 from annotation.models.judgment import VALUE
 from annotation.protocols import Span
@@ -28,8 +30,11 @@ Ratings = dict[int, tuple[int, str]]
 Means = Mapping[tuple[int, int], float]
 
 
-def bundle(campaign: Campaign) -> Files:
-    """Yield the files of the test set with the campaign's human scores."""
+def bundle(campaign: Campaign, filters: Filters = EVERYTHING) -> Files:
+    """Yield the files of the test set with the campaign's human scores.
+
+    Filters choose the judgments behind these; texts are always all of them.
+    """
     test_set = campaign.test_set
     pair, top = test_set.direction, safe(test_set.slug)
     segments = ordered(test_set.segments.order_by("position"))
@@ -41,8 +46,8 @@ def bundle(campaign: Campaign) -> Files:
         yield path, _reference_lines(segments, name)
     for system, name in systems.items():
         yield f"{top}/system-outputs/{pair}/{name}.txt", _output_lines(segments, system)
-    published = _published(campaign)
-    for name, means in ({} if published else scores(campaign)).items():
+    published = _published(campaign, filters)
+    for name, means in ({} if published else scores(campaign, filters)).items():
         path = f"{top}/human-scores/{pair}.{name}"
         yield f"{path}.seg.score", _segment_scores(segments, systems, means)
         yield f"{path}.sys.score", _system_scores(segments, systems, means)
@@ -51,7 +56,8 @@ def bundle(campaign: Campaign) -> Files:
         yield f"{path}.seg.score", _segment_scores(segments, systems, published.outputs)
         yield f"{path}.sys.score", published.lines(segments, systems)
     score = published.name if published else campaign.protocol
-    yield from _ratings(campaign, f"{top}/human-scores/{pair}.{score}", segments, systems)
+    path = f"{top}/human-scores/{pair}.{score}"
+    yield from _ratings(campaign, filters, path, segments, systems)
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,17 @@ class _Published:
             yield f"{name}\t{_number(self.systems.get(system.pk))}\n"
 
 
-def _published(campaign: Campaign) -> _Published | None:
-    """Return published scores under the name that the campaign's address ends in."""
+def _published(campaign: Campaign, filters: Filters) -> _Published | None:
+    """Return published scores under the name that the campaign's address ends in.
+
+    Those of systems are of all documents. Raises FilterError where single judgments are chosen.
+    """
     rows = campaign.published_scores.order_by("pk")
+    if filters.chooses_judgments and rows.exists():
+        raise FilterError("these human scores were published without their judgments: documents "
+                          "can be chosen, judgments cannot")  # fmt: skip
+    if filters.documents:
+        rows = rows.filter(output__segment__in=segments_of(campaign, filters))
     columns = ("output__system_id", "output__segment_id", "system_id", "value")
     outputs, wholes = {}, {}
     for system, segment, whole, value in rows.values_list(*columns):
@@ -150,22 +164,25 @@ def _output_lines(segments: Sequence[Segment], system: System) -> Iterator[str]:
         yield line(texts.get(segment.pk, NOTHING))
 
 
-def scores(campaign: Campaign) -> dict[str, Means]:
+def scores(campaign: Campaign, filters: Filters = EVERYTHING) -> dict[str, Means]:
     """Return mean scores by (system, segment): raw and z, or minus the penalty for spans alone.
 
     Means are over an output's current judgments and its repeats; z-scores are per annotator over
     the campaign's pool.
     """
     if not campaign.judging.has_score:
-        return {campaign.protocol: _means(campaign, None)}
+        return {campaign.protocol: _means(campaign, filters, None)}
     name = campaign.protocol
-    pool = moments(campaign)[campaign.z_pool]
-    return {name: _means(campaign, None), f"{name}-z": _means(campaign, pool)}
+    pool = moments(campaign, filters)[campaign.z_pool]
+    return {
+        name: _means(campaign, filters, None),
+        f"{name}-z": _means(campaign, filters, pool),
+    }
 
 
-def _means(campaign: Campaign, pool: Mapping[int, Any] | None) -> Means:
+def _means(campaign: Campaign, filters: Filters, pool: Mapping[int, Any] | None) -> Means:
     sums: dict[tuple[int, int], list[float]] = {}
-    rows = counted(campaign).filter(
+    rows = counted(campaign, filters).filter(
         assignment__item__kind__in=JUDGED, assignment__item__output__isnull=False
     )
     columns = (
@@ -208,12 +225,16 @@ def _number(value: float | None) -> str:
 
 
 def _ratings(
-    campaign: Campaign, path: str, segments: Sequence[Segment], systems: Mapping[System, str]
+    campaign: Campaign,
+    filters: Filters,
+    path: str,
+    segments: Sequence[Segment],
+    systems: Mapping[System, str],
 ) -> Files:
     """One file for the first rating of every output, one for the second, and so on."""
     if campaign.judging.spans is None:
         return
-    ranked = _ranked(campaign)
+    ranked = _ranked(campaign, filters)
     for number in range(max((place for place, _ in ranked), default=-1) + 1):
         name = path if not number else f"{path}-{number + 1}"
         own = {system: ranked.get((number, system.pk), {}) for system in systems}
@@ -221,13 +242,13 @@ def _ratings(
         yield f"{name}.seg.rating", chain.from_iterable(lines)
 
 
-def _ranked(campaign: Campaign) -> Mapping[tuple[int, int], Ratings]:
+def _ranked(campaign: Campaign, filters: Filters) -> Mapping[tuple[int, int], Ratings]:
     """Return the ratings by their number among those of the output, in the annotators' order,
     and by system."""
     seen: Counter[tuple[int, int]] = Counter()
     ranked: dict[tuple[int, int], Ratings] = {}
     rows = (
-        counted(campaign)
+        counted(campaign, filters)
         .filter(assignment__item__kind=Item.Kind.TARGET, assignment__item__output__isnull=False)
         .order_by("assignment__annotator_id", "assignment__position")
         .values_list(

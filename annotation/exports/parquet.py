@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from annotation.exports.judgments import JUDGMENT_HEADER, judgment_dicts
+from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign
 
 CHUNK = 10_000
@@ -23,14 +24,17 @@ class MissingPackageError(Exception):
     """A package that is not installed, with the command that installs it."""
 
 
-def parquet_bytes(campaign: Campaign) -> Iterator[bytes]:
-    """Yield a Parquet file with the columns of JUDGMENT_HEADER and typed values."""
+def parquet_bytes(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[bytes]:
+    """Yield a Parquet file with the columns of JUDGMENT_HEADER and typed values.
+
+    Its metadata say under `filters` what was chosen, as in an address.
+    """
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise MissingPackageError(INSTALL) from error
-    schema = _schema(pyarrow)
-    rows = judgment_dicts(campaign)
+    schema = _schema(pyarrow).with_metadata({"filters": filters.query()})
+    rows = judgment_dicts(campaign, filters)
     with tempfile.TemporaryFile() as file:
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             while portion := list(islice(rows, CHUNK)):

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from annotation.filters import EVERYTHING, Filters
+from annotation.filters.rows import kept
 from annotation.models import Campaign, ErrorSpan, Item, Judgment
 from annotation.models.judgment import VALUE
 from annotation.protocols import Span
@@ -21,10 +23,14 @@ RELATED = (
 )
 
 
-def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
-    """Return all judgments with their history, in each annotator's own order."""
+def judgments_of(campaign: Campaign, filters: Filters = EVERYTHING) -> QuerySet[Judgment]:
+    """Return the judgments that filters choose with their history, in each annotator's own order.
+
+    Raises FilterError for what the campaign does not have.
+    """
+    rows = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     return (
-        Judgment.objects.filter(assignment__annotator__campaign=campaign)
+        kept(rows, campaign, filters)
         .select_related(*RELATED)
         .order_by("assignment__annotator_id", "assignment__position", "revision")
     )
@@ -95,31 +101,35 @@ class Moments:
         return (value - self.mean) / float((self.squares / (self.n - 1)) ** 0.5)
 
 
-def moments(campaign: Campaign) -> Mapping[str, Mapping[int, Moments]]:
+def moments(
+    campaign: Campaign, filters: Filters = EVERYTHING
+) -> Mapping[str, Mapping[int, Moments]]:
     """Return mean and spread of every annotator, over outputs (`targets`) and over `all`.
 
-    As on the quality page: current judgments, no practice, nobody excluded.
+    As on the quality page: current judgments, no practice, nobody excluded; what filters leave
+    out counts as never given.
     """
     pools: dict[str, dict[int, Moments]] = {"targets": {}, "all": {}}
-    for annotator, kind, value in _values(campaign).iterator(chunk_size=CHUNK):
+    for annotator, kind, value in _values(campaign, filters).iterator(chunk_size=CHUNK):
         pools["all"].setdefault(annotator, Moments()).add(value)
         if kind == Item.Kind.TARGET:
             pools["targets"].setdefault(annotator, Moments()).add(value)
     return pools
 
 
-def _values(campaign: Campaign) -> QuerySet[Judgment, Any]:
+def _values(campaign: Campaign, filters: Filters) -> QuerySet[Judgment, Any]:
     return (
-        counted(campaign)
+        counted(campaign, filters)
         .order_by("assignment__annotator_id")
         .values_list("assignment__annotator_id", "assignment__item__kind", VALUE)
     )
 
 
-def counted(campaign: Campaign) -> QuerySet[Judgment]:
-    """Return the judgments that analyses count."""
-    return Judgment.objects.filter(
+def counted(campaign: Campaign, filters: Filters = EVERYTHING) -> QuerySet[Judgment]:
+    """Return the judgments that analyses count under filters."""
+    rows = Judgment.objects.filter(
         is_current=True,
         assignment__annotator__campaign=campaign,
         assignment__annotator__excluded_at=None,
     ).exclude(assignment__item__kind=Item.Kind.TUTORIAL)
+    return kept(rows, campaign, filters)

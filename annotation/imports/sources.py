@@ -5,7 +5,7 @@ The files wait as they were sent, and are read again when the person confirms.
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.imports import appraise, human_scores, judgments, pearmut
 from annotation.imports.drafts import CampaignDraft
@@ -18,9 +18,11 @@ __all__ = [
     "HUMAN_SCORES",
     "JUDGMENTS",
     "PEARMUT",
+    "UNMATCHED",
     "ExpiredError",
     "Reading",
     "Sent",
+    "decide",
     "forget",
     "keep",
     "read",
@@ -30,6 +32,8 @@ PURPOSE = "annotation.imports.waiting"
 APPRAISE, PEARMUT = "appraise", "pearmut"
 JUDGMENTS, HUMAN_SCORES = "judgments", "human-scores"
 TABLES = {JUDGMENTS: judgments.read, HUMAN_SCORES: human_scores.read}
+# The word under which it is kept what becomes of check items that repeat nothing.
+UNMATCHED = "unmatched"
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 
 
@@ -74,7 +78,18 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
         report,
         scores=sent.files.get("scores"),
         name=name,
+        unmatched=sent.words.get(UNMATCHED, ""),
     )
+
+
+def decide(sent: Sent, unmatched: str) -> Sent:
+    """Return what was sent with a decision on check items that repeat nothing.
+
+    Raises ValueError for one that is not offered.
+    """
+    if sent.tool != APPRAISE or unmatched not in appraise.UNMATCHED:
+        raise ValueError(f"{UNMATCHED}: {unmatched!r} is not offered for {sent.tool}")
+    return replace(sent, words={**sent.words, UNMATCHED: unmatched})
 
 
 def keep(sent: Sent, user_id: int) -> str:

@@ -25,11 +25,12 @@ NOWHERE = Place()
 
 @dataclass(frozen=True)
 class Problem:
-    """One sentence about one place."""
+    """One sentence about one place. `code` names what a page offers a way on for."""
 
     severity: Severity
     message: str
     place: Place = NOWHERE
+    code: str = ""
 
     def __str__(self) -> str:
         place = str(self.place)
@@ -52,13 +53,13 @@ class Report:
     limit: int | None = None
     is_cut: bool = False
 
-    def _add(self, severity: Severity, message: str, place: Place) -> None:
+    def _add(self, severity: Severity, message: str, place: Place, code: str = "") -> None:
         place = Place(printable(place.file), place.row, printable(place.field))
-        self.problems.append(Problem(severity, printable(message), place))
+        self.problems.append(Problem(severity, printable(message), place, code))
 
-    def error(self, message: str, place: Place = NOWHERE) -> None:
+    def error(self, message: str, place: Place = NOWHERE, code: str = "") -> None:
         """Add something that forbids the import."""
-        self._add("error", message, place)
+        self._add("error", message, place, code)
         self._n_errors += 1
         if self.limit is not None and self._n_errors >= self.limit:
             self.stop(f"these are {self.limit:,} errors: the rest was not looked at")
@@ -69,9 +70,9 @@ class Report:
         self.is_cut = True
         raise EnoughError
 
-    def warn(self, message: str, place: Place = NOWHERE) -> None:
+    def warn(self, message: str, place: Place = NOWHERE, code: str = "") -> None:
         """Add something that a person should look at before confirming."""
-        self._add("warning", message, place)
+        self._add("warning", message, place, code)
 
     def note(self, message: str, place: Place = NOWHERE) -> None:
         """Add something that was done to the files, such as leaving out a byte order mark."""

@@ -22,9 +22,10 @@ from annotation.access import (
 from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
+from annotation.filters.form import filter_choices
 from annotation.forms.imports import AppraiseForm, GoldForm, PearmutForm, ToolForm
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm
-from annotation.imports import sources
+from annotation.imports import appraise, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import Launched, examine, launch
@@ -33,6 +34,7 @@ from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.corrections import correction_of, read_anew
 from annotation.views.errors import refuse
+from annotation.views.parameters import JUDGMENTS, read_filters, takes
 from annotation.views.uploads import is_too_large, too_large_sentence
 
 SHOWN = 200
@@ -68,6 +70,8 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-import")
+    if request.method == "POST" and sources.UNMATCHED in request.POST:
+        return _decide(request, sent, token)
     report = Report()
     reading = sources.read(sent, report)
     drafts = reading.drafts
@@ -87,6 +91,8 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         "report": report,
         "shown": report.errors[:SHOWN],
         "doubts": report.warnings[:SHOWN],
+        "unmatched": [each for each in report.problems if each.code == appraise.CODE],
+        "decided": sent.words.get(sources.UNMATCHED, ""),
         "token": token,
         "reading": reading,
         "correction": correction,
@@ -94,6 +100,18 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     }
     status = 422 if report.errors or is_change else 200
     return render(request, "annotation/import_preview.html", context, status=status)
+
+
+def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpResponse:
+    """Keep what becomes of check items that repeat nothing, and show what that makes."""
+    user = signed_in(request).pk
+    try:
+        decided = sources.decide(sent, request.POST[sources.UNMATCHED])
+    except ValueError as error:
+        return refuse(request, 400, "This cannot be chosen", f"{error}.")
+    kept = sources.keep(decided, user)
+    sources.forget(token, user)
+    return redirect(f"{reverse('campaign-import')}?check={kept}")
 
 
 def _problems(report: Report) -> HttpResponse:
@@ -147,32 +165,37 @@ def _links(request: HttpRequest, launched: Launched) -> list[tuple[str, str]]:
 
 
 @researcher_required
+@takes(JUDGMENTS)
 def export_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Every format in which the judgments can be had."""
     campaign = campaign_for_reader(request, slug)
+    filters = read_filters(request, campaign)
     context = {
         "campaign": campaign,
+        "filters": filters,
+        "filter_choices": filter_choices(request.GET, [campaign], filters, has_scores=False),
         "section": "campaigns",
         "tab": "export",
         "formats": FORMATS.items(),
-        "n_judgments": judgments_of(campaign).count(),
+        "n_judgments": judgments_of(campaign, filters).count(),
     }
     return render(request, "annotation/export.html", context)
 
 
 @researcher_required
+@takes(JUDGMENTS)
 def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     """The judgments in one format, sent while the file is made."""
     campaign = campaign_for_reader(request, slug)
     if fmt not in FORMATS:
         raise Http404
-    chosen = FORMATS[fmt]
-    pieces = chosen.pieces(campaign)
+    chosen, filters = FORMATS[fmt], read_filters(request, campaign)
+    pieces = chosen.pieces(campaign, filters)
     try:
         first = next(pieces, b"")
     except MissingPackageError as error:
         return refuse(request, 501, "This format is not available here", str(error))
-    name = chosen.file_name(campaign)
+    name = chosen.file_name(campaign, filters)
     return StreamingHttpResponse(
         _chained(first, pieces),
         content_type=chosen.content_type,

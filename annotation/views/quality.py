@@ -5,10 +5,12 @@ from django.http.response import HttpResponseBase
 
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import judgments_response
+from annotation.views.parameters import JUDGMENTS, read_filters, takes
 
 
 @researcher_required
+@takes(JUDGMENTS)
 def judgments(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
-    """Every judgment of a campaign with its history, as CSV or JSON."""
+    """The judgments of a campaign with their history, as CSV or JSON."""
     campaign = campaign_for_reader(request, slug)
-    return judgments_response(campaign, fmt)
+    return judgments_response(campaign, fmt, read_filters(request, campaign))

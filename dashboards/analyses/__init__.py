@@ -9,8 +9,8 @@ page that lets its reader choose more names a subclass of `page_choice.Choice` a
 from importlib import import_module
 from typing import Any, Protocol
 
+from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.filters import Filters
 
 KINDS: dict[str, str] = {
     "correlations": "dashboards.analyses.correlations",

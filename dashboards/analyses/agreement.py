@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from annotation.filters import Filters
 from annotation.models import Campaign, Item
 from annotation.quality import agreement_of, read_columns
-from dashboards.filters import Filters
 from dashboards.plain import plain
 
 VERSION = 1

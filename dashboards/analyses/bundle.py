@@ -3,11 +3,11 @@
 import base64
 from typing import Any
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.bundle import BundleChoice, build
-from dashboards.filters import Filters
 
-VERSION = 3
+VERSION = 4
 FILTERS = BundleChoice
 
 
@@ -22,6 +22,7 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     files = manifest["files"].items()
     return {
         "campaign": campaign.slug,
+        "filters": filters.as_json(),
         "warnings": [f"{key}: {why}." for key, why in manifest["left_out"].items()],
         "trust": manifest["trust"],
         "tables": manifest["tables"],

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import metaeval
+from annotation.filters import Filters
+from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
 from annotation.quality import QualityReport, quality_report
 from dashboards import brief
 from dashboards.analyses import overview
 from dashboards.correlations import correlate
-from dashboards.filters import Filters
-from dashboards.judgments import read_judgments
 from dashboards.plain import plain
 from dashboards.selectors import Floats, HumanScores, human_scores
 from metaeval.correlation_intervals import FEWEST_SEGMENTS

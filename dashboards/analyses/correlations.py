@@ -6,13 +6,13 @@ Intervals and the tests behind ranks take longer: `analyses.significance` has th
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards import statistics
 from dashboards.analyses import about
 from dashboards.analyses.significance import asked_fields, measure_rows
 from dashboards.comparisons import values_of
 from dashboards.correlations import table
-from dashboards.filters import Filters
 from dashboards.scored import read
 from dashboards.statistics import Question
 

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
 from dashboards.analyses import about
 from dashboards.analyses.significance import plain
-from dashboards.filters import FilterError, Filters
 from dashboards.layers import Choice, choose, layers_of, profile
 from dashboards.selectors import HumanScores, human_scores
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
 from metrics.scores import ScoreTable, system_scores
 
-VERSION = 1
+VERSION = 2
 DEFAULT = "limit"
 STATISTICS = {
     "limit": "System level, Pearson r over hybrids (limit)",
@@ -33,7 +33,7 @@ class Asked:
 
     def compute(self, campaign: Campaign, filters: Filters) -> dict[str, Any]:
         """Return, by metric, every layer's correlation over all segments and by fold."""
-        human = human_scores(campaign, filters.scores)
+        human = human_scores(campaign, filters)
         layered = {name: info for name, info in infos(retired=True).items() if layers_of(info)}
         table = system_scores(campaign.test_set, human.systems, all_of=layered)
         metrics = (

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import metaeval
+from annotation.filters import Filters
+from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Item, Output
 from annotation.monitor.completion import wanted
 from annotation.quality import (
@@ -22,8 +24,6 @@ from annotation.quality import (
 from annotation.quality.agreement import N_RESAMPLES
 from annotation.quality.columns import Floats, Mask
 from dashboards import annotators
-from dashboards.filters import Filters
-from dashboards.judgments import read_judgments
 from dashboards.plain import plain
 from dashboards.selectors import human_scores
 

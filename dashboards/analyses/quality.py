@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from annotation.filters import Filters
+from annotation.filters.report import filtered_report
 from annotation.models import Campaign
-from annotation.quality import QualityReport, quality_report
+from annotation.quality import QualityReport
 from annotation.quality.tables import as_json
-from dashboards.filters import Filters
-from dashboards.judgments import read_judgments
 from dashboards.plain import plain
 
 VERSION = 1
@@ -17,14 +17,8 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
 
     Without filters those who gave no judgment have a line, too.
     """
-    notes: tuple[str, ...] = ()
-    if filters.chooses_judgments or filters.documents:
-        judgments, notes = read_judgments(campaign, filters, with_excluded=True)
-        report = quality_report(campaign, judgments)
-    else:
-        report = quality_report(campaign)
+    report = filtered_report(campaign, filters)
     found = as_json(campaign, report) | _beside(report)
-    found["warnings"] = [*notes, *found["warnings"]]
     document: dict[str, Any] = plain(found)
     return document
 

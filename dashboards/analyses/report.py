@@ -5,20 +5,17 @@ from typing import Any
 
 from django.utils import timezone
 
+from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.filters import Filters
 from dashboards.report.parts import parts
 from dashboards.report.pdf import pdf_of
 
-VERSION = 2
+VERSION = 3
 
 
 def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return the report; `pdf` is base64, empty where `pdf_problem` says why.
-
-    It is of the whole campaign: of the filters only the form of the scores counts.
-    """
-    document = parts(campaign, Filters(scores=filters.scores))
+    """Return the report; `pdf` is base64, empty where `pdf_problem` says why."""
+    document = parts(campaign, filters)
     document["as_of"] = timezone.now().strftime("%Y-%m-%d %H:%M:%S UTC")
     pdf, problem = pdf_of(document)
     rows = document["correlations"]["rows"]

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.uploads.problems import some
 from dashboards import brief
-from dashboards.filters import Filters
 from dashboards.plain import plain
 from dashboards.selectors import Floats, human_scores
 

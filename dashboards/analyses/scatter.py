@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
-from dashboards.filters import FilterError, Filters
 from dashboards.frame import Frame, read_frame
 from dashboards.lengths import unit_of
 from dashboards.page_choice import Choice

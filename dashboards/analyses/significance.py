@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards import statistics
 from dashboards.analyses import about
 from dashboards.comparisons import Comparison, compare
-from dashboards.filters import Filters
 from dashboards.scored import Scored, read
 from dashboards.selectors import Floats
 from dashboards.statistics import Question

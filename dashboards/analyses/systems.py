@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import metaeval
+from annotation.filters import Filters
 from annotation.models import Campaign, Output
 from dashboards.basis import agreement_groups, basis, span
-from dashboards.filters import Filters
 from dashboards.frame import Frame, read_frame
 from dashboards.lengths import CHARACTERS, WORDS, lengths, unit_of
 from dashboards.measures import told as about

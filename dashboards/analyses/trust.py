@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.filters import Filters
 from dashboards.trust.verdict import trust_of
 
 VERSION = 1

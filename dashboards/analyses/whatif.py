@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from annotation.filters import OUT, Filters, Z
+from annotation.filters.chosen import CONTROLS, read_judgments
 from annotation.models import Campaign, Output
 from annotation.quality import JudgmentColumns, Verdict, quality_report, standardise
 from dashboards import brief, variants
-from dashboards.filters import OUT, Filters, Z
-from dashboards.judgments import CONTROLS, read_judgments
 from dashboards.plain import plain
 from dashboards.selectors import Floats, HumanScores, human_scores, output_means
 

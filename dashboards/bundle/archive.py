@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from annotation.exports.zips import zip_bytes
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.bundle.content import read_content
 from dashboards.bundle.files import data_files
 from dashboards.bundle.manifest import manifest_of
 from dashboards.bundle.readme import readme, script
 from dashboards.bundle.tables import expected, tables_of
-from dashboards.filters import Filters
 from dashboards.trust.shown import fields_of
 from dashboards.trust.verdict import trust_of
 

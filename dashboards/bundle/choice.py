@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from annotation.filters import FilterError
 from dashboards import choices, statistics
-from dashboards.filters import FilterError
 from dashboards.page_choice import Choice
 from metaeval.questions import STATISTICS, Question
 

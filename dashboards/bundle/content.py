@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.exports.mtme import ordered, unique_names
+from annotation.filters import Filters
 from annotation.models import Campaign, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from dashboards.bundle.choice import BundleChoice
-from dashboards.filters import Filters
 from dashboards.frame import Frame, read_frame
 from dashboards.selectors import Floats
 from metaeval.corpus import FORMULAS

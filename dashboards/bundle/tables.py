@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import metaeval
+from annotation.filters import OUT
+from annotation.filters.chosen import left_out
 from annotation.quality.agreement import N_RESAMPLES as AGREEMENT_RESAMPLES
 from dashboards.analyses.systems import N_RESAMPLES
 from dashboards.bundle.content import Content
-from dashboards.filters import OUT
-from dashboards.judgments import left_out
 from dashboards.scored import N_HYBRIDS, Scored
 from metaeval.__main__ import run_command
 from metaeval.questions import can_answer

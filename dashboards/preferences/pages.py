@@ -13,8 +13,10 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import researcher_required, signed_in
 from annotation.exports import table_response
+from annotation.filters import FilterError
 from annotation.models import TestSet
 from annotation.views.errors import refuse
+from annotation.views.parameters import Parameters, takes
 from annotation.views.uploads import is_too_large, too_large_sentence
 from dashboards import figures, latex
 from dashboards.preferences import documents, tables
@@ -29,6 +31,7 @@ MAIN = "word-by-word"
 
 @researcher_required
 @require_safe
+@takes(lambda figure="", **at: Parameters(frozenset(figures.MARKS if figure else ())))
 @vary_on_headers("HX-Request")
 def preferences(
     request: HttpRequest, slug: str, fmt: str = "", figure: str = ""
@@ -123,6 +126,7 @@ def _tell(request: HttpRequest, job: TrainingJob, is_new: bool) -> None:
 
 @researcher_required
 @require_safe
+@takes(Parameters(frozenset({"condition"})))
 def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     """Every metric by language pair, over all test sets; with `fmt` as json, csv or tex."""
     known = set(PreferenceResult.objects.values_list("condition", flat=True).distinct())
@@ -130,7 +134,7 @@ def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     first = MAIN if MAIN in offered or not offered else offered[0]
     condition = request.GET.get("condition", first)
     if condition not in CONDITIONS:
-        raise Http404
+        raise FilterError(f"condition must be one of {', '.join(CONDITIONS)}, not {condition!r}")
     document = documents.across(condition)
     if fmt == "tex":
         return latex_response("preferences", [tables.across_as_latex(document)])

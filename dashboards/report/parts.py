@@ -1,16 +1,19 @@
 """What a report says, as plain values: the documents of the pages, warnings first, methods."""
 
+from dataclasses import replace
 from typing import Any
 
+from annotation.filters import Filters
+from annotation.filters.chosen import read_judgments
+from annotation.filters.report import filtered_report
 from annotation.models import Campaign, Output
-from annotation.quality import QualityReport, quality_report
+from annotation.quality import QualityReport
 from dashboards.analyses import scatter, systems
-from dashboards.bundle.content import read_content
+from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.manifest import campaign_facts
 from dashboards.charts.scatter import points
 from dashboards.charts.systems import ranking
 from dashboards.correlations import CampaignCorrelations, correlate
-from dashboards.filters import Filters
 from dashboards.report.drawing import drawing
 from dashboards.trust.shown import fields_of
 from dashboards.trust.systems import marked
@@ -26,11 +29,11 @@ N_COLUMNS = 6
 def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     """Return everything but the PDF."""
     content = read_content(campaign, filters)
-    table = _correlations(correlate(campaign, filters.scores))
+    table = _correlations(correlate(campaign, filters))
     trust = fields_of(trust_of(campaign, filters))
     scores = systems.compute(campaign, systems.SystemsChoice(**vars(filters)))
     ranked = marked(scores | {"trust": trust})
-    quality = quality_report(campaign)
+    quality = filtered_report(campaign, filters)
     best = _best(table)
     chosen = scatter.ScatterChoice(**vars(filters), metric=best) if best else None
     against = scatter.compute(campaign, chosen) if chosen else None
@@ -38,7 +41,9 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     warnings += against["warnings"] if against else []
     return {
         "trust": trust,
-        "facts": campaign_facts(content),
+        "facts": campaign_facts(_chosen(content, filters)),
+        "filters": filters.as_json(),
+        "filter_words": filters.words,
         "percent": campaign.percent,
         "study": campaign.study,
         "is_simulated": campaign.is_simulated,
@@ -55,6 +60,12 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
         "signatures": list(dict.fromkeys(row["signature"] for row in table["rows"]))
         or list(dict.fromkeys(column["signature"] for column in ranked["columns"])),
     }
+
+
+def _chosen(content: Content, filters: Filters) -> Content:
+    """The content with those judgments alone that the filters choose."""
+    judgments, _ = read_judgments(content.campaign, filters, with_excluded=True)
+    return replace(content, judgments=judgments)
 
 
 def _correlations(table: CampaignCorrelations) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards import results
-from dashboards.filters import Filters
 from dashboards.trust.reasons import LABELS, SUMMARIES, Reason, Severity, Verdict, document_of
 from dashboards.trust.verdict import general
 
@@ -34,9 +34,9 @@ def with_trust(found: results.Result, campaign: Campaign, filters: Filters) -> r
     return found if found.document is None else results.completed(found, verdict, _attach)
 
 
-def latest(campaign: Campaign) -> Document | None:
-    """Return the newest verdict on a whole campaign; None while there is none."""
-    return fields_of(results.latest("trust", campaign, Filters()).document)
+def latest(campaign: Campaign, filters: Filters) -> Document | None:
+    """Return the newest verdict on a campaign under filters; None while there is none."""
+    return fields_of(results.latest("trust", campaign, general(filters)).document)
 
 
 def _attach(document: Document, found: results.Completion) -> Document:

@@ -4,12 +4,12 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from annotation.filters import IN, RAW, Filters
+from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
 from annotation.quality import JudgmentColumns, quality_report
 from annotation.quality.columns import Floats
 from dashboards.analyses.overview import agreement
-from dashboards.filters import IN, RAW, Filters
-from dashboards.judgments import read_judgments
 from dashboards.plain import plain
 from dashboards.selectors import human_scores
 from dashboards.trust import amount, judging

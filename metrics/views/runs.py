@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.core.paginator import Paginator
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,8 +10,11 @@ from django.utils.text import get_text_list
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import researcher_required
+from annotation.filters import FilterError
 from annotation.models import TestSet
 from annotation.views.live import render_live
+from annotation.views.paging import page_of
+from annotation.views.parameters import Parameters, takes
 from metrics import runs
 from metrics.contents import warnings_of
 from metrics.forms import FilterForm, StartForm
@@ -23,10 +25,11 @@ PER_PAGE = 50
 
 @researcher_required
 @require_GET
+@takes(Parameters(frozenset({*FilterForm.base_fields, "page"})))
 def run_list(request: HttpRequest) -> HttpResponse:
     """All runs, newest first; htmx asks for the table alone."""
     form = FilterForm(request.GET)
-    page = Paginator(_filtered(form), PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, _filtered(form), PER_PAGE)
     runs.describe(page)
     query = request.GET.copy()
     query.pop("page", None)
@@ -43,12 +46,15 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 
 def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
+    """The runs that a form asks for. Raises FilterError for what there is not."""
     rows = MetricRun.objects.select_related("test_set").annotate(n_systems=Count("systems"))
-    if form.is_valid():
-        if form.cleaned_data["testset"]:
-            rows = rows.filter(test_set=form.cleaned_data["testset"])
-        if form.cleaned_data["status"]:
-            rows = rows.filter(status=form.cleaned_data["status"])
+    if form.errors:
+        name, sentences = next(iter(form.errors.items()))
+        raise FilterError(f"{name}: {str(sentences[0]).rstrip('.')}")
+    if form.cleaned_data["testset"]:
+        rows = rows.filter(test_set=form.cleaned_data["testset"])
+    if form.cleaned_data["status"]:
+        rows = rows.filter(status=form.cleaned_data["status"])
     return rows.order_by("-created_at", "-pk")
 
 

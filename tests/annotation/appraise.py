@@ -71,7 +71,9 @@ def as_file(name: str, value: Any) -> InputFile:
     return InputFile.holding(name, data)
 
 
-def read(batches: Any, described: Any = None, scores: str | None = None) -> tuple[Any, Report]:
+def read(
+    batches: Any, described: Any = None, scores: str | None = None, unmatched: str = ""
+) -> tuple[Any, Report]:
     """Return the drafts and the report of an import."""
     report = Report()
     drafts = appraise.read(
@@ -79,13 +81,22 @@ def read(batches: Any, described: Any = None, scores: str | None = None) -> tupl
         as_file("manifest.json", manifest() if described is None else described),
         report,
         scores=None if scores is None else as_file("scores.csv", scores),
+        unmatched=unmatched,
     )
     return drafts, report
 
 
-def import_all(batches: Any, described: Any = None, scores: str | None = None) -> Launched:
+def said(report: Report) -> list[str]:
+    """What was reported, but for the sizes of tasks: those of tests are small."""
+    problems = [str(problem) for problem in report.problems]
+    return [problem for problem in problems if "another number of items" not in problem]
+
+
+def import_all(
+    batches: Any, described: Any = None, scores: str | None = None, unmatched: str = ""
+) -> Launched:
     """Store a campaign that is right."""
-    drafts, report = read(batches, described, scores)
+    drafts, report = read(batches, described, scores, unmatched)
     assert not report.errors, [str(problem) for problem in report.errors]
     (launched,) = launch(drafts)
     return launched

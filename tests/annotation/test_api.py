@@ -43,7 +43,7 @@ def test_judgments_with_history(world: World, as_researcher: Client) -> None:
         (30, 1, False),
         (60, 2, True),
     ]
-    assert as_researcher.get("/api/judgments/?campaign=other").json()["count"] == 0
+    assert as_researcher.get("/api/judgments/?campaign=other").status_code == 400
 
 
 def test_writing_is_refused(world: World, as_admin: Client) -> None:

@@ -8,7 +8,16 @@ import pytest
 
 from annotation.imports.appraise.spans import code_points
 from annotation.models import Annotator, Campaign, ErrorSpan, Judgment
-from tests.annotation.appraise import document, errors, import_all, item, manifest, read, tasks
+from tests.annotation.appraise import (
+    document,
+    errors,
+    import_all,
+    item,
+    manifest,
+    read,
+    said,
+    tasks,
+)
 
 PLAIN = tasks([item(1), item(2), item(1, "BAD"), item(2, "CHK")])
 ESA = manifest(TASK_TYPE="Document", TASK_OPTIONS="ESA")
@@ -47,9 +56,7 @@ def test_scores_make_a_finished_campaign(db: None) -> None:
 
 def test_rows_that_are_there_twice_count_once(db: None) -> None:
     _, report = read(PLAIN, scores=plain() * 3 + plain(2))
-    assert [str(p) for p in report.problems] == [
-        "scores.csv: 2 rows are there twice; each counts once"
-    ]
+    assert said(report) == ["scores.csv: 2 rows are there twice; each counts once"]
     import_all(PLAIN, scores=plain() * 3 + plain(2))
     assert Judgment.objects.count() == 2
 
@@ -68,7 +75,7 @@ def test_impossible_times_are_dropped_and_the_judgment_is_kept(
 ) -> None:
     scores = plain(start=start, end=end)
     _, report = read(PLAIN, scores=scores)
-    assert [str(p) for p in report.problems] == [
+    assert said(report) == [
         f"scores.csv: 1 judgments have an impossible time ({reason}); they are kept without it"
     ]
     import_all(PLAIN, scores=scores)
@@ -139,7 +146,7 @@ def test_error_spans_become_code_points(db: None) -> None:
         {"start_i": 0, "end_i": 0, "severity": "undecided"},
     ]
     _, report = read(tasks([EMOJI]), ESA, marked(mqm))
-    assert "1 spans without a severity are left out" in str(report.warnings[0])
+    assert "1 spans without a severity are left out" in said(report)[0]
     import_all(tasks([EMOJI]), ESA, marked(mqm))
     found = ErrorSpan.objects.order_by("pk").values_list("side", "start", "end", "severity")
     assert list(found) == [

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 import metaeval
 from annotation.campaigns import add_annotators, open_campaign
+from annotation.filters import Filters
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Annotator, Campaign, Item, Judgment, Reference
 from annotation.monitor import monitor_report
@@ -16,7 +17,6 @@ from annotation.quality import Verdict, quality_report
 from annotation.quality.reach import Reach, design_doubt, proposed_traps, reach_of
 from annotation.quality.verdict import of_rate, of_test
 from dashboards.analyses.overview import compute
-from dashboards.filters import Filters
 from dashboards.report.parts import parts
 from tests.annotation.test_views_campaigns import FORM, new_address
 from tests.world import World, make_campaign, make_test_set

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.analyses import overview, whatif
-from dashboards.filters import Filters
 from tests.browser.conftest import Visitor
 from tests.dashboards.conftest import make_rated
 from tests.world import make_world

@@ -8,11 +8,11 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
+from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
 from annotation.templatetags.numbers import decimals
 from dashboards.analyses import compare, overview
 from dashboards.bundle import build
-from dashboards.filters import Filters
 from dashboards.report.parts import parts
 
 NAMES = ("one_vs_rest", "alpha_z", "alpha_raw")

@@ -19,6 +19,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.demo import load_demo
+from annotation.filters import Filters
+from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, TestSet
 from annotation.quality import QualityReport, quality_report
 from dashboards import heat_map
@@ -26,8 +28,6 @@ from dashboards.analyses import significance, systems
 from dashboards.analyses.overview import agreement
 from dashboards.bundle import BundleChoice, build
 from dashboards.correlations import CampaignCorrelations, correlate
-from dashboards.filters import Filters
-from dashboards.judgments import read_judgments
 from dashboards.selectors import human_scores
 from dashboards.trust.verdict import trust_of
 from metaeval import read_evalset
@@ -288,7 +288,7 @@ def test_an_address_asks_for_statistics(campaign: Campaign, client: Client) -> N
     assert data["statistics"] == ["tau-b", "spa"]
     for wrong in ("statistic=x", "scope=x", "test=x", "without=nobody"):
         assert client.get(f"{reverse('bundle', args=[SLUG])}?{wrong}").status_code == 400
-        assert client.get(f"/campaigns/{SLUG}/bundle.zip?{wrong}").status_code == 404
+        assert client.get(f"/campaigns/{SLUG}/bundle.zip?{wrong}").status_code == 400
 
 
 def test_a_changed_score_is_caught(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,9 +6,9 @@ from django.http import QueryDict
 from scipy import stats
 
 import metaeval
+from annotation.filters import FilterError
 from dashboards import choices
 from dashboards.analyses.significance import plain
-from dashboards.filters import FilterError
 
 P = np.array([[np.nan, 0.001, 0.03], [0.999, np.nan, 0.02], [0.97, 0.98, np.nan]])
 

@@ -12,10 +12,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards import comparison
 from dashboards.analyses import compare
-from dashboards.filters import Filters
 from dashboards.published import published
 from metrics import runs, scoring
 from tests.dashboards.conftest import make_rated, rate

@@ -9,8 +9,8 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
+from annotation.filters import FilterError, Filters
 from annotation.models import Campaign, Judgment
-from dashboards.filters import FilterError, Filters
 from dashboards.selectors import HumanScores, human_scores
 from tests.dashboards import raw
 from tests.world import World, make_user

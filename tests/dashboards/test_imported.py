@@ -14,11 +14,11 @@ import pytest
 from django.conf import settings
 from scipy.stats import pearsonr
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.uploads import InputFile
 from dashboards import analyses
 from dashboards.bundle import BundleChoice, build
-from dashboards.filters import Filters
 from metaeval.__main__ import run_command
 from metaeval.reproduce import plain
 from metrics import imported

@@ -10,10 +10,10 @@ from scipy import stats
 
 import metaeval
 from annotation.demo import load_demo
+from annotation.filters import Filters
 from annotation.models import Campaign, Output, TestSet
 from dashboards import layers
 from dashboards.analyses import layers as analysis
-from dashboards.filters import Filters
 from dashboards.layer_pages import name_of
 from dashboards.layers import Profile, choose, folds, layers_of, profile
 from dashboards.selectors import human_scores

@@ -13,11 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from scipy import stats
 
+from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
 from dashboards import annotators
 from dashboards.analyses import overview
 from dashboards.charts import FIGURES
-from dashboards.filters import Filters
 from dashboards.overview import OVERVIEW
 from tests.dashboards import raw
 from tests.world import World

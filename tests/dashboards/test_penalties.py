@@ -9,13 +9,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.analyses import systems
 from dashboards.bundle.content import read_content
 from dashboards.bundle.manifest import manifest_of
 from dashboards.bundle.readme import readme
 from dashboards.bundle.tables import tables_of
-from dashboards.filters import Filters
 from dashboards.report.parts import parts
 from dashboards.selectors import PENALTIES_STANDARDISED, human_scores
 from dashboards.trust.shown import fields_of

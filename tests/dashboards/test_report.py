@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.filters import Filters
 from annotation.models import Campaign, Output
 from dashboards.correlations import correlate
-from dashboards.filters import Filters
 from dashboards.report import pdf
 from dashboards.report.parts import metric_tables, parts
 from tests.dashboards.test_scatter import campaign  # noqa: F401  the same rated campaign

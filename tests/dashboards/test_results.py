@@ -9,11 +9,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.filters import FilterError, Filters
 from annotation.forms.power import StatedForm
 from annotation.models import Campaign, Output, PublishedScore
 from dashboards import analyses, results
 from dashboards.analyses import correlations, power
-from dashboards.filters import FilterError, Filters
 from dashboards.models import Analysis
 from metrics import runs, scoring
 from tests.metrics.fleet import make_worker

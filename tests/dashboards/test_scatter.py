@@ -6,12 +6,12 @@ from django.test import Client
 from django.urls import reverse
 from scipy import stats
 
+from annotation.filters import FilterError, Filters
 from annotation.models import Annotator, Campaign, Item, Judgment, Output
 from annotation.models.corpus import content_key
 from dashboards import scatter as module
 from dashboards.analyses.scatter import ScatterChoice, compute
 from dashboards.charts.scatter import points as drawing
-from dashboards.filters import FilterError, Filters
 from dashboards.scatter import Points, drawn, worst
 from dashboards.simpson import by_system, simpson
 from metaeval import ConstantInputWarning
@@ -202,10 +202,10 @@ def test_an_output_shows_its_judgments_and_scores(
 
 def test_strangers_outputs_and_unknown_measures(campaign: Campaign, as_researcher: Client) -> None:
     address = reverse("scatter", args=[campaign.slug])
-    assert as_researcher.get(address, {"output": "999999"}).status_code == 404
-    assert as_researcher.get(address, {"output": "x"}).status_code == 404
+    assert as_researcher.get(address, {"output": "999999"}).status_code == 400
+    assert as_researcher.get(address, {"output": "x"}).status_code == 400
     assert as_researcher.get(address, {"level": "word"}).status_code == 400
     page = as_researcher.get(address, {"metric": "guess"})
-    assert "There is no measure “guess” here" in page.text
+    assert (page.status_code, "metric: &#x27;guess&#x27; has no scores" in page.text) == (400, True)
     data = as_researcher.get(reverse("scatter-data", args=[campaign.slug, "json"])).json()
     assert data["n"] == 8

@@ -3,8 +3,8 @@
 import pytest
 from django.http import QueryDict
 
+from annotation.filters import FilterError
 from dashboards.analyses import KINDS
-from dashboards.filters import FilterError
 from dashboards.models import Analysis
 from dashboards.statistics import STATISTICS, Question, from_query, parse
 

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 
 import metaeval
+from annotation.filters import Filters
 from annotation.models import Annotator, Campaign, Judgment
 from annotation.quality import Checks
 from annotation.quality.verdict import Verdict as Passing
-from dashboards.filters import Filters
 from dashboards.trust import amount, judging, marks, reading, systems, verdict
 from dashboards.trust.reasons import Reason, Severity, Verdict, document_of, with_reasons
 from dashboards.trust.shown import comments, worst_of

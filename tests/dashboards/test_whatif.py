@@ -9,12 +9,12 @@ from django.urls import reverse
 from scipy import stats
 
 import metaeval
+from annotation.filters import Filters
 from annotation.models import Campaign, Judgment, Output
 from dashboards import brief
 from dashboards.analyses import samplesize, whatif
 from dashboards.charts import FIGURES
 from dashboards.correlations import correlate
-from dashboards.filters import Filters
 from dashboards.overview import SAMPLESIZE, WHATIF
 from dashboards.selectors import human_scores
 from tests.dashboards import raw

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,6 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import researcher_required, signed_in
 from annotation.models import TestSet
 from annotation.views.live import render_live
+from annotation.views.paging import page_of
+from annotation.views.parameters import Parameters, takes
 from metrics import inventory, runs, stocks, workers
 from metrics.metric_forms import PREFIX
 from training import differences, jobs, presenting, resuming, sweeping
@@ -27,10 +28,11 @@ SETS_SHOWN = 10
 
 @researcher_required
 @require_GET
+@takes(Parameters(frozenset({"page"})))
 def job_list(request: HttpRequest) -> HttpResponse:
     """All jobs, newest first; htmx asks for the table alone."""
     rows = TrainingJob.objects.prefetch_related("corpora").select_related("metric")
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, rows, PER_PAGE)
     context = {
         "section": "training",
         "tab": "jobs",

@@ -15,6 +15,9 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 
 TYPES = ("TGT", "BAD", "REF", "CHK")
+# What may be done with a check item that repeats no target of its task.
+AS_TARGET, LEFT_OUT = "targets", "leave-out"
+UNMATCHED = (AS_TARGET, LEFT_OUT)
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class RawItem:
     """One text to rate, as the file has it. An item of a pairwise task gives one per target.
 
     `tutorial` holds the instruction of a practice item and what is right; `is_marked`: errors
-    were marked beforehand.
+    were marked beforehand. `unmatched` is one of UNMATCHED for a check item that repeats no target
+    of its task, once that was decided; `item_type` stays what the file says, as scores name it.
     """
 
     file: str
@@ -38,6 +42,17 @@ class RawItem:
     is_complete: bool = False
     tutorial: Mapping[str, Any] | None = None
     is_marked: bool = False
+    unmatched: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What the item counts as: its type, or TGT where it was decided so."""
+        return "TGT" if self.unmatched == AS_TARGET else self.item_type
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether it was decided to do without the item."""
+        return self.unmatched == LEFT_OUT
 
     def place(self, key: str = "") -> Place:
         """Where the item stands."""

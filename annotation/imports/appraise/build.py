@@ -16,6 +16,7 @@ from django.utils.html import strip_tags
 
 from annotation import protocols
 from annotation.imports.appraise.batches import RawItem
+from annotation.imports.appraise.doubts import Lonely, outcome, settle, tell_lonely_bad
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE, Manifest, Pair
 from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.models import Campaign, Item
@@ -32,23 +33,36 @@ Built = tuple[TestSetDraft, CampaignDraft, list[RawItem]]
 
 
 def build(
-    manifest: Manifest, pair: Pair, items: list[RawItem], slug: str, name: str, report: Report
+    manifest: Manifest,
+    pair: Pair,
+    items: list[RawItem],
+    slug: str,
+    name: str,
+    report: Report,
+    *,
+    unmatched: str = "",
 ) -> Built:
-    """Return test set and campaign, with the items of the file in the campaign's order."""
+    """Return test set and campaign, with the items of the file: those not left out are the
+    campaign's, in its order. `unmatched` says what becomes of lonely check items.
+    """
     items = _without_documents(items, manifest, report)
     if marked := sum(item.is_marked for item in items):
         report.warn(f"errors marked beforehand in {marked} items are left out: people mark afresh")
     protocol = protocols.get(manifest.protocol)
-    builder = Builder(manifest.layout, protocol.layout != protocols.Layout.SINGLE, report)
-    builder.name_segments(items)
-    drafts = builder.items(items)
+    has_screens = protocol.layout != protocols.Layout.SINGLE
+    lonely = Builder(manifest.layout, has_screens, Report()).lonely_checks(items)
+    items = settle(items, lonely, unmatched, report)
+    builder = Builder(manifest.layout, has_screens, report)
+    kept = [item for item in items if not item.is_left_out]
+    builder.name_segments(kept)
+    drafts = builder.items(kept)
     title = (name or manifest.name)[:120]
     test_set = TestSetDraft(
         slug=slug,
         name=title,
         source_language=pair.source,
         target_language=pair.target,
-        description="Imported from Appraise.",
+        description=f"Imported from Appraise. {outcome(items)}".strip(),
         segments=list(builder.segments.values()),
         systems=[SystemDraft(name, outputs=texts) for name, texts in builder.outputs.items()],
     )
@@ -101,6 +115,7 @@ class Builder:
     outputs: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     widest: int = 2
     _segment_of: list[SegmentDraft] = field(default_factory=list)
+    _lonely_bad: list[RawItem] = field(default_factory=list)
     _first: dict[tuple[str, ...], RawItem] = field(default_factory=dict)
 
     def name_segments(self, items: Sequence[RawItem]) -> None:
@@ -174,6 +189,18 @@ class Builder:
                 item.place("sourceText"),
             )
 
+    def lonely_checks(self, items: Sequence[RawItem]) -> Lonely:
+        """Return the check items that repeat no target of their task: place and target's key."""
+        self.name_segments(items)
+        targets = self._targets(items)
+        keys = [(index, self._target_key(index, item)) for index, item in enumerate(items)]
+        return [
+            (index, key)
+            for index, key in keys
+            if items[index].item_type == "CHK" and items[index].tutorial is None
+            if key not in targets
+        ]
+
     def items(self, items: Sequence[RawItem]) -> list[ItemDraft]:
         """Return one draft per item, with partners and screens."""
         targets = self._targets(items)
@@ -183,6 +210,7 @@ class Builder:
             for place, (index, item) in enumerate(run):
                 shared = screen if self.has_screens else None
                 drafts.append(self._item(index, item, targets, shared, place))
+        tell_lonely_bad(self._lonely_bad, self.report)
         return drafts
 
     def _targets(self, items: Sequence[RawItem]) -> dict[tuple[str, ...], int]:
@@ -190,7 +218,7 @@ class Builder:
         targets: dict[tuple[str, ...], int] = {}
         for is_copy in (False, True):
             for index, item in enumerate(items):
-                if item.item_type != "TGT" or item.tutorial is not None:
+                if item.kind != "TGT" or item.tutorial is not None:
                     continue
                 if bool(DUPLICATE.search(item.document)) != is_copy:
                     continue
@@ -217,8 +245,8 @@ class Builder:
         partner = targets.get(self._target_key(index, item))
         partner = None if partner == index else partner
         kind = _kind(item, partner)
-        if partner is None and item.item_type in ("CHK", "BAD"):
-            self._report_lonely(item)
+        if partner is None and item.kind == "BAD":
+            self._lonely_bad.append(item)
         shows_output = kind in (Item.Kind.TARGET, Item.Kind.REPEAT)
         if shows_output:
             self._keep_output(index, item)
@@ -238,18 +266,6 @@ class Builder:
             feedback=feedback,
         )
 
-    def _report_lonely(self, item: RawItem) -> None:
-        if item.item_type == "CHK":
-            self.report.error(
-                "a CHK repeats a TGT of its task, and there is none with its itemID and targetID",
-                item.place("itemType"),
-            )
-        else:
-            self.report.warn(
-                "there is no TGT in this task that the BAD item can be compared with",
-                item.place("itemType"),
-            )
-
     def _keep_output(self, index: int, item: RawItem) -> None:
         segment = self._segment_of[index].key
         first = self._first.setdefault(("output", item.target_id, segment), item)
@@ -267,9 +283,9 @@ def _kind(item: RawItem, partner: int | None) -> Item.Kind:
         return Item.Kind.TUTORIAL
     if item.is_complete:
         return Item.Kind.DOCUMENT
-    if item.item_type == "TGT":
+    if item.kind == "TGT":
         return Item.Kind.TARGET if partner is None else Item.Kind.REPEAT
-    return {"BAD": Item.Kind.BAD_REF, "REF": Item.Kind.REF, "CHK": Item.Kind.REPEAT}[item.item_type]
+    return {"BAD": Item.Kind.BAD_REF, "REF": Item.Kind.REF, "CHK": Item.Kind.REPEAT}[item.kind]
 
 
 def _practice(item: RawItem) -> tuple[int | None, int | None, str]:

@@ -6,6 +6,7 @@ from django.utils.text import slugify
 
 from annotation.imports.appraise.batches import RawItem, read_tasks
 from annotation.imports.appraise.build import build
+from annotation.imports.appraise.doubts import examine_sizes
 from annotation.imports.appraise.manifest import Manifest, Pair, read_manifest
 from annotation.imports.appraise.scores import add_scores
 from annotation.imports.drafts import CampaignDraft
@@ -24,11 +25,13 @@ def read(
     *,
     scores: InputFile | None = None,
     name: str = "",
+    unmatched: str = "",
 ) -> Drafts:
     """Read a campaign; what is wrong goes to the report, and errors there forbid storing.
 
     With scores the campaign is finished and holds their judgments; without, it is a draft ready
-    to be opened. `name` replaces the campaign's own.
+    to be opened. `name` replaces the campaign's own. `unmatched` (one of `batches.UNMATCHED`) says
+    what becomes of check items that repeat no target of their task; they are an error else.
     """
     described = read_manifest(manifest, report)
     layout = described.layout if described else "direct"
@@ -44,8 +47,17 @@ def read(
         return []
     if report.errors:
         return []
+    examine_sizes(tasks, report)
     built = [
-        build(described, pair, items, _slug(name or described.name, described, pair), name, report)
+        build(
+            described,
+            pair,
+            items,
+            _slug(name or described.name, described, pair),
+            name,
+            report,
+            unmatched=unmatched,
+        )
         for pair, items in _shares(described.pairs, tasks)
     ]
     if scores is None or report.errors:

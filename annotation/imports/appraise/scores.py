@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import accumulate
 
 from annotation import languages, protocols
 from annotation.csvsafe import restore
@@ -40,6 +41,7 @@ class Counts:
     twice: int = 0
     doubtful: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
+    left_out: int = 0
 
 
 def add_scores(
@@ -71,6 +73,9 @@ def add_scores(
 def _say(counts: Counts, name: str, report: Report) -> None:
     if counts.twice:
         report.warn(f"{counts.twice} rows are there twice; each counts once", Place(name))
+    if counts.left_out:
+        message = f"{counts.left_out:,} rows are about check items that are left out; so are they"
+        report.warn(message, Place(name))
     for reason, number in counts.doubtful.items():
         message = f"{number} judgments have an impossible time ({reason}); they are kept without it"
         report.warn(message, Place(name))
@@ -115,13 +120,18 @@ def _languages(row: Row) -> tuple[str, str]:
 
 @dataclass
 class Reader:
-    """Reads the rows of one language pair."""
+    """Reads the rows of one language pair. `items` are those of the file, left out or not."""
 
     file: str
     protocol: str
     items: Sequence[RawItem]
     report: Report
     counts: Counts
+
+    def __post_init__(self) -> None:
+        # The place of every item among the campaign's own.
+        kept = accumulate(not item.is_left_out for item in self.items)
+        self._places = [n - 1 for n in kept]
 
     def read(self, rows: Sequence[tuple[int, Row]]) -> list[JudgmentDraft]:
         """Return the judgments, per person in the order of their times."""
@@ -179,7 +189,9 @@ class Reader:
         shares = Counter(self.items[each].task for *_, found in rows for each in found)
         for number, row, found in rows:
             item = max(found, key=lambda i: (shares[self.items[i].task], -self.items[i].task))
-            if (answer := self._answer(number, row, item)) is not None:
+            if self.items[item].is_left_out:
+                self.counts.left_out += 1
+            elif (answer := self._answer(number, row, item)) is not None:
                 yield answer
 
     def _answer(self, number: int, row: Row, item: int) -> Answer | None:
@@ -200,7 +212,7 @@ class Reader:
             self.counts.doubtful[doubt] += 1
         judgment = JudgmentDraft(
             row["username"],
-            item,
+            self._places[item],
             score,
             started_at=None if doubt else _time(start),
             submitted_at=None if doubt else _time(end),

@@ -22,6 +22,13 @@ class Command(BaseCommand):
         parser.add_argument("manifest", type=Path, help="JSON manifest of the campaign")
         parser.add_argument("--scores", type=Path, help="CSV of exported scores, without header")
         parser.add_argument("--name", default="", help="name here; the manifest's if not given")
+        parser.add_argument(
+            "--unmatched",
+            choices=appraise.UNMATCHED,
+            default="",
+            help="import check items that repeat no target of their task as targets, or leave "
+            "them out; without it they are an error",
+        )
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,6 +40,7 @@ class Command(BaseCommand):
             report,
             scores=opened(scores) if scores else None,
             name=options["name"],
+            unmatched=options["unmatched"],
         )
         finish(self, drafts, report, is_dry_run=options["dry_run"])
 

@@ -8,11 +8,11 @@ import pytest
 from django.core.management import call_command
 from scipy import stats
 
+from annotation.filters import Filters
 from annotation.imports import tables
 from annotation.models import Campaign, ErrorSpan, Judgment
 from dashboards.analyses import whatif
 from dashboards.analyses.correlations import DEFAULT, asked
-from dashboards.filters import Filters
 from dashboards.selectors import human_scores
 from metrics.models import ConfiguredMetric
 from tests.dashboards.test_correlations import score

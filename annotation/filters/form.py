@@ -5,14 +5,12 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponseBase, JsonResponse, QueryDict
+from django.http import QueryDict
 
+from annotation.filters.choice import Filters
 from annotation.models import Annotator, Campaign, Segment
-from annotation.views.errors import refuse
-from dashboards.filters import FilterError, Filters
 
 NAMES = frozenset(field.name for field in fields(Filters))
-TITLE = "These filters do not fit"
 
 
 class Choice(NamedTuple):
@@ -24,11 +22,15 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Choices:
-    """What the form offers; `others` are the page's own parameters, which a form must keep."""
+    """What the form offers; `others` are the page's own parameters, which a form must keep.
+
+    Without `has_scores` there is nothing to choose about the form of the scores.
+    """
 
     annotators: list[Choice]
     documents: list[Choice]
     others: list[tuple[str, str]]
+    has_scores: bool = True
 
     @property
     def clear(self) -> str:
@@ -36,7 +38,9 @@ class Choices:
         return urlencode(self.others)
 
 
-def filter_choices(query: QueryDict, campaigns: Sequence[Campaign], filters: Filters) -> Choices:
+def filter_choices(
+    query: QueryDict, campaigns: Sequence[Campaign], filters: Filters, *, has_scores: bool = True
+) -> Choices:
     """Return what the form shows for some campaigns together: two small queries."""
     people = Annotator.objects.filter(campaign__in=campaigns).order_by("campaign", "pk")
     labels: dict[str, set[str]] = {}
@@ -52,16 +56,15 @@ def filter_choices(query: QueryDict, campaigns: Sequence[Campaign], filters: Fil
         ],
         documents=[Choice(name, name in filters.documents) for name in documents],
         others=own_parameters(query),
+        has_scores=has_scores,
     )
+
+
+def filter_parameters(query: QueryDict) -> list[tuple[str, str]]:
+    """Return the filters of an address, which a page's other forms must keep."""
+    return [(name, value) for name in query if name in NAMES for value in query.getlist(name)]
 
 
 def own_parameters(query: QueryDict) -> list[tuple[str, str]]:
     """Return the parameters of an address that are no filters."""
     return [(name, value) for name in query if name not in NAMES for value in query.getlist(name)]
-
-
-def refused(request: HttpRequest, error: FilterError, fmt: str = "") -> HttpResponseBase:
-    """400 with the sentence, as a page or as JSON."""
-    if fmt:
-        return JsonResponse({"error": str(error)}, status=400)
-    return refuse(request, 400, TITLE, f"{error}.")

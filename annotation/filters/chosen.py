@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from annotation.filters.choice import OUT, FilterError, Filters
 from annotation.models import Annotator, Campaign, Item, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from annotation.quality.columns import Mask
-from dashboards.filters import OUT, FilterError, Filters
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
 

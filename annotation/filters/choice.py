@@ -1,4 +1,4 @@
-"""Which judgments a page rests on, and in which form: always in the address, never in a session.
+"""Which judgments an output rests on, and in which form: always in the address, never in a session.
 
 A page's filters apply to every number on it.
 """
@@ -119,6 +119,19 @@ class Filters:
         }
         return cls(**given)
 
+    @property
+    def leave_out(self) -> bool:
+        """Whether they leave any judgment out, whatever the form of the scores."""
+        return bool(self.documents) or self.chooses_judgments
+
+    def leaving_out(self) -> dict[str, Any]:
+        """Return what judgments are left out, as plain values: all but the form of the scores."""
+        return {name: value for name, value in self.as_json().items() if name != "scores"}
+
+    def file_name(self, name: str) -> str:
+        """Return the name of a file that says whether something was chosen for it."""
+        return f"{name}-filtered" if self.words else name
+
     def query(self, **others: str) -> str:
         """Return what makes an address show the same, without defaults; empty or `?…`."""
         default = asdict(type(self)())
@@ -161,3 +174,6 @@ def _seconds(name: str, value: str | float | None) -> float | None:
     if not math.isfinite(number) or number < 0:
         raise FilterError(f"{name} must be a number of seconds from 0, not {str(value)!r}")
     return number
+
+
+EVERYTHING = Filters()
