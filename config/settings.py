@@ -147,7 +147,7 @@ CONTENT_SECURITY_POLICY = {
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_MB", 100) * 1024 * 1024
 MAX_UNPACKED_BYTES = env_int("MAX_UNPACKED_MB", 500) * 1024 * 1024
 # Segments, references and outputs of one upload; they are checked while a browser waits.
-MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 300_000)
+MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 200_000)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
 

@@ -109,7 +109,7 @@ def _write(draft: TestSetDraft, stored: Stored, user: Any) -> TestSet:
 
 
 def _insert(model: type[Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert plain rows whose primary keys nobody asks for, much faster than bulk_create.
+    """Insert plain rows, much faster than bulk_create.
 
     On SQLite annotators' answers wait meanwhile.
     """
@@ -135,20 +135,16 @@ def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
 
 
 def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment]:
-    segments = Segment.objects.bulk_create(
-        (
-            Segment(test_set=test_set, position=i, key=s.key, document=s.document, source=s.source)
-            for i, s in enumerate(draft.segments)
-        ),
-        batch_size=BATCH,
-    )
+    rows = ((test_set.pk, i, s.key, s.document, s.source) for i, s in enumerate(draft.segments))
+    _insert(Segment, ("test_set_id", "position", "key", "document", "source"), rows)
+    segments = {segment.key: segment for segment in test_set.segments.all()}
     references = (
-        (segment.pk, name, text)
-        for segment, s in zip(segments, draft.segments, strict=True)
+        (segments[s.key].pk, name, text)
+        for s in draft.segments
         for name, text in s.references.items()
     )
     _insert(Reference, ("segment_id", "name", "text"), references)
-    return {segment.key: segment for segment in segments}
+    return segments
 
 
 def _write_systems(draft: TestSetDraft, stored: Stored, test_set: TestSet) -> list[int]:

@@ -9,9 +9,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from annotation.forms.uploads import LanguageField
 from metrics import disk
 from training import corpora
-from training.forms import RESERVED, language
+from training.forms import RESERVED
 from training.parallel import ParallelError, Row, clean, read_moses, read_pairs
 
 
@@ -29,6 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["name"] in RESERVED:
             raise CommandError(f"{options['name']} is an address of pages: choose another name.")
+        language = LanguageField()
         try:
             rows = _read(options["file"], options["target"])
             self._report(rows)
@@ -37,8 +39,8 @@ class Command(BaseCommand):
                 return
             corpus = corpora.add(
                 name=options["name"],
-                source_language=language(options["source_language"]),
-                target_language=language(options["target_language"]),
+                source_language=language.clean(options["source_language"]),
+                target_language=language.clean(options["target_language"]),
                 rows=rows,
             )
         except ParallelError as error:
