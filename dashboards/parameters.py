@@ -11,9 +11,6 @@ from annotation.views.parameters import Parameters
 from dashboards import analyses, figures
 from metrics.scores import measure_keys
 
-# Parameters whose values are keys of measures.
-MEASURES = ("metric", "row")
-
 
 def parameters(
     kind: str,
@@ -43,10 +40,9 @@ def data_query(query: QueryDict, on_page: Sequence[str] = ()) -> str:
 
 def require_measures(query: QueryDict, campaigns: Sequence[Campaign]) -> None:
     """Raise FilterError for a measure in an address that no metric has for these campaigns."""
-    wanted = [(name, key) for name in MEASURES for key in query.getlist(name) if key]
+    wanted = {key for key in query.getlist("metric") if key}
     if not wanted:
         return
     known = {key for each in campaigns for key in measure_keys(each.test_set)}
-    for name, key in wanted:
-        if key not in known:
-            raise FilterError(f"{name}: {key!r} has no scores here")
+    if strangers := wanted - known:
+        raise FilterError(f"metric: {min(strangers)!r} has no scores here")

@@ -232,8 +232,12 @@ def judgments_response(
         name = filters.file_name(f"{campaign.slug}-judgments")
         return csv_response(name, JUDGMENT_HEADER, judgment_rows(campaign, filters))
     if fmt == "json":
-        pieces = _json_array(campaign, filters)
-        return StreamingHttpResponse(pieces, content_type="application/json")
+        name = filters.file_name(f"{campaign.slug}-judgments")
+        return StreamingHttpResponse(
+            _json_array(campaign, filters),
+            content_type="application/json",
+            headers={"Content-Disposition": f'inline; filename="{name}.json"'},
+        )
     raise Http404
 
 

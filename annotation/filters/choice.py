@@ -120,7 +120,7 @@ class Filters:
         return cls(**given)
 
     @property
-    def leave_out(self) -> bool:
+    def leaves_something_out(self) -> bool:
         """Whether they leave any judgment out, whatever the form of the scores."""
         return bool(self.documents) or self.chooses_judgments
 

@@ -80,6 +80,12 @@ def test_every_output_says_what_it_takes() -> None:
     assert {"quality", "export", "judgments-data", "report", "bundle", "compare"} <= known
 
 
+def every() -> list[Address]:
+    found = list(addresses())
+    assert len(found) > 50
+    return found
+
+
 def ask(client: Client, address: Address, campaign: Campaign, query: dict[str, Any]) -> Any:
     kinds = {
         "slug": {"studies/": "port", "testsets/": campaign.test_set.slug},
@@ -95,7 +101,7 @@ def ask(client: Client, address: Address, campaign: Campaign, query: dict[str, A
 
 
 def test_what_is_not_taken_is_refused_by_name(campaign: Campaign, as_researcher: Client) -> None:
-    for address in addresses():
+    for address in every():
         for name in sorted({*FILTERS, "metric", "system", "annotator", "nonsense"} - address.takes):
             answer = ask(as_researcher, address, campaign, {name: BAD.get(name, "1")})
             assert answer.status_code == 400, (address, name)
@@ -105,7 +111,7 @@ def test_what_is_not_taken_is_refused_by_name(campaign: Campaign, as_researcher:
 def test_values_that_do_not_fit_are_refused_by_name(
     campaign: Campaign, as_researcher: Client
 ) -> None:
-    for address in addresses():
+    for address in every():
         if address.name in FORMS:
             continue
         for name in sorted(address.takes & BAD.keys()):
@@ -225,7 +231,8 @@ def test_raw_judgments_are_those_of_the_rest(
     assert sum(score != "None" for score in scores) == len(
         {row.assignment.item.output_id for row in targets}
     )
-    assert "-filtered" in get("export/csv/").headers["Content-Disposition"]
+    for path in ("export/csv/", "export/jsonl/", "judgments.csv", "judgments.json"):
+        assert "-filtered" in get(path).headers["Content-Disposition"], path
     assert f"{len(kept)} judgments under these filters" in get("export/").text
 
 

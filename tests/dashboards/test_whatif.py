@@ -197,7 +197,7 @@ def test_pages_and_files(rated: Campaign, as_researcher: Client) -> None:
     weak = next(one for one in document["scenarios"] if one["left_out"] == "weak")
     change = f"{weak['r_segment']['change']:.4f}".replace("-", "−")
     assert f">{change}</td><td>{weak['r_segment']['of']}</td>" in page.text
-    assert as_researcher.get(f"/campaigns/{rated.slug}/whatif/?of=rho").status_code == 404
+    assert as_researcher.get(f"/campaigns/{rated.slug}/whatif/?of=rho").status_code == 400
     for spec in (WHATIF, SAMPLESIZE):
         data = as_researcher.get(f"/campaigns/{rated.slug}/{spec.name}.csv").getvalue().decode()
         assert data.splitlines()[0].split(",") == list(spec.columns)
