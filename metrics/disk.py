@@ -17,7 +17,15 @@ _FULL = {
     errno.EDQUOT: "The disk quota is used up at {place}",
     errno.EFBIG: "A file in {place} would be larger than this system allows",
 }
-_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOTDIR, errno.ENAMETOOLONG)
+_CLOSED = (
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.EIO,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+)
 # What databases call it: PostgreSQL's state, SQLite's primary codes.
 _POSTGRESQL_FULL = "53100"
 _SQLITE = {

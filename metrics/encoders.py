@@ -6,6 +6,7 @@ Only workers import this module: it imports torch.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -21,6 +22,8 @@ TOKENS_PER_BATCH = {"cpu": 1_024, "cuda": 32_768}
 # An item may be so many budgets large before it is split, which repeats what its parts share.
 OVERSIZE = 4
 NO_LIMIT = 10**6
+# Where tokenizers keep their words; those of bytes have none.
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -132,7 +135,8 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
         )
     except Exception as error:
         raise MetricError(
-            f"The checkpoint {spec.checkpoint} cannot be loaded as an encoder: {summary(error)}",
+            f"The checkpoint {spec.checkpoint} cannot be loaded as an encoder: "
+            f"{_reason(error, folder)}",
             permanent=True,
         ) from error
     require_weights(spec.checkpoint, model, report["missing_keys"], unused="pooler")
@@ -140,6 +144,13 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
         model = model.encoder
     _limit(tokenizer, model)
     return Encoder(spec, tokenizer, model.eval().to(spec.device))
+
+
+def _reason(error: Exception, folder: str) -> str:
+    """Why it cannot be loaded; without a vocabulary the error says nothing of that."""
+    if any(path for name in VOCABULARIES for path in Path(folder).glob(name)):
+        return summary(error)
+    return f"it has no tokenizer (none of {', '.join(VOCABULARIES)} is there)."
 
 
 def load_tokenizer(folder: str) -> Any:

@@ -47,8 +47,9 @@ def current(folder: Path, name: str) -> Path | None:
     pointer = folder / f"{name}.current"
     if not pointer.is_file():
         return None
-    found = folder / pointer.read_text(encoding="utf-8")
-    return found if found.is_dir() else None
+    named = pointer.read_text(encoding="utf-8")
+    found = folder / named
+    return found if named and found.is_dir() else None
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], Any], n_bytes: int | None = None) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from training import corpora, folders, jobs, kinds, resuming, working
 from training.kinds import JobError, Kind, Outcome, StoppedError, Work
 from training.models import TrainingJob
 from training.parallel import Row
+from training.saving import current, save_whole
 
 
 class Doing:
@@ -211,6 +213,24 @@ def test_an_interrupted_command_cancels_and_goes_on() -> None:
     assert TrainingJob.objects.get().status == "cancelled"
     Doing.act = staticmethod(lambda work: Outcome({}))
     assert "goes on" in command()
+
+
+def test_a_job_that_is_cancelled_while_it_saves_keeps_a_whole_checkpoint() -> None:
+    def cancelled(work: Work) -> Outcome:
+        def write(folder: Path) -> None:
+            assert jobs.cancel(TrainingJob.objects.get())
+            (folder / "meta.json").write_text("whole")
+
+        save_whole(work.folder, "last", write)
+        work.report({"step": 1})
+        return pytest.fail("went on")
+
+    Doing.act = staticmethod(cancelled)
+    with pytest.raises(CommandError, match="it: Cancelled"):
+        command()
+    kept = current(TrainingJob.objects.get().folder, "last")
+    assert kept is not None
+    assert (kept / "meta.json").read_text() == "whole"
 
 
 def test_stopping_is_no_failure_here() -> None:

@@ -62,7 +62,8 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Prepared:
     rng = random.Random(recipe.seed)
     pairs = [pair for corpus in corpora for pair in _sample(corpus, recipe.sample, rng)]
     if len(pairs) < FEWEST_PAIRS:
-        raise JobError(f"{len(pairs)} pairs are too few: at least {FEWEST_PAIRS} are needed.")
+        told = "1 pair is" if len(pairs) == 1 else f"{len(pairs)} pairs are"
+        raise JobError(f"{told} too few: at least {FEWEST_PAIRS} are needed.")
     validation, test = _held_sources(pairs, recipe.held_out, rng)
     held = {text for pair in pairs if pair.source in validation | test for text in _texts(pair)}
     train = [pair for pair in pairs if not held.intersection(_texts(pair))]

@@ -84,10 +84,22 @@ class _Run:
         folder.mkdir(parents=True, exist_ok=True)
 
     def resume(self) -> None:
-        """Take up the last checkpoint, where there is one: weights, optimizer, state."""
+        """Take up the last checkpoint, where there is one; JobError where it cannot be read."""
         last = current(self.folder, "last")
-        if last is None:
-            return
+        try:
+            if last is not None:
+                self._take_up(last)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception as error:
+            message = (
+                f"The checkpoint {last} cannot be read ({type(error).__name__}). Without the "
+                f"folder {self.folder} this level is trained anew."
+            )
+            raise JobError(message) from error
+
+    def _take_up(self, last: Path) -> None:
+        """Weights, optimizer, state."""
         from safetensors.torch import load_file
 
         weights = load_file(last / "model.safetensors", device=str(self.student.device))

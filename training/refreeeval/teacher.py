@@ -35,13 +35,22 @@ def cosines(
     """
     try:
         kept = folder / f"teacher-{_key(checkpoint, found)}.npy"
-        if kept.is_file():
-            return np.asarray(np.load(kept, allow_pickle=False))
+        stored = _read(kept)
+        if stored is not None and stored.shape == (len(found), len(found[0].candidates)):
+            return stored
         values = _compute(SentenceEncoder(checkpoint), found, report)
     except MetricError as error:
         raise JobError(error.message) from error
     write_whole(kept, lambda file: np.save(file, values, allow_pickle=False), values.nbytes)
     return values
+
+
+def _read(path: Path) -> Cosines | None:
+    """What an earlier attempt computed; None where there is nothing, or the disk damaged it."""
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except (OSError, ValueError, EOFError):
+        return None
 
 
 def _key(checkpoint: str, found: Sequence[Example]) -> str:

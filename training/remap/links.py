@@ -20,11 +20,17 @@ def read(path: Path) -> dict[Pair, Aligned]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise JobError(f"The word alignments in {path} cannot be read: {error}") from error
+        raise JobError(f"The word alignments in {path} cannot be read: {_why(error)}") from error
     found = dict(_read_line(f"{path}, line {n}", line) for n, line in enumerate(lines, 1))
     if not found:
         raise JobError(f"{path} is empty: there are no word alignments in it.")
     return found
+
+
+def _why(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, OSError):
+        return f"{error.strerror}."
+    return "they are not UTF-8."
 
 
 def _read_line(place: str, line: str) -> tuple[Pair, Aligned]:

@@ -1,6 +1,7 @@
 """What can go wrong in a training: it ends with a sentence, and what was whole stays whole."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.small_disk import SmallDisk
-from training.kinds import Corpus, JobError
+from training.kinds import Corpus, JobError, StoppedError
 from training.refreeeval import loop
 from training.refreeeval.data import prepare
 from training.refreeeval.levels import Validation, WordLevel
@@ -125,3 +126,64 @@ def test_texts_that_cannot_be_perturbed(recipe, tmp_path):
     words = Corpus("words", "de", "en", [(f"Wort{n}", f"word{n}") for n in range(40)], "4")
     with pytest.raises(JobError, match="more parallel text"):
         make_metric(recipe(), [words], tmp_path, quiet)
+
+
+@pytest.mark.parametrize("role", ["encoder", "teacher"])
+def test_a_checkpoint_without_a_tokenizer(recipe, corpus, encoder, tmp_path, role):
+    folder = tmp_path / "bare"
+    shutil.copytree(encoder, folder)
+    for name in ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json"):
+        (folder / name).unlink()
+    with pytest.raises(JobError, match=r"bare cannot be loaded .* it has no tokenizer"):
+        make_metric(recipe(**{role: str(folder)}), [corpus], tmp_path / "job", quiet)
+
+
+def stop_after_three(progress: dict[str, Any]) -> None:
+    if progress["level"] == "sentence" and progress["step"] >= 3:
+        raise StoppedError
+
+
+@pytest.fixture
+def stopped(recipe, corpus, tmp_path, monkeypatch) -> Path:
+    """The folder of a training that was stopped."""
+    monkeypatch.setattr(loop, "REPORT_SECONDS", 0)
+    with pytest.raises(StoppedError):
+        make_metric(recipe(), [corpus], tmp_path / "job", stop_after_three)
+    return tmp_path / "job"
+
+
+@pytest.mark.parametrize("name", ["state.pt", "model.safetensors"])
+@pytest.mark.parametrize("size", [0, 50])
+def test_a_checkpoint_that_the_disk_damaged_says_what_to_do(recipe, corpus, stopped, name, size):
+    (file,) = (stopped / "sentence").glob(f"last-*/{name}")
+    file.write_bytes(file.read_bytes()[:size])
+    told = r"last-\d+ cannot be read \(\w+\)\. Without the folder .*/sentence this level is trained"
+    with pytest.raises(JobError, match=told):
+        make_metric(recipe(), [corpus], stopped, quiet)
+    shutil.rmtree(stopped / "sentence")
+    assert make_metric(recipe(), [corpus], stopped, quiet).folder.is_dir()
+
+
+def test_cosines_that_the_disk_damaged_are_computed_again(recipe, corpus, stopped):
+    (file,) = stopped.glob("teacher-*.npy")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:60])
+    make_metric(recipe(), [corpus], stopped, quiet)
+    assert file.read_bytes() == whole
+
+
+def test_a_pointer_that_a_power_cut_emptied_is_none(stopped):
+    (stopped / "sentence" / "last.current").write_text("")
+    assert current(stopped / "sentence", "last") is None
+
+
+def test_a_folder_that_is_a_file(recipe, corpus, tmp_path):
+    (tmp_path / "job").write_text("")
+    with pytest.raises(JobError, match="job cannot be written: File exists"):
+        make_metric(recipe(), [corpus], tmp_path / "job", quiet)
+
+
+def test_one_pair(recipe, corpus, tmp_path):
+    one = Corpus("one", "de", "en", corpus.pairs[:1], "2")
+    with pytest.raises(JobError, match="1 pair is too few: at least 20 are needed"):
+        make_metric(recipe(), [one], tmp_path, quiet)
