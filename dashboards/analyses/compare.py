@@ -21,10 +21,10 @@ from dashboards.selectors import Floats, HumanScores, human_scores
 from metaeval.correlation_intervals import FEWEST_SEGMENTS
 from metaeval.jackknife import FEWEST
 
-VERSION = 2
+VERSION = 3
 SEED = 20_230
 FEWEST_SAMPLES, MOST_SAMPLES = 100, 400
-BUDGET = 100_000_000
+BUDGET = 60_000_000
 TAIL = 2.5
 DIGITS = 6
 QUALITY = {
