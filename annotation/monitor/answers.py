@@ -19,23 +19,22 @@ def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
 
 def read_answers(campaign: Campaign) -> dict[int, dict[str, Any]]:
     """Paid times, doubts and remarks by annotator; `seconds` is the median of current answers."""
-    rows = judgments_of(campaign).values(who=F(ANNOTATOR))
-    found = rows.annotate(
+    counts: QuerySet[Judgment, Any] = judgments_of(campaign).values(who=F(ANNOTATOR)).annotate(
         paid_ms=Sum("paid_ms", default=0),
         n_doubtful=Count("pk", filter=~Q(time_doubt="")),
         n_remarks=Count("pk", filter=REMARK),
-    )
+    )  # fmt: skip
     medians = _medians(campaign)
-    return {who: row | {"seconds": medians.get(who)} for row in found for who in [row.pop("who")]}
+    return {row["who"]: row | {"seconds": medians.get(row["who"])} for row in counts}
 
 
 def _medians(campaign: Campaign) -> dict[int, float]:
-    """The median paid seconds of an answer by annotator: of n in order, the one or two for which
-    n <= 2 place <= n + 2 are in the middle."""
-    whose = {"partition_by": [F(ANNOTATOR)]}
+    """The median paid seconds of an answer by annotator: of n in order, the one or two whose place
+    is from n / 2 to n / 2 + 1 are in the middle."""
+    whose = [F(ANNOTATOR)]
     placed = judgments_of(campaign).filter(is_current=True, paid_ms__isnull=False).annotate(
-        place=Window(RowNumber(), order_by=["paid_ms", "pk"], **whose),
-        n=Window(Count("pk"), **whose),
+        place=Window(RowNumber(), partition_by=whose, order_by=["paid_ms", "pk"]),
+        n=Window(Count("pk"), partition_by=whose),
     )  # fmt: skip
     middle = placed.filter(place__gte=F("n") / 2.0, place__lte=F("n") / 2.0 + 1)
     times = defaultdict(list)

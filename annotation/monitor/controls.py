@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Q, Subquery, Value
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotation.models import Campaign, Item, Judgment
@@ -52,7 +52,7 @@ def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
     rows = judgments_of(campaign).filter(
         is_current=True, assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD), score__gte=0
     )
-    counts = rows.values(who=F(ANNOTATOR)).annotate(**COUNTS)
+    counts: QuerySet[Judgment, Any] = rows.values(who=F(ANNOTATOR)).annotate(**COUNTS)
     found: dict[int, dict[str, Any]] = {
         row["who"]: {
             "traps": Share(row["traps_n"], row["traps_of"]),

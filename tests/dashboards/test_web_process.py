@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 
 import metaeval
 from annotation.models import Annotator, Campaign, Output
-from dashboards import results
+from dashboards import analyses, results
 from dashboards.models import Analysis
 from tests.addresses import fill, routes
 
@@ -66,7 +66,7 @@ def addresses(campaign: Campaign) -> list[str]:
     """Every page and its data, of the campaign, its test set and its study."""
     output = Output.objects.filter(system__campaigns=campaign).order_by("pk").first()
     assert output is not None
-    found = []
+    found: list[str] = []
     for _, route in routes():
         first = route.split("/")[1]
         owner = {"testsets": campaign.test_set.slug, "studies": campaign.study}
@@ -85,7 +85,7 @@ def visit(client: Client, address: str) -> set[str]:
     with watched() as found:
         answer = client.get(address)
         if answer.streaming:
-            b"".join(answer)  # type: ignore[call-overload]
+            b"".join(answer)
     assert answer.status_code < 500, address
     return found
 
@@ -108,12 +108,12 @@ def test_no_page_computes_statistics(studied: Campaign, as_admin: Client) -> Non
         found = {page: names for page in pages if (names := visit(as_admin, page) - CHEAP)}
         assert found == {}
         kinds = {row.kind.partition(":")[0] for row in waiting()}
-        assert kinds <= set(results.analyses.KINDS)
+        assert kinds <= set(analyses.KINDS)
         results.compute_waiting()
     assert not waiting().exists()
     # Every kind was asked for by some page, so every page was seen with its numbers.
     done = Analysis.objects.filter(status=Analysis.Status.DONE).values_list("kind", flat=True)
-    assert {kind.partition(":")[0] for kind in done} == set(results.analyses.KINDS)
+    assert {kind.partition(":")[0] for kind in done} == set(analyses.KINDS)
 
 
 def test_what_computes_is_seen(rated: Campaign, as_admin: Client) -> None:
