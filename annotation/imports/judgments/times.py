@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 # A Unix time this large counts milliseconds: as seconds it would lie in the year 5138.
 MILLISECONDS, MICROSECONDS = 1e11, 1e14
+# Seconds to March 1973: a smaller number is a duration, whatever its column is called.
+EARLIEST = 1e8
 NO_START, REVERSED = "the start is 0", "the end lies before the start"
 
 
@@ -63,6 +65,10 @@ class Clock:
 def _unix(number: float) -> datetime:
     if not math.isfinite(number) or number < 0:
         raise ValueError(f"{number:g} is no Unix time")
+    if 0 < number < EARLIEST:
+        raise ValueError(
+            f"{number:g} would be a time in the 1970s; a duration belongs into the field “seconds”"
+        )
     if number >= MILLISECONDS:
         number /= 1_000_000 if number >= MICROSECONDS else 1_000
     try:

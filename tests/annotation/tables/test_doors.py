@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
+from django.urls import reverse
 
 from annotation.models import Campaign, Judgment, PublishedScore
 from tests.world import World, make_user
@@ -47,7 +48,10 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
     assert not Campaign.objects.filter(slug="later").exists()
     done = as_admin.post(read.url)
     assert "1 items and 2 judgments were stored." in done.text
-    assert Campaign.objects.get(slug="later").created_by == world.admin
+    campaign = Campaign.objects.get(slug="later")
+    assert campaign.created_by == world.admin
+    for name in ("campaign", "quality", "dashboard", "correlations", "monitor", "export"):
+        assert as_admin.get(reverse(name, args=["later"])).status_code == 200, name
 
 
 def test_two_columns_for_one_field_are_refused_on_the_page(world: World, as_admin: Client) -> None:

@@ -101,6 +101,8 @@ def test_systems_alone_have_pages(db: None, data_dir: Path, client: Client) -> N
     for name in pages:
         page = client.get(reverse(name, args=[campaign.slug]))
         assert page.status_code == 200, name
+    for name in ("run-start", "preferences", "preferences-start"):
+        assert client.get(reverse(name, args=["alone"])).status_code == 200, name
     page = client.get(reverse("testset", args=["alone"]))
     assert page.status_code == 200
     assert "Nothing is known of its texts" in page.text

@@ -125,6 +125,7 @@ def test_every_wrong_cell_is_named(db: None, row: str, message: str) -> None:
     [
         ("kind", "NEW", "own.tsv, row 2, kind: the kind “new” is not known"),
         ("start", "yesterday", "own.tsv, row 2, start: “yesterday” is no time in ISO 8601"),
+        ("time", "12.5", "own.tsv, row 2, time: 12.5 would be a time in the 1970s; a duration"),
         ("lp", "xx-yy-zz1", "own.tsv, row 2, lp: “xx-yy-zz1” is no language pair"),
         ("spans", "{oops", "own.tsv, row 2, spans: this is no JSON list of error spans"),
         ("spans", '[{"start":0,"end":2,"severity":"huge"}]', "the severity “huge” is not known"),
