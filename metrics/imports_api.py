@@ -22,7 +22,7 @@ from metrics.imported.storing import withdraw
 from metrics.models import MetricImport
 
 
-class ImportSerializer(serializers.ModelSerializer[MetricImport]):
+class MetricImportSerializer(serializers.ModelSerializer[MetricImport]):
     """One import of one metric; it is shown where it is the newest that is not withdrawn."""
 
     test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
@@ -47,7 +47,7 @@ class ImportSerializer(serializers.ModelSerializer[MetricImport]):
         )
 
 
-class ScoresSerializer(serializers.Serializer[object]):
+class MetricScoresSerializer(serializers.Serializer[object]):
     """Files with scores, and what they hold.
 
     `columns` maps columns to segment, system, metric, score or lp; `metrics` names those that are
@@ -85,7 +85,7 @@ def _texts(value: Any) -> dict[str, str]:
     return value
 
 
-class FoundSerializer(serializers.Serializer[Found]):
+class FoundMetricSerializer(serializers.Serializer[Found]):
     """One metric in the files: `coverage` counts scored outputs by system."""
 
     key = serializers.CharField()
@@ -100,13 +100,13 @@ class FoundSerializer(serializers.Serializer[Found]):
     becomes = serializers.CharField(source="plan.sentence", default=None)
 
 
-class CheckedSerializer(serializers.Serializer[Checked]):
+class CheckedScoresSerializer(serializers.Serializer[Checked]):
     """What files hold, and what should be looked at."""
 
     warnings = serializers.SerializerMethodField()
     notes = serializers.SerializerMethodField()
-    metrics = FoundSerializer(many=True)
-    stored = ImportSerializer(many=True, required=False)
+    metrics = FoundMetricSerializer(many=True)
+    stored = MetricImportSerializer(many=True, required=False)
 
     def get_warnings(self, checked: Checked) -> list[str]:
         """Allowed but doubtful."""
@@ -124,7 +124,7 @@ class MetricImportViewSet(
     """Imported metric scores, newest first; `?test_set=slug` for one test set."""
 
     permission_classes = (MayRun,)
-    serializer_class = ImportSerializer
+    serializer_class = MetricImportSerializer
     parser_classes = (MultiPartParser, FormParser)
     lookup_value_regex = "[0-9]{1,18}"
     queryset = MetricImport.objects.select_related("test_set", "signature").order_by("-pk")
@@ -136,8 +136,8 @@ class MetricImportViewSet(
         return rows.filter(test_set__slug=slug) if slug else rows
 
     @extend_schema(
-        request={"multipart/form-data": ScoresSerializer},
-        responses={200: CheckedSerializer, 201: CheckedSerializer},
+        request={"multipart/form-data": MetricScoresSerializer},
+        responses={200: CheckedScoresSerializer, 201: CheckedScoresSerializer},
     )
     def create(self, request: Request, format: str | None = None) -> Response:
         """Bring scores in; with `dry_run` only say what that would do.
@@ -145,7 +145,7 @@ class MetricImportViewSet(
         400 with every error; 200 where nothing was stored, because of a dry run or because it was
         stored already.
         """
-        form = ScoresSerializer(data=request.data)
+        form = MetricScoresSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
         _require_change(request, given["test_set"])
@@ -154,7 +154,7 @@ class MetricImportViewSet(
         if errors := checked.report.errors:
             raise serializers.ValidationError({"files": [str(problem) for problem in errors]})
         if given["dry_run"]:
-            return Response(CheckedSerializer(checked).data)
+            return Response(CheckedScoresSerializer(checked).data)
         return self._store(request, checked, given["note"])
 
     def _store(self, request: Request, checked: Checked, note: str) -> Response:
@@ -164,13 +164,13 @@ class MetricImportViewSet(
             raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
         rows = [each.row for each in outcomes if each.row is not None]
         document = {
-            **CheckedSerializer(checked).data,
-            "stored": ImportSerializer(rows, many=True).data,
+            **CheckedScoresSerializer(checked).data,
+            "stored": MetricImportSerializer(rows, many=True).data,
         }
         code = status.HTTP_201_CREATED if rows else status.HTTP_200_OK
         return Response(document, status=code)
 
-    @extend_schema(request=None, responses={200: ImportSerializer, 409: None})
+    @extend_schema(request=None, responses={200: MetricImportSerializer, 409: None})
     @action(detail=True, methods=["post"])
     def withdraw(self, request: Request, pk: str, format: str | None = None) -> Response:
         """Show the metric's imported scores of this test set no longer; 409 if it was withdrawn."""
@@ -180,7 +180,7 @@ class MetricImportViewSet(
             message = "These scores are withdrawn already."
             return Response({"error": message}, status=status.HTTP_409_CONFLICT)
         row.refresh_from_db()
-        return Response(ImportSerializer(row).data)
+        return Response(MetricImportSerializer(row).data)
 
 
 def _require_change(request: Request, test_set: TestSet) -> None:

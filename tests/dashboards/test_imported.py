@@ -4,6 +4,7 @@ Figures are those of the data's README: WMT23 en-de against MQM over 12 MT syste
 correlations of metrics with humans that WMT15 published.
 """
 
+import csv
 import io
 import json
 import zipfile
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.conf import settings
+from django.test import Client
 from scipy.stats import pearsonr
 
 from annotation.filters import Filters
@@ -25,6 +27,7 @@ from metrics import imported
 from metrics.imported.checking import bring_in, check
 from metrics.imported.choices import Choices
 from tests.dashboards.imported import make_set, meta_campaign, rows_of, wmt15_campaign
+from tests.world import World
 
 PUBLISHED = {  # metric: (r over 12 systems, r over 5,520 outputs)
     "BLEU-refA": (0.917, 0.192),
@@ -228,3 +231,42 @@ def test_fifty_metrics_are_stored_in_few_queries(
     checked = check(test_set, [table], Choices())
     with django_assert_max_num_queries(50 * 9 + 30):  # type: ignore[operator]
         assert len(bring_in(checked)) == 50
+
+
+PAGES = (
+    "correlations/", "correlations/?statistic=systems", "significance/?statistic=systems",
+    "significance/", "systems/", "scatter/?level=system", "scatter/", "dashboard/", "whatif/",
+    "samplesize/", "report/", "bundle/", "correlations.csv", "correlations.tex", "systems.json",
+    "systems.tex",
+)  # fmt: skip
+
+
+def test_every_page_shows_a_set_of_systems_alone(world: World, as_admin: Client) -> None:
+    campaign = wmt15_campaign("en-ru")
+    bring_in(check(campaign.test_set, [file("wmt15", "scores.tsv")], Choices()))
+    for address in PAGES:
+        response = as_admin.get(f"/campaigns/{campaign.slug}/{address}")
+        assert response.status_code == 200, address
+        if address.startswith(("correlations", "systems")):
+            assert "BLEU (imported)" in body(response), address
+    rows = list(
+        csv.DictReader(
+            io.StringIO(body(as_admin.get(f"/campaigns/{campaign.slug}/correlations.csv")))
+        )
+    )
+    assert {row["origin"] for row in rows} == {"imported"}
+    assert {row["tau"] for row in rows} == {""}
+
+
+def test_an_output_shows_its_imported_scores(rated: Campaign, as_admin: Client) -> None:
+    output = rated.systems.earliest("pk").outputs.earliest("pk")
+    label = f"{output.system.name}"
+    imported.store(rated.test_set, "COMET", {(label, output.segment.key): 0.125}, {})
+    page = as_admin.get(f"/campaigns/{rated.slug}/outputs/{output.pk}/").text
+    assert "COMET (imported)" in page
+    assert "0.125" in page
+
+
+def body(response: object) -> str:
+    content = getattr(response, "streaming_content", None)
+    return b"".join(content).decode() if content else response.content.decode()  # type: ignore[attr-defined]
