@@ -26,7 +26,7 @@ class ResultViewSet(viewsets.ViewSet):
 
     lookup_field = "slug"
 
-    @extend_schema(operation_id="results_list", responses={200: {"type": "array", "items": SLUG}})
+    @extend_schema(operation_id="results_list", responses={200: SLUG})
     def list(self, request: Request, format: str | None = None) -> Response:
         """Name the campaigns that can be asked for."""
         rows = visible_campaigns(request.user).order_by("slug")
