@@ -32,7 +32,7 @@ class ResultViewSet(TakesParameters, viewsets.ViewSet):
     lookup_field = "slug"
     takes: ClassVar[Mapping[str, Texts]] = {"retrieve": FILTERS}
 
-    @extend_schema(operation_id="results_list", responses={200: {"type": "array", "items": SLUG}})
+    @extend_schema(operation_id="results_list", responses={200: SLUG})
     def list(self, request: Request, format: str | None = None) -> Response:
         """Name the campaigns that can be asked for."""
         rows = visible_campaigns(request.user).order_by("slug")

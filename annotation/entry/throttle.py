@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import cast
 
 from django.db import transaction
 from django.db.models import F
@@ -80,8 +81,7 @@ def attempt_link(request: HttpRequest) -> Attempt:
 def sentence(until: datetime) -> Promise:
     """Say when the next attempt is judged, in the reader's language."""
     time = f"{until + timedelta(seconds=1):%H:%M:%S}"
-    said: Promise = lazy(lambda: gettext(SENTENCE) % {"time": time}, str)()
-    return said
+    return cast(Promise, lazy(lambda: gettext(SENTENCE) % {"time": time}, str)())
 
 
 def seconds_until(moment: datetime) -> int:
@@ -144,4 +144,5 @@ def _end_of_delay(row: GuessCount, free: int, now: datetime) -> datetime | None:
     beyond = _failures(row, now) - free
     if beyond < 0:
         return None
-    return row.failed_at + min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(beyond, 10))
+    delay: timedelta = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(beyond, 10))
+    return row.failed_at + delay

@@ -4,6 +4,7 @@ import traceback
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
 from typing import Any
 
 from django.test import Client
@@ -27,12 +28,18 @@ class Case:
 
 
 def send(client: Client, case: Case) -> Any:
-    """Send a request as it is; a view that fails answers 500 as it does to a browser."""
+    """Send a request as it is; a view that fails answers 500 as it does to a browser.
+
+    Whatever cookies the answer sets or deletes, the client stays who it was.
+    """
     client.raise_request_exception = False
+    kept = {name: morsel.value for name, morsel in client.cookies.items()}
     content_type = case.content_type if case.body or case.method in ("POST", "PUT") else ""
-    return client.generic(
+    answer = client.generic(
         case.method, case.address, case.body, content_type, headers=dict(case.headers)
     )
+    client.cookies = SimpleCookie(kept)
+    return answer
 
 
 @dataclass
