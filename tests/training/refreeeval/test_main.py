@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from training.folders import held
 from training.parallel import write_pairs
 from training.refreeeval import __main__ as command
 
@@ -43,6 +44,12 @@ def test_wrong_settings_are_named(call, capsys, given, message):
 def test_wrong_text_is_named(call, capsys, name, message):
     assert call(corpus=name) == 1
     assert message in capsys.readouterr().err
+
+
+def test_a_folder_in_use_is_refused_by_name(call, capsys, tmp_path):
+    with held(tmp_path / "out", "job 12, alphas"):
+        assert call() == 1
+    assert f"{tmp_path}/out is in use by job 12, alphas, process" in capsys.readouterr().err
 
 
 def test_a_training_from_the_command_line(call, recipe, capsys, tmp_path):

@@ -48,7 +48,10 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         except DatabaseError as error:
-            raise _refused(error) from error
+            sentence = disk.refusal(error, Path(settings.VAR_DIR))
+            if sentence is None:
+                raise
+            raise CommandError(f"{sentence} Nothing was stored.") from error
         self.stdout.write(f"{corpus.name} is stored: {corpus.n_pairs:,} pairs.")
 
     def _report(self, rows: list[Row]) -> None:
@@ -57,12 +60,6 @@ class Command(BaseCommand):
         for reason, n in report.left_out.items():
             places = ", ".join(report.examples[reason])
             self.stderr.write(f"  left out, {reason}: {n:,}, such as {places}")
-
-
-def _refused(error: DatabaseError) -> Exception:
-    """A sentence where the disk is full; any other error as it is."""
-    sentence = disk.refusal(error, Path(settings.VAR_DIR))
-    return CommandError(f"{sentence} Nothing was stored.") if sentence else error
 
 
 def _read(file: Path, target: Path | None) -> list[Row]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db import InterfaceError, OperationalError
 
 from metrics.management.commands.add_metric import meaning_of, pairs_of
 from training import jobs, resuming, working
@@ -90,6 +91,9 @@ class Command(BaseCommand):
             jobs.cancel(job)
             message = "Interrupted; the job is cancelled. The same command goes on with it."
             raise CommandError(message, returncode=130) from None
+        except (OperationalError, InterfaceError) as error:
+            message = f"The database stopped answering: {error}. The same command goes on with it."
+            raise CommandError(message) from error
         self._report(job)
 
     def _wait(self, job: TrainingJob) -> None:
