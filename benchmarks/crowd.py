@@ -197,6 +197,7 @@ def visit(client: Any, address: str) -> Visit:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
+    connection.queries_log.clear()  # It holds so many and no more.
     with CaptureQueriesContext(connection) as queries:
         began, used = time.perf_counter(), time.thread_time()
         answer = client.get(address, HTTP_ACCEPT="application/json, text/html;q=0.9")

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from dashboards import brief, variants
+from dashboards.selectors import Floats
 from metaeval.corpus import FORMULAS
 
 SYSTEMS, SEGMENTS = 4, 40
 RNG = np.random.default_rng(3)
 
 
-def human_scores() -> np.ndarray:
+def human_scores() -> Floats:
     """Scores that tie, a third of them missing."""
     grid = RNG.integers(0, 12, (SYSTEMS, SEGMENTS)).astype(np.float64)
     grid[RNG.random(grid.shape) < 0.3] = np.nan
@@ -27,7 +28,7 @@ def measure(key: str, *, is_corpus: bool = False) -> brief.Brief:
     return brief.Brief(key, key, key, key, values, statistics, corpus, 1.0)
 
 
-def others(human: np.ndarray) -> list[np.ndarray]:
+def others(human: Floats) -> list[Floats]:
     """Without some scores, with some new ones, without a system, without all, and all new."""
     without, changed, bare = human.copy(), human.copy(), human.copy()
     without[RNG.random(human.shape) < 0.2] = np.nan
