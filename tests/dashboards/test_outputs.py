@@ -362,6 +362,20 @@ def test_links_of_a_page_carry_its_filters(campaign: Campaign, as_researcher: Cl
     assert '<input type="hidden" name="without" value="S2">' in plot
 
 
+def test_the_largest_numbers_are_numbers(campaign: Campaign, as_researcher: Client) -> None:
+    n = len(raw.judged(campaign))
+    for query, kept in (
+        ("max_seconds=1e300", n),
+        ("min_seconds=1e300", 0),
+        ("since=0001-01-01&until=9999-12-31", n),
+        ("since=9999-12-31", 0),
+    ):
+        answer = as_researcher.get(f"/campaigns/rated/judgments.csv?{query}")
+        assert len(table(answer)) == kept, query
+        document = as_researcher.get(f"/campaigns/rated/quality.json?{query}").json()
+        assert document["n_judgments"] == kept, query
+
+
 def test_real_judgments(db: None, data_dir: Path, as_researcher: Client) -> None:
     """WMT21 ru-en, counted in its own file."""
     call_command("import_dataset", "wmt21-ru-en", data=data_dir)
