@@ -160,8 +160,8 @@ def _drafts(rows: list[Row], others: Sequence[Row], options: Options, report: Re
     for group in groups_of(rows, others, options, report):
         found = _by_name(group, report)
         _check_systems(group, report)
-        for name, scores in found.items():
-            slug, title = group.named(name, is_only=len(found) == 1)
+        for name, (slug, title) in group.named(found).items():
+            scores = found[name]
             draft = CampaignDraft(
                 slug=slug,
                 name=title,

@@ -11,6 +11,7 @@ from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
 from annotation.imports.judgments.spans import RawSpan, raw_spans
 from annotation.imports.judgments.times import Clock
 from annotation.models import Annotator, Item
+from annotation.models.judgment import MAX_SCORE
 from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
 
@@ -131,8 +132,8 @@ class Reader:
             is_flagged=row.is_true("is_flagged", self.report),
             revision=row.whole("revision", self.report),
             text="" if kind in SHOW_OUTPUT else self._clean(row, "output"),
-            low=row.whole("low", self.report),
-            high=row.whole("high", self.report),
+            low=self._bound(row, "low"),
+            high=self._bound(row, "high"),
         )
         return answer if len(self.report.errors) == before else None
 
@@ -146,6 +147,12 @@ class Reader:
         if found := FORBIDDEN_IN_NAMES.search(label):
             self.report.error(f"the name contains {character(found[0])}", row.at(name))
         return label
+
+    def _bound(self, row: Row, name: str) -> int | None:
+        bound = row.whole(name, self.report)
+        if bound is not None and not 0 <= bound <= MAX_SCORE:
+            self.report.error(f"{bound} is not from 0 to {MAX_SCORE}", row.at(name))
+        return bound
 
     def _clean(self, row: Row, name: str) -> str:
         text = row.text(name, self.report)

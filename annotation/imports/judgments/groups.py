@@ -1,7 +1,8 @@
 """Judgments by language pair and campaign: a test set for each pair, a draft for each campaign."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -39,11 +40,20 @@ class Group:
     ratio: Decimal
     is_stored: bool = False
 
-    def named(self, name: str, *, is_only: bool) -> tuple[str, str]:
-        """Return address and name of one of the group's campaigns."""
-        if is_only:
-            return self.slug, self.name
-        return slug_of(self.name, name), f"{self.name} {name}"[:LONGEST_NAME]
+    def named(self, names: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """Return address and name of each of the group's campaigns, by what tables call them."""
+        every = list(names)
+        if len(every) == 1:
+            return {every[0]: (self.slug, self.name)}
+        slugs = {name: slug_of(self.name, name) for name in every}
+        found = Counter(slugs.values())
+        return {
+            name: (
+                slug if found[slug] == 1 else _with_digest(slug, name),
+                f"{self.name} {name}".strip()[:LONGEST_NAME],
+            )
+            for name, slug in slugs.items()
+        }
 
 
 def slug_of(*names: str) -> str:
@@ -52,13 +62,21 @@ def slug_of(*names: str) -> str:
     >>> slug_of("Pilot 2024", "en-de"), slug_of("import")
     ('pilot-2024-en-de', 'import-judgments')
     """
-    name = " ".join(names)
+    name = " ".join(names).strip()
     slug = slugify(name)
-    if not slug or len(slug) > LONGEST_SLUG:
-        # What does not fit, or has no letters of an address, is told apart by a digest.
-        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-        return f"{slug[: LONGEST_SLUG - 9] or 'judgments'}-{digest}"
+    if not slug or len(slug) > LONGEST_SLUG or _letters(slug) < _letters(name):
+        # What does not fit, or has letters that no address has, is told apart by a digest.
+        return _with_digest(slug, name)
     return f"{slug}-judgments" if slug in RESERVED else slug
+
+
+def _letters(text: str) -> int:
+    return sum(sign.isalnum() for sign in text)
+
+
+def _with_digest(slug: str, name: str) -> str:
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{slug[: LONGEST_SLUG - 9].strip('-') or 'judgments'}-{digest}"
 
 
 def groups_of(
@@ -173,8 +191,8 @@ def _campaigns(
         by_name.setdefault(answer.row.name("campaign"), []).append(answer)
     documents = {answer.segment: answer.row.name("document") for answer in found}
     drafts = []
-    for name, own in by_name.items():
-        slug, title = group.named(name, is_only=len(by_name) == 1)
+    for name, (slug, title) in group.named(by_name).items():
+        own = by_name[name]
         frame = Frame(slug, title, group.texts, documents, group.ratio)
         found_here = Report()
         drafts.append(build(own, frame, options, found_here))

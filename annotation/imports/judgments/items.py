@@ -34,6 +34,9 @@ class Items:
     shown: dict[Key, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     again: int = 0
 
+    def __post_init__(self) -> None:
+        self.systems = {system for system, _ in self.texts.outputs}
+
     def number(self, answer: Answer) -> int:
         """Return the index of the item that an answer is about."""
         cell = answer.batch, answer.segment, answer.system
@@ -66,7 +69,7 @@ class Items:
     def _draft(self, answer: Answer, kind: Item.Kind) -> ItemDraft:
         is_copy = bool(answer.row.cells.get("is_copy"))
         shows = (kind in SHOW_OUTPUT and (answer.system, answer.segment) in self.texts.outputs) or (
-            kind == Item.Kind.DOCUMENT and not is_copy
+            kind == Item.Kind.DOCUMENT and not is_copy and answer.system in self.systems
         )
         return ItemDraft(
             segment=answer.segment,
