@@ -35,6 +35,7 @@ def pages(world: World) -> dict[str, list[str]]:
             reverse("campaign", args=[campaign]), reverse("quality", args=[campaign]),
             reverse("correlations", args=[campaign]), reverse("runs"),
             reverse("metrics"), reverse("metric", args=["chrf"]), reverse("metric-add"),
+            reverse("metric-scores", args=[test_set]), reverse("metric-scores-sets"),
             reverse("metric-configure", args=["bertscore"]), reverse("models"), reverse("workers"),
             reverse("significance", args=[campaign]), reverse("layers", args=[campaign]),
             reverse("run-start", args=[test_set]), reverse("studies"), "/nowhere/",

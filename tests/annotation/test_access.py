@@ -17,7 +17,8 @@ from annotation.campaigns import add_annotators, open_campaign
 from annotation.entry.links import create_link
 from annotation.models import Assignment, Campaign, Membership, Output
 from metrics.families.bertscore.options import make_info
-from metrics.models import ConfiguredMetric, MetricRun
+from metrics.imported import store
+from metrics.models import ConfiguredMetric, MetricImport, MetricRun
 from tests.addresses import fill, routes
 from tests.world import World, make_campaign, make_test_set, make_user
 from training.models import CorpusText, ParallelCorpus, TrainingJob
@@ -166,6 +167,10 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "run": ("GET", READ, READ),
     "run-start": ("GET", READ, READ),
     "run-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "metric-scores": ("GET", READ, READ),
+    "metric-scores-sets": ("GET", CREATE, CREATE),
+    # The test set belongs to nobody, so only site admins may add to it.
+    "metric-scores-withdraw": ("POST", *[SITE | {"site": 302}] * 2),
     "studies": ("GET", READ, READ),
     "study": ("GET", *CAMPAIGN),
     "study-data": ("GET", *CAMPAIGN),
@@ -199,6 +204,9 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "api-metric-list": ("GET", API, API),
     "api-metric-detail": ("GET", API, API),
     "api-metric-retire": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
+    "api-metric-import-list": ("GET", API, API),
+    "api-metric-import-detail": ("GET", API, API),
+    "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 403}] * 2),
     "api-checkpoint-list": ("GET", API, API),
     "api-worker-list": ("GET", API, API),
     "api-result-list": ("GET", API, API),
@@ -213,6 +221,7 @@ STUDIES = {
 }  # fmt: skip
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
 TEST_SETS = {"testset", "run-start", "api-testset-detail", "api-testset-segments"} | PREFERENCES
+TEST_SETS |= {"metric-scores", "metric-scores-withdraw"}
 
 
 def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
@@ -241,6 +250,10 @@ def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     )
     add_annotators(campaign=made, users=world.annotators)
     MetricRun.objects.create(pk=1, test_set=world.test_set, metric="bleu", status="done")
+    system = world.test_set.systems.first()
+    assert system is not None
+    imported = store(world.test_set, "COMET", {}, {system.name: 0.5}).row
+    MetricImport.objects.filter(pk=imported.pk).update(pk=1)  # type: ignore[union-attr]
     configured = make_info("configured", "Configured", "acme/x", layers=2, shown=())
     ConfiguredMetric.objects.create(
         name="configured", label="Configured", family="bertscore",

@@ -32,9 +32,12 @@ from annotation.models import (
     Item,
     Output,
     Reference,
+    System,
 )
 from annotation.protocols import PROTOCOLS
-from metrics import runs, scoring
+from annotation.uploads import InputFile
+from metrics import imported, runs, scoring
+from metrics.imported import pending
 from metrics.models import MetricRun
 from tests.browser.conftest import Visitor
 from tests.metrics.fleet import found, make_worker
@@ -82,6 +85,7 @@ NOT_PAGES = {
     "job-cancel": "a redirect",
     "corpus-delete": "a redirect",
     "metric-retire": "a redirect",
+    "metric-scores-withdraw": "a redirect",
     "metric-restore": "a redirect",
     "model-check": "a redirect",
     "quality-data": "a file",
@@ -118,6 +122,8 @@ PAGES: dict[str, list[str]] = {
     "testsets": ["/testsets/"],
     "testset-upload": ["/testsets/upload/"],
     "testset": [f"/testsets/{TEST_SET}/"],
+    "metric-scores": [f"/testsets/{TEST_SET}/scores/", "{scores}"],
+    "metric-scores-sets": ["/imports/metric-scores/"],
     "campaigns": ["/campaigns/"],
     "campaign-new": ["/campaigns/new/", f"/campaigns/new/?testset={TEST_SET}"],
     "campaign": [f"/campaigns/{DEMO}/", "/campaigns/harbour-80/"],
@@ -290,6 +296,8 @@ def full(transactional_db: None) -> World:
     test_set = Campaign.objects.get(slug=DEMO).test_set
     for run in runs.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs:
         scoring.work_off(run.pk, worker="test")
+    system = test_set.systems.earliest("pk")
+    imported.store(test_set, "COMET", {}, {f"{system.name}@{system.length_ratio.normalize()}": 0.5})
     make_worker(checkpoints={"roberta-large-mnli": found(problems=["config.json is missing."])})
     make_worker("gpu0@two", silent=60)
     make_sweep()
@@ -330,6 +338,17 @@ def item_of(campaign: str) -> str:
     return reverse("item", args=[found.public_id])
 
 
+def scores_to_confirm() -> str:
+    """The preview of a file of scores, with a column that nobody knows and something to look at."""
+    system = System.objects.filter(test_set__slug=TEST_SET).earliest("pk")
+    label = f"{system.name}@{system.length_ratio.normalize()}"
+    key = system.test_set.segments.earliest("position").key
+    lines = f"sid\tsystem\tTER\tCOMET\tmqm\tremark\n{key}\t{label}\t30\t\t-1\tfine\n"
+    file = InputFile.holding("scores.tsv", lines.encode())
+    token = pending.keep(TEST_SET, [file], User.objects.get(username="admin").pk)
+    return f"/testsets/{TEST_SET}/scores/?check={token}"
+
+
 def addresses(role: str) -> list[str]:
     if role == "annotator":
         chosen = [address for name in ANNOTATORS for address in PAGES[name]] + ELSEWHERE
@@ -340,6 +359,7 @@ def addresses(role: str) -> list[str]:
     output = str(Output.objects.filter(system__campaigns__slug=DEMO).earliest("pk").pk)
     job = str(TrainingJob.objects.filter(kind="remap").latest("pk").pk)
     known = {"{run}": run, "{job}": job, "{link}": TOKEN, "{output}": output}
+    known["{scores}"] = scores_to_confirm()
     filled = [re.sub(r"{\w+}", lambda found: known[found[0]], each) for each in chosen]
     return [item_of(a[6:-1]) if a.startswith("{item:") else a for a in filled]
 
