@@ -37,6 +37,7 @@ from annotation.models import (
 from annotation.protocols import PROTOCOLS
 from annotation.uploads import InputFile
 from metrics import imported, runs, scoring
+from metrics.datasets import waiting
 from metrics.imported import pending
 from metrics.models import MetricRun
 from tests.browser.conftest import Visitor
