@@ -77,7 +77,8 @@ class CorpusViewSet(
         sent.is_valid(raise_exception=True)
         form = CorpusForm(request.POST, request.FILES)
         if not form.is_valid():
-            raise serializers.ValidationError(form.errors)
+            wrong = {name: list(messages) for name, messages in form.errors.items()}
+            raise serializers.ValidationError(wrong)
         if sent.validated_data["dry_run"]:
             return Response({"report": clean(form.rows)[1].as_json()})
         described = ("name", "source_language", "target_language")

@@ -57,7 +57,8 @@ def read_pairs(name: str, content: bytes) -> list[Row]:
     """Read one file of pairs: TSV (with or without a header) or lines `source ||| target`.
 
     A TSV header names the columns `source` and `target`, or `source_tokens` and `target_tokens` of
-    tokenised text; without one, the first two columns are taken. Raises ParallelError for another encoding, and for a line without two sides.
+    tokenised text; without one, the first two columns are taken.
+    Raises ParallelError for another encoding, and for a line without two sides.
     """
     lines = _lines(name, content)
     if not lines:

@@ -18,7 +18,7 @@ from annotation.entry.links import create_link
 from annotation.models import Assignment, Campaign, Membership, Output
 from metrics.families.bertscore.options import make_info
 from metrics.imported import store
-from metrics.models import ConfiguredMetric, MetricImport, MetricRun
+from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
 from tests.addresses import fill, routes
 from tests.world import World, make_campaign, make_test_set, make_user
 from training.models import CorpusText, ParallelCorpus, TrainingJob
@@ -61,6 +61,8 @@ CAMPAIGN = (READ, hidden(READ))
 # Nothing has been scored: there is no figure yet.
 FIGURE = [each(anonymous=302, annotator=403, readers=404)] * 2
 CAMPAIGN_API = (API, hidden(API))
+# Readers who neither began an import nor run the site.
+NOT_THEIRS = ("researcher", "member", "other", "appointed")
 # Name of the address -> method, statuses for the public campaign, for the private one.
 TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "login": ("GET", *[each(anonymous=200, annotator=302, readers=302)] * 2),
@@ -174,6 +176,9 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "run-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
     "metric-scores": ("GET", READ, READ),
     "metric-scores-sets": ("GET", CREATE, CREATE),
+    "mtme-import": ("GET", CREATE, CREATE),
+    "dataset-list": ("GET", CREATE, CREATE),
+    "dataset-import": ("GET", *[CREATE | {"other": 404}] * 2),
     # The test set belongs to nobody, so only site admins may add to it.
     "metric-scores-withdraw": ("POST", *[SITE | {"site": 302}] * 2),
     "studies": ("GET", READ, READ),
@@ -214,6 +219,10 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "api-metric-import-list": ("GET", API, API),
     "api-metric-import-detail": ("GET", API, API),
     "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 403}] * 2),
+    "api-mtme-import-list": ("GET", API, API),
+    "api-mtme-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
+    "api-dataset-import-list": ("GET", API, API),
+    "api-dataset-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
     "api-checkpoint-list": ("GET", API, API),
     "api-worker-list": ("GET", API, API),
     "api-result-list": ("GET", API, API),
@@ -250,6 +259,10 @@ def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
     for name, role in (("member", "researcher"), ("appointed", "admin")):
         Membership.objects.create(campaign=campaign, user=people[name], role=role)
     Campaign.objects.filter(pk=campaign.pk).update(created_by=people["owner"])
+    for pk, dataset in ((1, ""), (2, "wmt17")):
+        DatasetImport.objects.create(
+            pk=pk, name="sent", dataset=dataset, created_by=people["owner"]
+        )
     return people
 
 
@@ -263,7 +276,7 @@ def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     system = world.test_set.systems.first()
     assert system is not None
     imported = store(world.test_set, "COMET", {}, {system.name: 0.5}).row
-    MetricImport.objects.filter(pk=imported.pk).update(pk=1)  # type: ignore[union-attr]
+    MetricImport.objects.filter(pk=imported.pk).update(id=1)  # type: ignore[union-attr]
     configured = make_info("configured", "Configured", "acme/x", layers=2, shown=())
     ConfiguredMetric.objects.create(
         name="configured", label="Configured", family="bertscore",
@@ -291,7 +304,7 @@ def values(name: str, world: World, campaign: Campaign) -> dict[str, list[str]]:
     link, _ = create_link(campaign=campaign, actor=world.admin)
     pks = {"member-remove": last.pk, "access-link-revoke": link.pk}
     of_annotator = ("annotator-link", "annotator-decide", "invitation-renew", "invitation-revoke")
-    pks |= dict.fromkeys(of_annotator, annotator.pk)
+    pks |= dict.fromkeys(of_annotator, annotator.pk) | {"api-dataset-import-detail": 2}
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
     item = Assignment.objects.filter(annotator=annotator).first()
     return {

@@ -37,6 +37,7 @@ from annotation.models import (
 from annotation.protocols import PROTOCOLS
 from annotation.uploads import InputFile
 from metrics import imported, runs, scoring
+from metrics.datasets import waiting
 from metrics.imported import pending
 from metrics.models import MetricRun
 from tests.browser.conftest import Visitor
@@ -125,6 +126,9 @@ PAGES: dict[str, list[str]] = {
     "testset": [f"/testsets/{TEST_SET}/"],
     "metric-scores": [f"/testsets/{TEST_SET}/scores/", "{scores}"],
     "metric-scores-sets": ["/imports/metric-scores/"],
+    "mtme-import": ["/campaigns/import/mt-metrics-eval/"],
+    "dataset-list": ["/datasets/"],
+    "dataset-import": ["/datasets/imports/{checked}/", "/datasets/imports/{refused}/"],
     "campaigns": ["/campaigns/"],
     "campaign-new": ["/campaigns/new/", f"/campaigns/new/?testset={TEST_SET}"],
     "campaign": [f"/campaigns/{DEMO}/", "/campaigns/harbour-80/"],
@@ -361,6 +365,10 @@ def addresses(role: str) -> list[str]:
     job = str(TrainingJob.objects.filter(kind="remap").latest("pk").pk)
     known = {"{run}": run, "{job}": job, "{link}": TOKEN, "{output}": output}
     known["{scores}"] = scores_to_confirm()
+    admin = User.objects.get(username="admin")
+    checked = waiting.begin(user=admin, name="set", dataset="length-control")
+    refused = waiting.begin(user=admin, name="set.zip", content=b"no archive")
+    known |= {"{checked}": str(checked.pk), "{refused}": str(refused.pk)}
     filled = [re.sub(r"{\w+}", lambda found: known[found[0]], each) for each in chosen]
     return [item_of(a[6:-1]) if a.startswith("{item:") else a for a in filled]
 

@@ -76,7 +76,9 @@ def test_jobs_of_one_sweep(api: Client) -> None:
 
 
 @pytest.mark.parametrize(("file", "kept"), [
-    ("en-zh.tatoeba.tsv", 8000), ("zh-en.wmt17-unscored.tsv", 1154), ("zh-en.word-aligned.tsv", 450),
+    ("en-zh.tatoeba.tsv", 8000),
+    ("zh-en.wmt17-unscored.tsv", 1154),
+    ("zh-en.word-aligned.tsv", 450),
 ])  # fmt: skip
 def test_parallel_text_comes_in_by_programs(
     api: Client, data_dir: Path, file: str, kept: int
