@@ -129,8 +129,11 @@ def _row(info: MetricInfo, family: str, user: Any = None) -> ConfiguredMetric:
 
 
 def retire(name: str) -> bool:
-    """Take a configured metric out of the lists; its scores stay. False where there is none."""
-    rows = ConfiguredMetric.objects.filter(name=name, retired_at=None)
+    """Take a configured metric out of the lists; its scores stay. False where there is none.
+
+    Imported scores are withdrawn, test set by test set (`metrics.imported.storing.withdraw`).
+    """
+    rows = ConfiguredMetric.objects.filter(name=name, retired_at=None).exclude(family=IMPORTED)
     return bool(rows.update(retired_at=Now()))
 
 

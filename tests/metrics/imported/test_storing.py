@@ -157,6 +157,7 @@ def test_it_stands_beside_our_own_and_cannot_be_run(world: World) -> None:
     assert labels == ["chrF", "chrF (imported)"]
     assert "imported-chrf" not in catalogue.infos()
     assert "imported-chrf" in catalogue.infos(retired=True)
+    assert not catalogue.retire("imported-chrf")
     started = runs.start(test_set=world.test_set, metrics=["imported-chrf"], enqueue=False)
     assert started.refused == [
         "chrF (imported): its scores were computed elsewhere; it cannot be run here."
