@@ -20,7 +20,8 @@ class Kind:
     Options are checked as those of metrics are (:func:`metrics.options.clean_all`), then together:
     `conflicts` returns what is wrong beside the others, by the setting's name. The form folds
     all but the `main` ones; without any it shows all. One that has no such form, because it is
-    started elsewhere, has `has_form` false. An option `queue` chooses another queue than `queue`.
+    started elsewhere, has `has_form` false; one that keeps rows and no files, `has_folder`. An
+    option `queue` chooses another queue than `queue`.
     """
 
     key: str
@@ -32,6 +33,7 @@ class Kind:
     options: tuple[Option, ...]
     main: tuple[str, ...] = ()
     has_form: bool = True
+    has_folder: bool = True
     conflicts: Callable[[Mapping[str, Any]], dict[str, str]] = lambda chosen: {}
 
 
@@ -138,6 +140,7 @@ KINDS: dict[str, Kind] = {
         needs_corpus=False,
         options=preferences.OPTIONS,
         has_form=False,
+        has_folder=False,
     ),
 }
 

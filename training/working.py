@@ -3,6 +3,7 @@
 import logging
 import secrets
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def work_off(
     held = TrainingJob.objects.filter(pk=pk, claim=token, status=Status.RUNNING)
     with Periodic("job heartbeat", BEAT_SECONDS, lambda: bool(held.update(heartbeat_at=Now()))):
         try:
-            with folders.held(job.folder, f"job {pk}, {job.name}", PATIENCE_SECONDS):
+            with _folder(job):
                 _finish(job, held, kinds.load(job.kind)(_work(job, held, should_stop)))
         except StoppedError:
             _release(held)
@@ -97,6 +98,13 @@ def _told(error: Exception, folder: Path) -> str:
 def _release(held: QuerySet[TrainingJob]) -> None:
     """Hand the job back for any worker; one that was cancelled is held by nobody."""
     held.update(status=Status.QUEUED, claim="", attempts=F("attempts") - 1, message="")
+
+
+def _folder(job: TrainingJob) -> AbstractContextManager[None]:
+    """The job's folder for us alone; rows are guarded by the claim."""
+    if not kinds.KINDS[job.kind].has_folder:
+        return nullcontext()
+    return folders.held(job.folder, f"job {job.pk}, {job.name}", PATIENCE_SECONDS)
 
 
 def _work(job: TrainingJob, held: QuerySet[TrainingJob], should_stop: Callable[[], bool]) -> Work:
