@@ -112,8 +112,9 @@ def test_tables_as_latex(world: World, as_researcher: Client) -> None:
     assert r"A\_B \& C & 4 & 0.500" in text
     assert r"& 0.500 \\" in as_researcher.get("/preferences.tex").text
     for address in ("/testsets/harbour/preferences.xls", "/preferences.xls",
-                    "/preferences/?condition=odd", "/testsets/nowhere/preferences/"):  # fmt: skip
+                    "/testsets/nowhere/preferences/"):  # fmt: skip
         assert as_researcher.get(address).status_code == 404
+    assert as_researcher.get("/preferences/?condition=odd").status_code == 400
 
 
 def test_the_lowest_is_bold_where_its_interval_lies_below_the_others(
