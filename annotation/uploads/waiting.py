@@ -32,16 +32,21 @@ def keep(
 ) -> str:
     """Write values and return their token, for this user and this purpose alone.
 
-    `attached` is what would be too large among the values, by names of letters and digits.
+    `attached` is what would be too large among the values, by names of letters and digits. OSError
+    where the disk takes no more; nothing of it is left then.
     """
     _remove_old()
     content = json.dumps(values, ensure_ascii=True).encode()
     name = secrets.token_hex(16)
-    if attached:
-        _attach(_folder() / name, attached)
     path = _folder() / f"{name}.json"
-    path.touch(mode=0o600)
-    path.write_bytes(content)
+    try:
+        if attached:
+            _attach(path.with_suffix(""), attached)
+        path.touch(mode=0o600)
+        path.write_bytes(content)
+    except OSError:
+        _remove(path)
+        raise
     token = {"name": name, "user": user_id, "sha256": hashlib.sha256(content).hexdigest()}
     return signing.dumps(token, salt=purpose)
 
