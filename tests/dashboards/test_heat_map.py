@@ -135,8 +135,8 @@ def many(size: int) -> dict[str, Any]:
     return {
         "campaign": "c", "name": "Campaign", "human_scores": "z-scores", "seed": 1, "n": 500,
         "statistic": "tau-b", "statistic_label": "Kendall τ-b", "level": "Segment level",
-        "grouping": "none", "chance": 0.0, "test": "perm", "test_label": "one-sided PERM-BOTH", "interval": "",
-        "n_permutations": 100_000, "comparison_warnings": [], "metrics": metrics,
+        "grouping": "none", "chance": 0.0, "test": "perm", "test_label": "one-sided PERM-BOTH",
+        "interval": "", "n_permutations": 100_000, "comparison_warnings": [], "metrics": metrics,
         **{name: plain(table) for name, table in matrices.items()},
     }  # fmt: skip
 
