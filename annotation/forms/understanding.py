@@ -60,6 +60,7 @@ def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
     )
     for field, column in zip(form.fields.values(), meaning.columns, strict=True):
         field.label = showable(meaning.titles.get(column, column))
+        field.help_text = showable(meaning.samples.get(column, ""))
     return form
 
 

@@ -33,6 +33,7 @@ OUTPUTS = (
 WANTED = (*SEGMENTS, *OUTPUTS)
 NAMES = frozenset(field.name for field in WANTED)
 SYSTEM = "system:"
+SAMPLE = 60  # characters
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,14 @@ class Meaning:
     """What the columns of one table were taken for.
 
     `columns` are all of them in the table's order, `titles` how the file writes them, `fields` the
-    field of each that has one.
+    field of each that has one, `samples` the beginning of what stands in the first row.
     """
 
     file: str
     columns: list[str]
     titles: dict[str, str]
     fields: dict[str, str]
+    samples: dict[str, str]
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -72,13 +74,18 @@ def understand(
     fields = _fields(table, said)
     _mention(table, said, fields, report)
     _warn_of_rest(table, said, fields, report)
-    meaning = Meaning(table.file, table.columns, table.titles, fields)
+    meaning = Meaning(table.file, table.columns, table.titles, fields, _samples(table))
     is_renamed = any(column != field for column, field in fields.items())
     taken = renamed(table, fields) if is_renamed else table
     if twice := sorted({c for c in taken.columns if taken.columns.count(c) > 1}):
         report.error(f"two columns are taken for {', '.join(twice)}", Place(table.file, 1))
         return None, meaning
     return taken, meaning
+
+
+def _samples(table: Table) -> dict[str, str]:
+    row = table.rows[0][1] if table.rows else {}
+    return {column: str(cell)[:SAMPLE] for column, cell in row.items()}
 
 
 def _said(table: Table, chosen: Mapping[str, Mapping[str, str]], report: Report) -> dict[str, str]:

@@ -86,14 +86,14 @@ def _attach(folder: Path, attached: Mapping[str, BinaryIO]) -> None:
 
 def _remove(path: Path) -> None:
     """The values go first: without them nothing refers to what was attached."""
-    path.unlink(missing_ok=True)
+    path.with_suffix(".json").unlink(missing_ok=True)
     shutil.rmtree(path.with_suffix(""), ignore_errors=True)
 
 
 def _remove_old() -> None:
     """Delete what nobody confirmed in time."""
     limit = time.time() - MAX_AGE
-    for path in _folder().glob("*.json"):
+    for path in _folder().iterdir():
         try:
             if path.stat().st_mtime < limit:
                 _remove(path)

@@ -1,5 +1,6 @@
 """Refusals in sentences: pages for browsers, JSON for scripts, the right status for both."""
 
+from contextlib import suppress
 from datetime import datetime
 
 from django.conf import settings
@@ -105,8 +106,9 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 def _read_to_the_end(request: HttpRequest) -> None:
     """A browser shows no answer while what it sends is not taken."""
     left = settings.MAX_UPLOAD_BYTES
-    while left > 0 and (data := request.read(PIECE_BYTES)):
-        left -= len(data)
+    with suppress(OSError):  # it went away
+        while left > 0 and (data := request.read(PIECE_BYTES)):
+            left -= len(data)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -61,3 +61,9 @@ def test_scripts_get_json(world: World, as_admin: Client) -> None:
     )
     assert answer.status_code == 400
     assert "200 is the limit" in answer.json()["error"]
+
+
+def test_another_host_is_refused_in_words(world: World, client: Client) -> None:
+    answer = client.get("/", headers={"host": "other.example"})
+    assert answer.status_code == 400
+    assert "<h1>This request cannot be read</h1>" in answer.text

@@ -1,6 +1,8 @@
 """Going back from a preview and from errors loses nothing; files are read again as one says."""
 
+import os
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -60,6 +62,7 @@ def test_columns_nobody_could_guess_are_chosen_on_the_page(world: World, as_admi
     assert page.status_code == 422
     assert '<option value="system:Online-B">outputs of the system “Online-B”' in page.text
     assert '<option value="segment" selected>' in page.text
+    assert "Er sagt &amp;quot;ja&amp;quot;</span>" in page.text, "what the first row holds"
     page = choose(as_admin, page, *CHOICE)
     assert page.status_code == 200
     assert '<option value="system:hyp" selected>' in page.text
@@ -155,3 +158,20 @@ def test_names_of_languages_are_offered(world: World, as_admin: Client, name: st
     assert 'list="known-languages"' in page
     assert page.count('<datalist id="known-languages">') == 1
     assert '<option value="zh">Chinese</option>' in page
+
+
+def test_old_files_are_removed_with_what_was_found_in_them(
+    world: World, as_admin: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    send(as_admin, tables=[sent("odd.csv", ODD)])
+    folder = tmp_path / "uploads"
+    assert {path.suffix for path in folder.iterdir()} == {"", ".json"}
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
+    (folder / "half").mkdir()
+    os.utime(folder / "half", (0, 0))
+    send(as_admin, source_language="Klingonese", tables=[sent("new.csv", ODD)])
+    (attached,) = [path for path in folder.iterdir() if path.is_dir()]
+    assert (attached / "file0").read_text() == ODD
+    assert len(list(folder.iterdir())) == 2
