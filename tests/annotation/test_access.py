@@ -253,7 +253,7 @@ def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     system = world.test_set.systems.first()
     assert system is not None
     imported = store(world.test_set, "COMET", {}, {system.name: 0.5}).row
-    MetricImport.objects.filter(pk=imported.pk).update(pk=1)  # type: ignore[union-attr]
+    MetricImport.objects.filter(pk=imported.pk).update(id=1)  # type: ignore[union-attr]
     configured = make_info("configured", "Configured", "acme/x", layers=2, shown=())
     ConfiguredMetric.objects.create(
         name="configured", label="Configured", family="bertscore",
