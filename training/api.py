@@ -77,7 +77,7 @@ class CorpusViewSet(
         sent.is_valid(raise_exception=True)
         form = CorpusForm(request.POST, request.FILES)
         if not form.is_valid():
-            wrong = {name: list(messages) for name, messages in form.errors.items()}
+            wrong = {name: [str(each) for each in said] for name, said in form.errors.items()}
             raise serializers.ValidationError(wrong)
         if sent.validated_data["dry_run"]:
             return Response({"report": clean(form.rows)[1].as_json()})

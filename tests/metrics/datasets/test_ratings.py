@@ -1,0 +1,89 @@
+"""Ratings of mt-metrics-eval folders become judgments, where nothing is lost on the way."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from annotation.models import Item
+from annotation.uploads import Report
+from metaeval import EvalSet, EvalSetScores
+from metrics.datasets import mtme
+from tests.metrics.datasets.test_mtme import rating, small, written
+
+
+def read(evalset: EvalSet, tmp_path: Path) -> tuple[Any, Report]:
+    report = Report()
+    return mtme.read(written(tmp_path, evalset), "en-de", report), report
+
+
+def esa(*raters: str, score: float = 77.0) -> EvalSet:
+    """ESA of one output; a file of ratings for each rater."""
+    rows = {"A": ((rating((0, 4, "minor")), None), (None, None), (None, None))}
+    names = [f"esa-{n}" if n > 1 else "esa" for n in range(1, len(raters) + 1)]
+    ratings = {
+        name: {"A": ((rows["A"][0][0], rater), *rows["A"][1:])}
+        for name, rater in zip(names, raters, strict=True)
+    }
+    scores = {("esa", "seg"): EvalSetScores({"A": np.array([score, np.nan, np.nan])})}
+    return small(human_scores=scores, ratings=ratings, metric_scores={})
+
+
+def test_esa_ratings_have_scores_and_spans(tmp_path: Path) -> None:
+    draft, report = read(esa("r1"), tmp_path)
+    (campaign,) = draft.campaigns
+    assert (campaign.protocol, campaign.output_scores) == ("esa", {})
+    (judgment,) = campaign.judgments
+    assert (judgment.annotator, judgment.score, len(judgment.spans)) == ("r1", 77, 1)
+    assert not report.warnings
+
+
+@pytest.mark.parametrize(("evalset", "why"), [
+    (esa("r1", "r2"), "several annotators rated an output"),
+    (esa("r1", score=77.5), "the score of an annotator is not known"),
+])  # fmt: skip
+def test_scores_count_where_they_cannot_be_told_apart(
+    tmp_path: Path, evalset: EvalSet, why: str
+) -> None:
+    draft, report = read(evalset, tmp_path)
+    (campaign,) = draft.campaigns
+    assert not campaign.judgments
+    assert len(campaign.output_scores) == 1
+    assert why in str(report.warnings[0])
+
+
+def test_scores_that_the_ratings_do_not_give_are_kept_beside_them(tmp_path: Path) -> None:
+    scores = {("mqm", "seg"): EvalSetScores({"Z.1-x": np.array([-25.0, np.nan, np.nan])})}
+    ratings = {"mqm": {"Z.1-x": ((rating((0, 3, "major")), "r1"), (None, None), (None, None))}}
+    draft, report = read(small(human_scores=scores, ratings=ratings), tmp_path)
+    (campaign,) = draft.campaigns
+    assert len(campaign.judgments) == 1
+    assert campaign.output_scores == {("Z.1-x", "1"): -25.0}
+    assert "both are kept" in str(report.warnings)
+
+
+def test_a_second_rating_by_the_same_rater_is_a_repeat(tmp_path: Path) -> None:
+    one = {"A": ((rating((0, 4, "minor")), "r1"), (None, None), (None, None))}
+    draft, _ = read(small(human_scores={}, ratings={"mqm": one, "mqm-2": one}), tmp_path)
+    (campaign,) = draft.campaigns
+    assert [item.kind for item in campaign.items] == [Item.Kind.TARGET, Item.Kind.REPEAT]
+    assert len(campaign.judgments) == 2
+
+
+def test_errors_without_a_place_are_marked_and_told(tmp_path: Path) -> None:
+    one = {"A": ((rating((4, 4, "minor")), "r1"), (None, None), (None, None))}
+    draft, report = read(small(human_scores={}, ratings={"mqm": one}), tmp_path)
+    (span,) = draft.campaigns[0].judgments[0].spans
+    assert (span.side, span.start, span.end) == ("target", 0, 4)
+    assert "1 errors have no place in their text" in str(report.warnings[0])
+
+
+def test_merged_ratings_stand_for_those_of_single_raters(tmp_path: Path) -> None:
+    one = {"A": ((rating((0, 4, "minor")), "r1"), (None, None), (None, None))}
+    several = {"mqm.merged": one, "mqm.rater1": one, "mqm.rater2": one}
+    scores = {("mqm", "seg"): EvalSetScores({"A": np.array([-1.0, np.nan, np.nan])})}
+    draft, report = read(small(human_scores=scores, ratings=several), tmp_path)
+    (campaign,) = draft.campaigns
+    assert len(campaign.judgments) == 1
+    assert sum("left out, because mqm.merged" in str(note) for note in report.notes) == 2
