@@ -18,6 +18,7 @@ from annotation.entry.links import create_link
 from annotation.models import Assignment, Campaign, Membership, Output
 from metrics.families.bertscore.options import make_info
 from metrics.imported import store
+from metrics.imported.storing import withdraw
 from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
 from tests.addresses import fill, routes
 from tests.world import World, make_campaign, make_test_set, make_user
@@ -218,11 +219,11 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "api-metric-retire": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
     "api-metric-import-list": ("GET", API, API),
     "api-metric-import-detail": ("GET", API, API),
-    "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 403}] * 2),
     "api-mtme-import-list": ("GET", API, API),
     "api-mtme-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
     "api-dataset-import-list": ("GET", API, API),
     "api-dataset-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
+    "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
     "api-checkpoint-list": ("GET", API, API),
     "api-worker-list": ("GET", API, API),
     "api-result-list": ("GET", API, API),
@@ -276,6 +277,7 @@ def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     system = world.test_set.systems.first()
     assert system is not None
     imported = store(world.test_set, "COMET", {}, {system.name: 0.5}).row
+    withdraw(world.test_set, "imported-comet")
     MetricImport.objects.filter(pk=imported.pk).update(id=1)  # type: ignore[union-attr]
     configured = make_info("configured", "Configured", "acme/x", layers=2, shown=())
     ConfiguredMetric.objects.create(
