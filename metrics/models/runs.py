@@ -1,7 +1,6 @@
-"""Metric runs, and scores stored once per signature and content."""
+"""Metric runs: what is to be scored, and which workers have what of it in hand."""
 
 from django.conf import settings
-from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -10,150 +9,8 @@ from django.utils.functional import cached_property
 
 from annotation.models import System, TestSet
 from metrics.base import MetricInfo
-from metrics.registry import METRICS
-
-
-class ConfiguredMetric(models.Model):
-    """A metric that an admin or a training run added: a family of the registry with its options.
-
-    `description` holds the fields of its :class:`MetricInfo` as they were made, so that scores
-    stay readable where the checkpoint is not. Rows are never changed, only retired.
-    """
-
-    name = models.CharField(
-        max_length=60,
-        unique=True,
-        validators=[RegexValidator(r"^[a-z0-9][a-z0-9+.-]*$", "Use a–z, 0–9, + . - for the name.")],
-    )
-    label = models.CharField(max_length=80)
-    family = models.CharField(max_length=40)
-    description = models.JSONField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    retired_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["family", "label", "name"]
-
-    def __str__(self) -> str:
-        return self.label
-
-    @property
-    def info(self) -> MetricInfo:
-        """The description as every metric has one."""
-        fields = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in self.description.items()
-        }
-        return MetricInfo(**fields | {"options": tuple(self.description["options"].items())})
-
-
-def find_info(name: str) -> MetricInfo | None:
-    """Return the description of a metric, retired or not; None where nobody knows it."""
-    if name in METRICS:
-        return METRICS[name][0]
-    row = ConfiguredMetric.objects.filter(name=name).first()
-    return row.info if row else None
-
-
-class MetricSignature(models.Model):
-    """A metric in the exact form that gave its scores.
-
-    `measures` names the values of a score row, `statistics` the additive counts behind them from
-    which a corpus score of any set of segments follows.
-    """
-
-    metric = models.CharField(max_length=60)
-    signature = models.CharField(max_length=1000, unique=True)
-    measures = models.JSONField()
-    statistics = models.JSONField(default=list)
-
-    class Meta:
-        ordering = ["metric", "signature"]
-
-    def __str__(self) -> str:
-        return self.signature
-
-
-class SegmentScore(models.Model):
-    """The score of one content under one signature.
-
-    `values` packs the measures, then the statistics, as little-endian float64: exact, and read
-    for 50,000 outputs at once without parsing. Rows are keyed by content, not by output, so a
-    text that several systems or test sets share is scored once.
-    """
-
-    signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="scores")
-    content_key = models.CharField(max_length=32)
-    values = models.BinaryField()
-
-    class Meta:
-        ordering = ["signature", "content_key"]
-        constraints = [
-            models.UniqueConstraint(fields=["signature", "content_key"], name="segment_score_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.signature_id}:{self.content_key}"
-
-
-class ImportedScores(models.Model):
-    """One system's scores under the signature of an import, of outputs and of the whole system.
-
-    Kept by system and segment, not by content: scores that were computed elsewhere may differ where
-    texts are equal (metrics of documents, random controls), and test sets may have no texts.
-    `segments` packs ids in ascending order as int64, `values` their scores as float64, both
-    little-endian; `value` is the score of the system as a whole, where that was imported.
-    """
-
-    signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="imported")
-    system = models.ForeignKey(System, models.CASCADE, related_name="imported_scores")
-    value = models.FloatField(null=True, blank=True)
-    segments = models.BinaryField(default=bytes)
-    values = models.BinaryField(default=bytes)
-
-    class Meta:
-        ordering = ["signature", "system"]
-        constraints = [
-            models.UniqueConstraint(fields=["signature", "system"], name="imported_system_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.signature_id}:{self.system_id}"
-
-
-class MetricImport(models.Model):
-    """Scores of one metric on one test set that came from elsewhere, as one import left them.
-
-    `signature` stands for every score that the metric then had on the test set. Of the imports
-    that are not withdrawn the newest is shown. Rows are never changed but for being withdrawn.
-    `provenance` says in words whence the scores came, `files` their names and SHA-256.
-    """
-
-    test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="metric_imports")
-    metric = models.CharField(max_length=60)
-    signature = models.ForeignKey(MetricSignature, models.PROTECT, related_name="imports")
-    provenance = models.TextField(blank=True)
-    files = models.JSONField(default=list)
-    n_outputs = models.PositiveIntegerField()
-    n_systems = models.PositiveIntegerField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    withdrawn_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["test_set", "metric", "id"]
-        indexes = [models.Index(fields=["metric"], name="metric_import_of_metric")]
-
-    def __str__(self) -> str:
-        return f"{self.metric} on {self.test_set_id}"
+from metrics.models.catalogue import find_info
+from metrics.models.scores import MetricSignature
 
 
 class MetricRun(models.Model):
@@ -336,6 +193,3 @@ class Lease(models.Model):
 
     def __str__(self) -> str:
         return f"{self.first}+{self.size} of run {self.run_id}"
-
-
-from metrics.dataset_models import DatasetImport as DatasetImport  # noqa: E402

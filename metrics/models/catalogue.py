@@ -1,0 +1,53 @@
+"""Metrics that an admin or a training run added to those of the registry."""
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models
+
+from metrics.base import MetricInfo
+from metrics.registry import METRICS
+
+
+class ConfiguredMetric(models.Model):
+    """A metric that an admin or a training run added: a family of the registry with its options.
+
+    `description` holds the fields of its :class:`MetricInfo` as they were made, so that scores
+    stay readable where the checkpoint is not. Rows are never changed, only retired.
+    """
+
+    name = models.CharField(
+        max_length=60,
+        unique=True,
+        validators=[RegexValidator(r"^[a-z0-9][a-z0-9+.-]*$", "Use a–z, 0–9, + . - for the name.")],
+    )
+    label = models.CharField(max_length=80)
+    family = models.CharField(max_length=40)
+    description = models.JSONField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["family", "label", "name"]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def info(self) -> MetricInfo:
+        """The description as every metric has one."""
+        fields = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in self.description.items()
+        }
+        return MetricInfo(**fields | {"options": tuple(self.description["options"].items())})
+
+
+def find_info(name: str) -> MetricInfo | None:
+    """Return the description of a metric, retired or not; None where nobody knows it."""
+    if name in METRICS:
+        return METRICS[name][0]
+    row = ConfiguredMetric.objects.filter(name=name).first()
+    return row.info if row else None
