@@ -35,7 +35,7 @@ class ParameterSchema(AutoSchema):
         """Return the parameters of the view set's action."""
         found: list[Any] = super().get_override_parameters()
         view: Any = self.view
-        texts = view.takes.get(view.action, {})
+        texts = view.takes.get(getattr(view, "action", None), {})
         return [*found, *(_described(name, text) for name, text in texts.items())]
 
 

@@ -15,10 +15,11 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from annotation import protocols
 from annotation.access import is_admin
+from annotation.api_parameters import TakesParameters
+from annotation.filters import FilterError
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
 from annotation.imports import sources
 from annotation.imports.drafts import CampaignDraft
@@ -145,7 +146,7 @@ def problems_of_form(form: Form) -> list[Problem]:
     return report.problems
 
 
-class ImportView(APIView):
+class ImportView(TakesParameters):
     """Reads tables by a form, as the page does."""
 
     permission_classes = (MayImport,)
@@ -154,7 +155,7 @@ class ImportView(APIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         """Answer a body that is no form as every other error of an import."""
-        if isinstance(exc, ParseError):
+        if isinstance(exc, ParseError | FilterError):
             return refusal(f"The request cannot be read: {exc}", [])
         return super().handle_exception(exc)
 

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import is_site_admin
+from annotation.api_parameters import TakesParameters
 from annotation.uploads import InputFile
 from annotation.uploads.files import too_large
 from metrics import datasets
@@ -22,7 +23,7 @@ from metrics.datasets import mtme, waiting
 from metrics.models import DatasetImport
 
 
-class ProblemSerializer(serializers.Serializer[object]):
+class ReportedSerializer(serializers.Serializer[object]):
     severity = serializers.ChoiceField(choices=["error", "warning", "note"])
     message = serializers.CharField()
     file = serializers.CharField()
@@ -54,7 +55,7 @@ class DatasetImportSerializer(serializers.ModelSerializer[DatasetImport]):
         """Where people look at it."""
         return reverse("dataset-import", args=[row.pk])
 
-    @extend_schema_field(ProblemSerializer(many=True))
+    @extend_schema_field(ReportedSerializer(many=True))
     def get_report(self, row: DatasetImport) -> list[dict[str, Any]]:
         """What is wrong, doubtful or worth knowing, by file, row and field."""
         keys = ("file", "row", "field")
@@ -110,7 +111,10 @@ class PublishedSerializer(serializers.Serializer[object]):
 
 
 class _ImportViewSet(
-    mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[DatasetImport]
+    TakesParameters,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    viewsets.GenericViewSet[DatasetImport],
 ):
     """One's own imports, newest first; those of everybody for site admins."""
 

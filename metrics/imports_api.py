@@ -1,6 +1,7 @@
 """Metric scores that were computed elsewhere, for programs: list, bring in, withdraw."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -13,6 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import may_change_test_set, test_set_refusal
+from annotation.api_parameters import TakesParameters, Texts
+from annotation.filters import FilterError
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from metrics.api import MayRun
@@ -119,10 +122,14 @@ class CheckedScoresSerializer(serializers.Serializer[Checked]):
 
 @extend_schema(tags=["metrics"])
 class MetricImportViewSet(
-    mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MetricImport]
+    TakesParameters,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    viewsets.GenericViewSet[MetricImport],
 ):
     """Imported metric scores, newest first; `?test_set=slug` for one test set."""
 
+    takes: ClassVar[Mapping[str, Texts]] = {"list": {"test_set": "The short name of a test set."}}
     permission_classes = (MayRun,)
     serializer_class = MetricImportSerializer
     parser_classes = (MultiPartParser, FormParser)
@@ -133,7 +140,11 @@ class MetricImportViewSet(
         """Filter by test set."""
         slug = self.request.query_params.get("test_set")
         rows = super().get_queryset()
-        return rows.filter(test_set__slug=slug) if slug else rows
+        if not slug:
+            return rows
+        if not TestSet.objects.filter(slug=slug).exists():
+            raise FilterError(f"test_set: there is no test set {slug!r}")
+        return rows.filter(test_set__slug=slug)
 
     @extend_schema(
         request={"multipart/form-data": MetricScoresSerializer},
