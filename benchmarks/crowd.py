@@ -64,9 +64,10 @@ def multiplied(folder: Any, wanted: int = JUDGMENTS, workers: int = WORKERS) -> 
     Every copy has segments and documents of its own; its workers are told apart too, up to so
     many, and take the work of the others over from there.
     """
-    from annotation.imports import wmt21
+    from annotation.imports import DATASETS, wmt21
 
-    ((test_set, campaign),) = wmt21.read(folder)
+    [pair] = DATASETS["wmt21"].pairs(folder, ["ru-en"])
+    test_set, campaign = wmt21.read(pair)
     names: dict[tuple[str, int], int] = {}  # Of a worker and copy, in order of appearance.
     hits: dict[str, list[int]] = {}
     for index, item in enumerate(campaign.items):
