@@ -122,10 +122,8 @@ def _read_rows(
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)
     _name_texts(rows, texts)
-    if report.errors:
-        return seen
     reader = Reader(options, report, Clock(options.time_zone))
-    found = reader.read(rows, spans)
+    found = reader.read(rows, spans if not report.errors else [])
     answering.say(reader, report)
     if not found and not report.errors:
         report.error("no row holds a judgment", Place(judged[0].name))

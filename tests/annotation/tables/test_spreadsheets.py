@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from tests.annotation.tables.reading import DE_EN, as_files, errors_of, read
+from tests.annotation.tables.reading import DE_EN, as_files, errors_of, read, stored_scores
 
 
 def test_a_spreadsheet_that_separates_by_semicolons(db: None) -> None:
@@ -38,3 +38,19 @@ def test_a_score_that_is_not_known_as_one_is_warned_of(db: None) -> None:
     _, report = read(as_files(own_tsv=f"{head}R1\t1\talpha\t[]\t80\n"), **DE_EN)
     (warning, *_) = map(str, report.warnings)
     assert warning == ("own.tsv, row 1: no column is taken for the score. Is it one of my verdict?")
+
+
+def test_wrong_cells_are_named_together_with_missing_keys(db: None) -> None:
+    text = "rater\tseg\tsystem\tscore\nR1\t\talpha\tgood\n\t2\talpha\t7\nR1\t2\talpha\t3,5\n"
+    assert errors_of(as_files(own_tsv=text), **DE_EN) == [
+        "own.tsv, row 2, seg: it is not said which segment this is",
+        "own.tsv, row 2, score: “good” is no number",
+        "own.tsv, row 3, rater: it is not said who judged",
+        "own.tsv, row 4, score: “3,5” is no number",
+    ]
+
+
+def test_published_scores_under_names_with_blanks_and_points(db: None) -> None:
+    (each,) = stored_scores(as_files(sys_tsv="MT system\tAve. z\tchrF\nA\t0.1\t60\n"), **DE_EN)
+    campaign = each.result.campaign
+    assert [s.value for s in campaign.published_scores.order_by("pk")] == [0.1]
