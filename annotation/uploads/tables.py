@@ -24,6 +24,8 @@ EXTENSIONS = {
 }  # fmt: skip
 # Characters. A paragraph has some thousand; what is longer is a file whose line ends were lost.
 LONGEST_TEXT = 100_000
+# JSON within the quotation marks of a program that quotes: no text begins so, and it is read.
+QUOTED_JSON = ('"[{""', '"{""')
 MOST_COLUMNS = 1_000
 
 
@@ -196,7 +198,9 @@ def _warn_of_quotes(table: Table, report: Report) -> None:
         number
         for number, row in table.rows
         if any(
-            len(cell) > 1 and cell[0] == cell[-1] == '"' and '""' in cell for cell in row.values()
+            len(cell) > 1 and cell[0] == cell[-1] == '"' and '""' in cell
+            for cell in row.values()
+            if not cell.startswith(QUOTED_JSON)
         )
     ]
     if quoted:

@@ -17,6 +17,7 @@ from annotation.imports.mqm_names import our_category
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables import QUOTED_JSON
 
 NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
 SIDES = {
@@ -71,8 +72,8 @@ def _values(row: Row, report: Report) -> list[dict[str, Any]]:
 
 def _unquoted(cell: Any) -> Any:
     """Take off the quotation marks that a program put around JSON in a TSV."""
-    if isinstance(cell, str) and cell.startswith(('"[', '"{')) and cell.endswith('"'):
-        return cell[1:-1].replace('""', '"') if '""' in cell else cell
+    if isinstance(cell, str) and cell.startswith(QUOTED_JSON) and cell.endswith('"'):
+        return cell[1:-1].replace('""', '"')
     return cell
 
 

@@ -128,7 +128,7 @@ def test_the_command_with_its_dry_run(world: World, tmp_path: Path) -> None:
     said = StringIO()
     options = {"test_set": "harbour", "name": "Later", "column": ["wer=annotator"]}
     call_command("import_judgments", path, dry_run=True, stdout=said, **options)
-    assert "Dry run: nothing was stored." in said.getvalue()
+    assert "later: 1 items, 2 judgments.\nDry run: nothing was stored." in said.getvalue()
     assert not Judgment.objects.exists()
     call_command("import_judgments", path, stdout=said, **options)
     assert "later: 1 items, 2 judgments: imported." in said.getvalue()
