@@ -56,7 +56,7 @@ class RefusedSerializer(serializers.Serializer[object]):
     """Why nothing was stored."""
 
     error = serializers.CharField()
-    problems = ProblemSerializer(many=True)
+    problems = ProblemSerializer(many=True, required=False)
 
 
 class TooLargeSerializer(serializers.Serializer[object]):

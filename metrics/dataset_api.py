@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -166,7 +166,6 @@ class FolderImportViewSet(_ImportViewSet):
 class PublishedImportViewSet(_ImportViewSet):
     """Published sets whose files lie on the server."""
 
-    parser_classes = (JSONParser, FormParser, MultiPartParser)
     of_dataset = True
 
     @extend_schema(request=PublishedSerializer, responses={202: DatasetImportSerializer})

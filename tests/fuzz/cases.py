@@ -194,8 +194,10 @@ def _is_file(document: Schema, described: Schema) -> bool:
 
 
 def _instance(operation: Operation, schema: Schema) -> dict[str, Any]:
-    """Return right values for what the schema requires, and for what the hints know."""
-    wanted = set(schema.get("required", ())) | operation.hints.keys()
+    """Return right values for what the schema requires, and for what the hints know; what they
+    know as None is left out."""
+    unwanted = {name for name, hint in operation.hints.items() if hint is None}
+    wanted = (set(schema.get("required", ())) | operation.hints.keys()) - unwanted
     return {
         name: operation.hints.get(name, _value(operation.schema, described))
         for name, described in schema.get("properties", {}).items()
