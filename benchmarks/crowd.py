@@ -58,20 +58,16 @@ def prepare(database: str) -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
 
 
-def published(folder: Any) -> Any:
-    """The test set and campaign of WMT21 ru-en, as drafts."""
-    from annotation.imports import DATASETS, wmt21
-
-    return wmt21.read(*DATASETS["wmt21"].pairs(folder, ["ru-en"]))
-
-
 def multiplied(folder: Any, wanted: int = JUDGMENTS, workers: int = WORKERS) -> Any:
     """WMT21 ru-en again and again, HIT by HIT, until so many judgments are there.
 
     Every copy has segments and documents of its own; its workers are told apart too, up to so
     many, and take the work of the others over from there.
     """
-    test_set, campaign = published(folder)
+    from annotation.imports import DATASETS, wmt21
+
+    [pair] = DATASETS["wmt21"].pairs(folder, ["ru-en"])
+    test_set, campaign = wmt21.read(pair)
     names: dict[tuple[str, int], int] = {}  # Of a worker and copy, in order of appearance.
     hits: dict[str, list[int]] = {}
     for index, item in enumerate(campaign.items):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from annotation.filters import Filters
+from annotation.imports import DATASETS, wmt21
 from annotation.models import Campaign, Item, Judgment, Output
 from annotation.quality import quality_report
 from benchmarks import crowd
@@ -37,7 +38,8 @@ def test_pages_are_measured_over_judgments_of_annotators(db: None) -> None:
 
 
 def test_crowds_are_multiplied_hit_by_hit(data_dir: Path) -> None:
-    one, _ = crowd.published(data_dir)
+    [pair] = DATASETS["wmt21"].pairs(data_dir, ["ru-en"])
+    one, _ = wmt21.read(pair)
     test_set, campaign = crowd.multiplied(data_dir, wanted=15_000, workers=100)
     assert len(campaign.items) == len(campaign.judgments) >= 15_000
     assert len({given.annotator for given in campaign.judgments}) == 100
