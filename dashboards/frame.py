@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 import metaeval
 from annotation.filters import Filters
-from annotation.models import Campaign, Output
+from annotation.models import Campaign, Output, System
+from annotation.once import once
 from dashboards.measures import read_measures
 from dashboards.selectors import Floats, HumanScores, human_scores
 from metrics.scores import MeasureScores
@@ -37,16 +38,19 @@ class Frame:
 def read_frame(campaign: Campaign, filters: Filters) -> Frame:
     """Read the human scores under a reader's filters and all stored metric scores."""
     human = human_scores(campaign, filters)
-    return Frame(human, read_measures(campaign, human), _outputs(human))
+    outputs = _outputs(human.systems, human.segments)
+    return Frame(human, read_measures(campaign, human), outputs)
 
 
-def _outputs(human: HumanScores) -> Integers:
-    row = {system.pk: index for index, system in enumerate(human.systems)}
-    column = {segment: index for index, segment in enumerate(human.segments)}
+@once
+def _outputs(systems: tuple[System, ...], segments: tuple[int, ...]) -> Integers:
+    row = {system.pk: index for index, system in enumerate(systems)}
+    column = {segment: index for index, segment in enumerate(segments)}
     grid = np.full((len(row), len(column)), NOTHING, dtype=np.int64)
-    places = Output.objects.filter(system__in=human.systems).order_by()
+    places = Output.objects.filter(system__in=systems).order_by()
     for pk, system, segment in places.values_list("pk", "system_id", "segment_id"):
         grid[row[system], column[segment]] = pk
+    grid.flags.writeable = False
     return grid
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.models import Campaign
+from annotation.models import Campaign, System, TestSet
+from annotation.once import once
 from annotation.uploads.problems import some
 from dashboards.selectors import HumanScores
 from metrics.base import ScoreWarning
@@ -40,8 +41,13 @@ def read_measures(campaign: Campaign, human: HumanScores) -> dict[str, MeasureSc
 
     Imported scores of whole systems are left out where the reader chose documents: they are of all.
     """
-    measures = system_scores(campaign.test_set, human.systems).measures
+    measures = _stored(campaign.test_set, human.systems)
     return {key: _imported(each, human) for key, each in measures.items()}
+
+
+@once
+def _stored(test_set: TestSet, systems: tuple[System, ...]) -> Mapping[str, MeasureScores]:
+    return system_scores(test_set, systems).measures
 
 
 def _imported(measure: MeasureScores, human: HumanScores) -> MeasureScores:

@@ -7,6 +7,11 @@ from typing import Any, Self
 from annotation.filters import FilterError, Filters
 
 
+def general(filters: Filters) -> Filters:
+    """Return the filters of all pages, without the choices of one."""
+    return Filters(**{each.name: getattr(filters, each.name) for each in fields(Filters)})
+
+
 @dataclass(frozen=True)
 class Choice(Filters):
     """Filters and a page's own fields, which subclasses add: text, empty where nothing is chosen.
@@ -38,8 +43,7 @@ class Choice(Filters):
 
     def shared(self) -> Filters:
         """The filters of all pages alone."""
-        own = self.own()
-        return Filters(**{name: value for name, value in vars(self).items() if name not in own})
+        return general(self)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values, the same for the same choice."""

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from annotation.once import one_computation
 from dashboards import analyses
 from dashboards.models import Analysis
 from dashboards.state import digest, state_of
@@ -201,7 +202,8 @@ def compute(pk: int) -> bool:
     began = time.monotonic()
     try:
         filters = analyses.filters_of(row.kind).from_json(row.filters)
-        document = analyses.load(row.kind).compute(row.campaign, filters)
+        with one_computation():
+            document = analyses.load(row.kind).compute(row.campaign, filters)
         stored = {"status": Status.DONE, "payload": _pack(document)}
     except Exception as error:
         logger.exception("Analysis %s failed", pk)

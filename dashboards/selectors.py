@@ -10,7 +10,9 @@ import metaeval
 from annotation.filters import RAW, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
 from annotation.models import Campaign, Output, PublishedScore, System
+from annotation.once import once
 from annotation.quality import JudgmentColumns, standardise
+from dashboards.page_choice import general
 
 __all__ = ["RAW", "USUAL", "HumanScores", "Z", "human_scores", "output_means", "unique_names"]
 Floats = NDArray[np.float64]
@@ -86,12 +88,18 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
     """
     if isinstance(filters, str):
         filters = Filters(scores=filters)
-    filters = filters.of(campaign)
+    return _human_scores(campaign, general(filters).of(campaign))
+
+
+@once
+def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
     systems = tuple(campaign.systems.order_by("name", "length_ratio"))
     segments = tuple(campaign.test_set.segments.order_by("position").values_list("pk", flat=True))
     published = campaign.published_scores.exists()
     read = _published if published else _judged
-    return read(campaign, systems, segments, filters)
+    found = read(campaign, systems, segments, filters)
+    found.values.flags.writeable = False
+    return found
 
 
 def _published(

@@ -20,7 +20,7 @@ from metaeval.lengths import length_deviation
 from metaeval.scores import ScoreMatrix
 from metaeval.system_columns import Scored
 from metaeval.system_table import SystemTable, system_table
-from metaeval.tables import read_score_table
+from metaeval.tables import read_score_table, score_columns
 from metaeval.textfiles import FormatError, Table
 
 Row = dict[str, Any]
@@ -84,8 +84,7 @@ def read_scores(
     ``human_systems`` is a file with columns system and score, ``metric_systems`` one with metric,
     system and score. Raises FormatError or ValueError.
     """
-    header = Table(path, ["system", "segment"]).header
-    matrices = read_score_table(path, columns=[n for n in header if n not in ("system", "segment")])
+    matrices = _grid(path)
     if human not in matrices:
         raise ValueError(f"{path}: no column {human}")
     gold = matrices.pop(human)
@@ -101,13 +100,18 @@ def read_scores(
     return ScoreFile(gold, matrices, read, lower, systems, given)
 
 
+def _grid(path: str | Path) -> dict[str, ScoreMatrix]:
+    """Every column but those that say which cell it is."""
+    table = Table(path, ["system", "segment"])
+    return score_columns(table, [n for n in table.header if n not in ("system", "segment")])
+
+
 def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
     formula, _, path = text.partition("=")
     if formula not in FORMULAS or not path:
         known = ", ".join(FORMULAS)
         raise ValueError(f"counts of {name}: expected FORMULA=FILE with one of {known}")
-    header = Table(path, ["system", "segment"]).header
-    planes = read_score_table(path, columns=[n for n in header if n not in ("system", "segment")])
+    planes = _grid(path)
     stack = np.stack([plane.values for plane in planes.values()], axis=2)
     first = next(iter(planes.values()))
     if (first.systems, first.segments) != (human.systems, human.segments):

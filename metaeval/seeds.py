@@ -115,16 +115,21 @@ def violation_ratio(first: FloatArray, second: FloatArray) -> float:
 
     0: the first is stochastically larger; .5 where the two are equal.
     """
-    grid = np.unique(
-        np.concatenate([np.arange(len(first)) / len(first), np.arange(len(second)) / len(second)])
-    )
+    return float(_violation_ratios(first[None], second[None])[0])
+
+
+def _violation_ratios(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return `violation_ratio` of every row."""
+    n, m = first.shape[1], second.shape[1]
+    grid = np.unique(np.concatenate([np.arange(n) / n, np.arange(m) / m]))
     widths = np.diff(np.append(grid, 1.0))
     middles = grid + widths / 2.0
-    upper = np.sort(first)[np.minimum((middles * len(first)).astype(int), len(first) - 1)]
-    lower = np.sort(second)[np.minimum((middles * len(second)).astype(int), len(second) - 1)]
+    upper = np.sort(first)[:, np.minimum((middles * n).astype(int), n - 1)]
+    lower = np.sort(second)[:, np.minimum((middles * m).astype(int), m - 1)]
     gaps = (upper - lower) ** 2 * widths
-    total = float(gaps.sum())
-    return float(gaps[upper < lower].sum()) / total if total > 0.0 else 0.5
+    total = gaps.sum(axis=1)
+    worse = np.where(upper < lower, gaps, 0.0).sum(axis=1)
+    return np.divide(worse, total, out=np.full(len(gaps), 0.5), where=total > 0.0)
 
 
 def _upper_bound(
@@ -133,9 +138,10 @@ def _upper_bound(
     from scipy.special import ndtri
 
     generator = stream(seed, 1)
-    ratios = [
-        violation_ratio(generator.choice(x, len(x)), generator.choice(y, len(y))) for _ in range(n)
-    ]
+    # Sample by sample, first of x and then of y.
+    ends = np.repeat([len(x), len(y)], [len(x), len(y)])
+    draws = generator.integers(0, ends, (n, len(ends)))
+    ratios = _violation_ratios(x[draws[:, : len(x)]], y[draws[:, len(x) :]])
     return float(np.clip(violation + ndtri(confidence) * np.std(ratios), 0.0, 1.0))
 
 

@@ -17,6 +17,8 @@ from metaeval.scores import ScoreMatrix
 from metaeval.system_tests import paired_bootstrap
 
 Scored = ScoreMatrix | CorpusStatistics
+# p, difference and number of segments of two systems.
+Compared = tuple[float, float, int]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,40 +55,89 @@ class MetricColumn(Result):
     is_given: bool = False
 
 
-def metric_column(
+@dataclass(frozen=True, eq=False)
+class MetricOrder:
+    """A metric's systems with a score, before they are tested; ``order`` is best first."""
+
+    name: str
+    counts: CorpusStatistics
+    present: BoolArray
+    values: FloatArray
+    order: IntArray
+    sign: float
+    versus: str
+    notes: Notes
+    given: Mapping[str, float] | None
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Places in the order of the systems that are compared."""
+        return _pairs(len(self.order), self.versus)
+
+    def rows(self, pair: tuple[int, int]) -> IntArray:
+        """The two systems of such a pair."""
+        return self.order[list(pair)]
+
+    def n_shared(self, pair: tuple[int, int]) -> int:
+        """On how many segments they are compared."""
+        return int(self.present[self.rows(pair)].all(axis=0).sum())
+
+
+def metric_order(
     name: str,
     scores: Scored,
     is_lower_better: bool,
-    human: tuple[ScoreMatrix, Mapping[str, float] | None],
     versus: str,
-    n_resamples: int,
-    seed: int,
     given: Mapping[str, float] | None = None,
-) -> MetricColumn:
-    """Return a metric's column; ``human`` is segment scores, and system scores as published.
-
-    ``given`` are system scores that the metric came with.
-    """
+) -> MetricOrder:
+    """Put the systems in a metric's order; ``given`` are system scores that it came with."""
     notes = Notes()
     counts, present = _present(scores, notes) if given is None else _with_scores(scores, given)
     values = counts.system_scores() if given is None else _in_order(counts.systems, given)
     sign = -1.0 if is_lower_better else 1.0
     order = np.lexsort((np.array(counts.systems), -sign * values))
-    ranked = [counts.systems[i] for i in order]
-    pairs = _pairs(len(ranked), versus)
-    tests = [_compare(counts, present, order[[i, j]], n_resamples, seed) for i, j in pairs]
-    pvalues, differences, shared = _placed(len(ranked), pairs, tests)
+    return MetricOrder(name, counts, present, values, order, sign, versus, notes, given)
+
+
+def compare_neighbours(
+    orders: Sequence[MetricOrder], n_resamples: int, seed: int
+) -> list[list[Compared]]:
+    """Test the pairs of all metrics; those over equally many segments share the draws.
+
+    These are too many to be kept, so such pairs come one after the other.
+    """
+    every = [(number, pair) for number, one in enumerate(orders) for pair in one.pairs]
+    every.sort(key=lambda each: orders[each[0]].n_shared(each[1]))
+    tests = {
+        (number, pair): _compare(one.counts, one.present, one.rows(pair), n_resamples, seed)
+        for number, pair in every
+        for one in (orders[number],)
+    }
+    return [[tests[number, pair] for pair in one.pairs] for number, one in enumerate(orders)]
+
+
+def metric_column(
+    of: MetricOrder,
+    tests: Sequence[Compared],
+    human: tuple[ScoreMatrix, Mapping[str, float] | None],
+) -> MetricColumn:
+    """Return a metric's column from the tests of its pairs.
+
+    ``human`` is segment scores, and system scores as published.
+    """
+    counts, present, order, values = of.counts, of.present, of.order, of.values
+    pvalues, differences, shared = _placed(len(order), of.pairs, tests)
     told, compared, judged = _same_segments(counts, present, *human)
-    if given is not None:
+    if of.given is not None:
         told, compared, judged = _as_given(counts.systems, values, *human)
-    tau, accuracy, n_shared = _agreement(told, sign * compared)
-    turned = sign * differences * (1.0 if versus == "next" else -1.0)
+    tau, accuracy, n_shared = _agreement(told, of.sign * compared)
+    turned = of.sign * differences * (1.0 if of.versus == "next" else -1.0)
     return MetricColumn(
         n=int(present.sum(axis=1).min(initial=len(counts.segments))),
-        reasons=notes.reasons,
-        metric=name,
-        is_lower_better=is_lower_better,
-        systems=tuple(ranked),
+        reasons=of.notes.reasons,
+        metric=of.name,
+        is_lower_better=of.sign < 0,
+        systems=tuple(counts.systems[row] for row in order),
         scores=values[order],
         counts=present.sum(axis=1)[order],
         pvalues=pvalues,
@@ -102,7 +153,7 @@ def metric_column(
         tau=tau,
         accuracy=accuracy,
         n_shared=n_shared,
-        is_given=given is not None,
+        is_given=of.given is not None,
     )
 
 
@@ -175,7 +226,7 @@ def _pairs(size: int, versus: str) -> list[tuple[int, int]]:
 
 def _compare(
     counts: CorpusStatistics, present: BoolArray, rows: IntArray, n_resamples: int, seed: int
-) -> tuple[float, float, int]:
+) -> Compared:
     """Return p, difference and number of segments of two systems over those that both have."""
     shared = present[rows].all(axis=0)
     n = int(shared.sum())
@@ -192,7 +243,7 @@ def _compare(
 
 
 def _placed(
-    size: int, pairs: Sequence[tuple[int, int]], tests: Sequence[tuple[float, float, int]]
+    size: int, pairs: Sequence[tuple[int, int]], tests: Sequence[Compared]
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """The comparisons at the places of their first systems; nan and 0 where there is none."""
     pvalues, differences = np.full(size, np.nan), np.full(size, np.nan)

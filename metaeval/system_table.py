@@ -12,7 +12,13 @@ from metaeval.ranking import LEAST_SHARED, SystemRanking, rank_systems
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import MissingDataWarning, Notes, Result, TooFewWarning
 from metaeval.scores import ScoreMatrix
-from metaeval.system_columns import MetricColumn, Scored, metric_column
+from metaeval.system_columns import (
+    MetricColumn,
+    Scored,
+    compare_neighbours,
+    metric_column,
+    metric_order,
+)
 
 VERSUS = ("next", "best")
 NO_RANKING = "No system has human scores: there is no human ranking."
@@ -88,18 +94,14 @@ def system_table(
         notes.warn(TooFewWarning(NO_RANKING if human_systems is None else NO_CLUSTERS))
     else:
         notes.absorb(ranking)
-    columns = tuple(
-        metric_column(
-            name,
-            scores,
-            name in lower,
-            (human, human_systems),
-            versus,
-            n_resamples,
-            seed,
-            (given or {}).get(name),
-        )
+    orders = [
+        metric_order(name, scores, name in lower, versus, (given or {}).get(name))
         for name, scores in metrics.items()
+    ]
+    tests = compare_neighbours(orders, n_resamples, seed)
+    columns = tuple(
+        metric_column(one, compared, (human, human_systems))
+        for one, compared in zip(orders, tests, strict=True)
     )
     _note(notes, columns, versus)
     return SystemTable(

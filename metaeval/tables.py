@@ -56,7 +56,11 @@ def read_score_table(
     ...     read_score_table(path)["mqm"].values.tolist()
     [[-5.0, nan], [0.0, nan]]
     """
-    table = Table(path, ["system"], optional=["segment|seg|seg_id|sid"])
+    return score_columns(Table(path, ["system"], optional=["segment|seg|seg_id|sid"]), columns)
+
+
+def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[str, ScoreMatrix]:
+    """Return the measures of a table that has been read, as `read_score_table` does."""
     keys = set(table.columns.values())
     wanted = {name: table.header.index(name) for name in columns or () if name in table.header}
     for name in columns or ():
@@ -74,12 +78,12 @@ def read_score_table(
     systems = list(dict.fromkeys(system for system, _ in cells))
     segments = list(dict.fromkeys(segment for _, segment in cells))
     at = {name: i for i, name in enumerate(systems)}, {name: j for j, name in enumerate(segments)}
+    places = [at[0][system] for system, _ in cells], [at[1][segment] for _, segment in cells]
     result = {}
     for name, column in wanted.items():
         table.columns[name] = column
         values = np.full((len(systems), len(segments)), np.nan)
-        for (system, segment), (line, row) in zip(cells, table.rows, strict=True):
-            values[at[0][system], at[1][segment]] = table.number(line, row, name)
+        values[places] = table.numbers(name)
         result[name] = ScoreMatrix(values, systems, segments)
     return result
 

@@ -128,6 +128,19 @@ class Table:
         """Return a number; an empty field is nan."""
         return number(self.path, line, name, row[self.columns[name]])
 
+    def numbers(self, name: str) -> list[float]:
+        """Return a column of numbers; an empty field is nan."""
+        column = self.columns[name]
+        try:
+            values = [float(row[column] or "nan") for _, row in self.rows]
+        except ValueError:
+            values = [math.nan] * len(self.rows)
+        # Whatever is no finite number is looked at again: white space alone is empty, too.
+        return [
+            value if math.isfinite(value) else self.number(line, row, name)
+            for value, (line, row) in zip(values, self.rows, strict=True)
+        ]
+
     @staticmethod
     def _tabbed(lines: list[str]) -> list[list[str]]:
         return list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from metaeval import SeedComparison
 from training import sweeps
 from training.models import TrainingJob
-from training.sweeps import Values
 
 NO_SPREAD = (
     "Where the difference is the same with every seed, the t test and Wilcoxon's test have no p."
@@ -50,24 +48,11 @@ def over_seeds(jobs: Sequence[TrainingJob]) -> Differences | None:
     if not others:
         return None
     base = sweeps.accuracies(first)
-    found = {each.label: _compare(sweeps.accuracies(each), base) for each in others}
+    found = {each.label: sweeps.compare(sweeps.accuracies(each), base) for each in others}
     tested = {label: each for label, each in found.items() if each is not None}
     rows = [_row(label, each) for label, each in tested.items()]
     untested = [label for label in found if label not in tested]
     return Differences(first.label, rows, untested, _notes(rows, tested.values()))
-
-
-def _compare(values: Values, base: Values) -> SeedComparison | None:
-    return _remembered(tuple(sorted(values.items())), tuple(sorted(base.items())))
-
-
-# The bootstrap of almost stochastic order takes a moment for each of up to a hundred settings, and
-# what has finished does not change.
-@lru_cache(maxsize=1024)
-def _remembered(
-    values: tuple[tuple[int, float], ...], base: tuple[tuple[int, float], ...]
-) -> SeedComparison | None:
-    return sweeps.compare(dict(values), dict(base))
 
 
 def _row(label: str, found: SeedComparison) -> Difference:

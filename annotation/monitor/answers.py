@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Sum, Window
+from django.db.models import Count, F, Max, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
 from annotation.models import Campaign, Judgment
@@ -18,11 +18,15 @@ def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
 
 
 def read_answers(campaign: Campaign) -> dict[int, dict[str, Any]]:
-    """Paid times, doubts and remarks by annotator; `seconds` is the median of current answers."""
+    """Paid times, doubts, remarks and the last answer by annotator.
+
+    `seconds` is the median of current answers.
+    """
     counts: QuerySet[Judgment, Any] = judgments_of(campaign).values(who=F(ANNOTATOR)).annotate(
         paid_ms=Sum("paid_ms", default=0),
         n_doubtful=Count("pk", filter=~Q(time_doubt="")),
         n_remarks=Count("pk", filter=REMARK),
+        last=Max("submitted_at"),
     )  # fmt: skip
     medians = _medians(campaign)
     return {row["who"]: row | {"seconds": medians.get(row["who"])} for row in counts}

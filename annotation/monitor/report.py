@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, F, Max, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, Campaign
+from annotation.models import Assignment, Campaign, Judgment
 from annotation.monitor.answers import read_answers
 from annotation.monitor.completion import GIVEN, OPEN, count_wanted
 from annotation.monitor.controls import Repeats, Share, read_controls
@@ -22,7 +22,6 @@ HOURS = 24
 PROGRESS = {
     "done": Count("completed_at"),
     "total": Count("pk", filter=OPEN | Q(completed_at__isnull=False)),
-    "last": Max("completed_at"),
 }
 
 
@@ -31,8 +30,8 @@ class AnnotatorState:
     """One annotator; `seconds` is the median paid time of an item, None before the first.
 
     `seconds_left` is that times the items still open. `paid_ms` sums every answer, revisions
-    included; `n_doubtful` counts answers whose reported times cannot be. `last` is when the last
-    item was answered.
+    included; `n_doubtful` counts answers whose reported times cannot be. `last` is when they last
+    gave an answer, None where no answer has a time.
     """
 
     pk: int
@@ -150,7 +149,7 @@ def _people(campaign: Campaign) -> list[dict[str, Any]]:
     rows = Assignment.objects.filter(annotator__campaign=campaign).order_by()
     given = rows.values(who=F("annotator_id")).annotate(**GIVEN, **PROGRESS)
     counts = {row["who"]: row for row in given}
-    nothing = dict.fromkeys((*GIVEN, *PROGRESS), 0) | {"last": None}
+    nothing = dict.fromkeys((*GIVEN, *PROGRESS), 0)
     return [person | counts.get(person["pk"], nothing) for person in people]
 
 
@@ -170,7 +169,7 @@ def _annotator(
     controls: Mapping[str, Any],
     now: datetime,
 ) -> AnnotatorState:
-    done, total, last = person["done"], person["total"], person["last"]
+    done, total, last = person["done"], person["total"], answers.get("last")
     seconds = answers.get("seconds")
     return AnnotatorState(
         pk=person["pk"],
@@ -204,7 +203,10 @@ def _state(
 
 
 def _hours(campaign: Campaign, now: datetime) -> list[Hour]:
-    """Items answered in each of the last 24 hours, the oldest first; empty hours are there too."""
+    """Items answered in each of the last 24 hours, the oldest first; empty hours are there too.
+
+    Imported answers without times count nowhere: they are done since their import, given before.
+    """
     this_hour = now.replace(minute=0, second=0, microsecond=0)
     first = this_hour - timedelta(hours=HOURS - 1)
     starts = [first + timedelta(hours=step) for step in range(HOURS)]
@@ -212,7 +214,10 @@ def _hours(campaign: Campaign, now: datetime) -> list[Hour]:
         f"since_{n}": Count("pk", filter=Q(completed_at__gte=start))
         for n, start in enumerate(starts)
     }
-    rows = Assignment.objects.filter(annotator__campaign=campaign, completed_at__gte=first)
+    timed = Judgment.objects.filter(assignment=OuterRef("pk"), submitted_at__isnull=False)
+    rows = Assignment.objects.filter(
+        Exists(timed), annotator__campaign=campaign, completed_at__gte=first
+    )
     counts = [*rows.aggregate(**since).values(), 0]
     return [Hour(start, counts[n] - counts[n + 1]) for n, start in enumerate(starts)]
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
+from annotation.once import is_one_computation, once
 
 NOTHING = -1
 REPLACED = (Item.Kind.BAD_REF, Item.Kind.TRAP, Item.Kind.REF)
@@ -91,7 +92,19 @@ class JudgmentColumns:
 
 
 def read_columns(campaign: Campaign, *, with_excluded: bool = False) -> JudgmentColumns:
-    """Read all current judgments of a campaign, except practice and excluded annotators'."""
+    """Read all current judgments of a campaign, except practice and excluded annotators'.
+
+    Within one computation the database is asked once for both; nothing can be written to a column.
+    """
+    if with_excluded or not is_one_computation():
+        return _read(campaign, with_excluded)
+    everybody = _read(campaign, True)
+    excluded = campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)
+    return everybody.select(~np.isin(everybody.annotator, list(excluded)))
+
+
+@once
+def _read(campaign: Campaign, with_excluded: bool) -> JudgmentColumns:
     current = Judgment.objects.filter(is_current=True, assignment__annotator__campaign=campaign)
     if not with_excluded:
         current = current.filter(assignment__annotator__excluded_at=None)
@@ -103,7 +116,7 @@ def read_columns(campaign: Campaign, *, with_excluded: bool = False) -> Judgment
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
     annotator, item, kind, output, segment, partner, screen, low, high, score, *times = columns
     started, submitted, together, paid, active, doubt = times
-    return JudgmentColumns(
+    found = JudgmentColumns(
         annotator=np.array(annotator, dtype=np.int64),
         item=np.array(item, dtype=np.int64),
         kind=np.array(kind, dtype="U10"),
@@ -128,6 +141,9 @@ def read_columns(campaign: Campaign, *, with_excluded: bool = False) -> Judgment
             [np.nan if end is None else end.timestamp() for end in submitted], dtype=np.float64
         ),
     )
+    for each in fields(found):
+        getattr(found, each.name).flags.writeable = False
+    return found
 
 
 def _beside_control(

@@ -64,7 +64,7 @@ def _judgments(content: Content) -> Iterator[str]:
     columns, campaign = content.judgments, content.campaign
     labels = dict(campaign.annotators.values_list("pk", "label"))
     items = _items(content)
-    times = _times(content)
+    times, is_target = _times(content), columns.is_target
     yield _line(*JUDGMENT_COLUMNS)
     for row in range(len(columns)):
         annotator, item = int(columns.annotator[row]), int(columns.item[row])
@@ -75,7 +75,7 @@ def _judgments(content: Content) -> Iterator[str]:
             system,
             segment,
             plain_number(float(columns.score[row])),
-            int(columns.is_target[row]),
+            int(is_target[row]),
             plain_number(float(columns.seconds[row])),
             _stamp(times.get((annotator, item))),
             item,

@@ -6,8 +6,8 @@ from typing import Any
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards import results
+from dashboards.page_choice import general
 from dashboards.trust.reasons import LABELS, SUMMARIES, Reason, Severity, Verdict, document_of
-from dashboards.trust.verdict import general
 
 Document = dict[str, Any]
 # The fields of the verdict that stand in documents.

@@ -1,6 +1,6 @@
 """The verdict on a campaign under a reader's filters, as a document."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from annotation.models import Campaign
 from annotation.quality import JudgmentColumns, quality_report
 from annotation.quality.columns import Floats
 from dashboards.analyses.overview import agreement
+from dashboards.page_choice import general
 from dashboards.plain import plain
 from dashboards.selectors import human_scores
 from dashboards.trust import amount, judging
@@ -34,11 +35,6 @@ def trust_of(campaign: Campaign, filters: Filters) -> Document:
     is_judged = counted.n_systems > 0
     found = document_of(reasons if is_judged else [], is_judged=is_judged)
     return about | found | vars(counted)
-
-
-def general(filters: Filters) -> Filters:
-    """Return the filters of all pages, without the choices of one."""
-    return Filters(**{each.name: getattr(filters, each.name) for each in fields(Filters)})
 
 
 def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None:

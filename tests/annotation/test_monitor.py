@@ -1,12 +1,15 @@
 """The live monitor: who is where, how fast, how well; never more queries for more people."""
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
 
 import krippendorff
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -144,6 +147,22 @@ def test_pace_and_estimated_finish(world: World) -> None:
     assert hours == pytest.approx((report.total - 5) / 0.4, rel=0.01)
     assert len(report.hours) == 24
     assert monitor_report(close_campaign(campaign=campaign)).finish_at is None
+
+
+def test_imported_answers_were_not_given_today(world: World, tmp_path: Path) -> None:
+    """Without a time they are done since the import, which is no time at which anybody worked."""
+    path = tmp_path / "own.tsv"
+    path.write_text(
+        "annotator\tsegment\tsystem\tscore\ttime\n"
+        "R1\t1\tstrong\t80\t\nR2\t1\tstrong\t60\t2021-08-05T10:00:00Z\n"
+    )
+    call_command("import_judgments", path, test_set="harbour", name="Later", stdout=StringIO())
+    campaign = Campaign.objects.get(slug="later")
+    report = monitor_report(campaign)
+    assert (report.done, report.per_hour, sum(hour.n for hour in report.hours)) == (2, None, 0)
+    assert [one.state for one in report.annotators] == ["done", "done"]
+    assert state(campaign, "R1").last is None
+    assert state(campaign, "R2").last == datetime(2021, 8, 5, 10, tzinfo=UTC)
 
 
 def test_what_is_wanted_leaves_out_practice_and_excluded(world: World) -> None:

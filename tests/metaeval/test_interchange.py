@@ -155,6 +155,15 @@ def test_bad_tables_are_refused(tmp_path):
     path.write_text("system\tseg\tm\nA\t1\tx\n")
     with pytest.raises(FormatError, match="line 2: field m: expected a number, got 'x'"):
         read_score_table(path, columns=["m"])
+    # What Python reads as a number and is none, and white space alone, which is no score.
+    for text in ("nan", "inf", "-1e999"):
+        path.write_text(f"system\tseg\tm\nA\t1\t2\nA\t2\t \nA\t3\t{text}\n")
+        with pytest.raises(FormatError, match=f"line 4: field m: expected a number, got '{text}'"):
+            read_score_table(path, columns=["m"])
+    path.write_text("system\tseg\tm\nA\t1\t2\nA\t2\t \nA\t3\t\n")
+    np.testing.assert_array_equal(
+        read_score_table(path, columns=["m"])["m"].values, [[2, np.nan, np.nan]]
+    )
     path.write_text("system\tseg_id\trater\tcategory\tseverity\nA\t1\tr\tx\tHuge\n")
     with pytest.raises(FormatError, match="line 2: field severity"):
         read_mqm(path)
