@@ -101,7 +101,7 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
-    choices, columns = Choices(), None
+    choices, columns = Choices(lower=None), None
     if request.method == "POST":
         columns = said_columns(request.POST)
         choices = choices_of(request.POST, columns)

@@ -143,3 +143,20 @@ def test_the_list_of_metrics_has_no_run_of_them(world: World, as_owner: Client) 
     page = as_owner.get("/metrics/").text
     assert "Imported scores" in page
     assert "COMET (imported)" in page
+
+
+def test_a_direction_that_was_said_is_not_turned_by_the_next_import(
+    world: World, as_owner: Client
+) -> None:
+    """What is shown as better when lower is proposed as such, and nothing changes."""
+    address = send(as_owner)
+    page = as_owner.get(address).text
+    sent = filled(page, **{"lower-1": "on"})
+    page = as_owner.post(address, {**sent, "again": "1"}).text
+    as_owner.post(address, filled(page, **{"import": "1"}))
+    address = send(as_owner)
+    page = unescape(as_owner.get(address).text)
+    assert filled(page)["lower-1"] == "on"
+    assert "in the other direction" not in page
+    done = as_owner.post(address, filled(page, **{"import": "1"}), follow=True)
+    assert "Nothing changed" in done.text
