@@ -171,3 +171,20 @@ def test_a_name_that_is_not_there_is_told_once_beside_those_that_are(
     assert "strong" in page
     page = unescape(as_owner.get(send(as_owner, "segment\tm\n1\t0.5\n")).text)
     assert "no column names the system; there are m, segment. Add one" in page
+
+
+@pytest.mark.parametrize(
+    ("role", "sentence"),
+    [
+        ("campaign admin", "belongs to owner, and is not shared"),
+        ("researcher", "added by campaign"),
+    ],
+)
+def test_who_may_not_add_reads_why(
+    world: World, as_owner: Client, role: str, sentence: str
+) -> None:
+    as_owner.force_login(make_user("guest", role))
+    page = as_owner.get(ADDRESS)
+    assert page.status_code == 200
+    assert sentence in page.text
+    assert 'type="file"' not in page.text
