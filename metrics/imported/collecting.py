@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isinf, nan
 from typing import Any
@@ -63,18 +64,26 @@ class Collector:
 
     def system(self, name: str, place: Place) -> int | None:
         """Find a system; None, with the reason reported, where there is none."""
-        return self._find("system", self.names.systems, name, place)
+        known = self.names.labels.values()
+        return self._find("system", self.names.systems, known, name, place)
 
     def segment(self, key: str, place: Place) -> int | None:
         """Find a segment; None, with the reason reported, where there is none."""
-        return self._find("segment", self.names.segments, key, place)
+        return self._find("segment", self.names.segments, self.names.segments, key, place)
 
-    def _find(self, what: str, among: Any, name: str, place: Place) -> int | None:
-        found: int | None = among.get(name)
+    def _find(
+        self,
+        what: str,
+        among: Mapping[str, int],
+        known: Iterable[str],
+        name: str,
+        place: Place,
+    ) -> int | None:
+        found = among.get(name)
         if found is None:
             place = place._replace(field=what)
             if name:
-                there = some(list(among), 6) or "none"
+                there = some(sorted(known), 6) or "none"
                 sentence = f"the test set has no {what} “{name}”; there are {there}"
                 self._unknown(what, name, sentence, place)
             else:
