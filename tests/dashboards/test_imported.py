@@ -198,12 +198,13 @@ def test_the_bundle_reproduces_imported_scores(meta: Campaign, tmp_path: Path) -
 
 def test_wmt17_sentence_bleu_stands_beside_ours(db: None) -> None:
     """The column that came with the data: r with the humans over 560 outputs."""
-    from annotation.imports import DATASETS, store_campaign  # noqa: F401
-    from annotation.imports.wmt17 import read
+    from annotation.imports import store_campaign
     from annotation.uploads import store
-    from metrics import runs, scoring
+    from metrics import datasets, runs, scoring
 
-    for test_set_draft, campaign_draft in read(Path(settings.DATA_DIR)):
+    for pair in datasets.pairs("wmt17", Path(settings.DATA_DIR)):
+        [draft] = datasets.read("wmt17", pair)
+        test_set_draft, [campaign_draft] = draft.test_set, draft.campaigns
         test_set = store(test_set_draft).test_set
         campaign = store_campaign(campaign_draft, test_set).campaign
         direction = test_set.direction
