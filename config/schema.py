@@ -28,6 +28,7 @@ BY_STATUS = {
     "403": ("Refusal", "Nobody is signed in, or the account lacks the role."),
     "404": ("Refusal", "There is no such thing, or it is not the account's to see."),
     "406": ("Refusal", "The answer exists as JSON only."),
+    "507": ("Refusal", "A disk of the server, or its database, is full."),
 }
 WITH_BODY = {"415": ("Refusal", "The body is of a type that is not read here.")}
 

@@ -23,4 +23,4 @@ urlpatterns = [
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.forbidden"
 handler404 = "annotation.views.errors.not_found"
-handler500 = "annotation.views.errors.server_error"
+handler500 = "config.full_disk.server_error"

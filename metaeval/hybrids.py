@@ -236,7 +236,7 @@ def _drawable(
         empty = int((choices == 0).sum())
         notes.warn(
             MissingDataWarning(
-                f"{lost} of {drawable.size} cells lack a human or a metric score and are never "
+                f"{lost:,} of {drawable.size:,} cells lack a human or a metric score and are never "
                 f"drawn; {empty} segments have no other cell and are left out."
             )
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 # How Rust (safetensors, tokenizers) ends what it says of the system's errors.
 _RUST = re.compile(r"\(os error (\d+)\)")
-_FULL = {
+FULL = {
     errno.ENOSPC: "The disk is full at {place}",
     errno.EDQUOT: "The disk quota is used up at {place}",
     errno.EFBIG: "A file in {place} would be larger than this system allows",
@@ -59,7 +59,7 @@ def fault(error: BaseException) -> int | None:
     None for any other error.
     """
     numbers = {number for each in _chain(error) for number in _numbers(each)}
-    return next((number for number in (*_FULL, *_CLOSED) if number in numbers), None)
+    return next((number for number in (*FULL, *_CLOSED) if number in numbers), None)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -78,10 +78,10 @@ def _numbers(error: BaseException) -> Iterator[int]:
 
 def sentence(number: int, place: Path, n_bytes: int | None = None) -> str:
     """Say what the disk refused at a place; `n_bytes` is about what was to be written there."""
-    if number not in _FULL:
+    if number not in FULL:
         return f"{place} cannot be written: {os.strerror(number)}."
     needed = "" if n_bytes is None else f"about {megabytes(n_bytes)} are needed, "
-    return f"{_FULL[number].format(place=place)}: {needed}{_left(place)}."
+    return f"{FULL[number].format(place=place)}: {needed}{_left(place)}."
 
 
 def _left(place: Path) -> str:

@@ -1,21 +1,19 @@
 """WMT15: human and metric scores of whole systems, as the metrics task published them.
 
-There are no texts: one segment stands for the test set, with empty outputs, so that systems can be
-compared and nothing can be read or scored.
+There are no texts, so these are test sets of systems alone: systems can be compared, and nothing
+can be read or scored.
 """
 
 from collections import defaultdict
 
-from annotation import protocols
 from annotation.imports import CampaignDraft, Pair
+from annotation.imports.human_scores import QUESTION
 from annotation.imports.tables import Row, read_table
-from annotation.models.corpus import NO_SOURCE
-from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads import SystemDraft, TestSetDraft
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 
 # Counts of errors; every other metric of that year is better when higher.
 LOWER = frozenset({"BS"})
-ONLY = "1"
 
 
 def read(pair: Pair) -> EvaluationDraft:
@@ -34,15 +32,15 @@ def read(pair: Pair) -> EvaluationDraft:
         name=name,
         source_language=pair.source,
         target_language=pair.target,
-        description="Scores of whole systems, without texts: one segment stands for the test set.",
-        segments=[SegmentDraft(ONLY, NO_SOURCE)],
-        systems=[SystemDraft(system, outputs={ONLY: ""}) for system in humans],
+        description="Scores of whole systems, without texts.",
+        systems=[SystemDraft(system) for system in humans],
+        is_systems_only=True,
     )
     campaign = CampaignDraft(
         slug=slug,
         name=name,
         study="wmt15",
-        question=protocols.get(protocols.DEFAULT).question,
+        question=QUESTION,
         system_scores=humans,
     )
     return EvaluationDraft(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from annotation import protocols
 from annotation.imports import CampaignDraft, Pair
+from annotation.imports.human_scores import QUESTION
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign
 from annotation.models.corpus import NO_SOURCE
@@ -48,7 +48,7 @@ def read(pair: Pair) -> EvaluationDraft:
             slug=f"{slug}-{human.replace('_', '-')}",
             name=f"{name}, {label}",
             study="wmt23-meta",
-            question=protocols.get(protocols.DEFAULT).question,
+            question=QUESTION,
             shown_text=Campaign.ShownText.SOURCE,
             output_scores={(r["system"], r["seg"]): r.real(human) for r in rows if r.get(human)},
             system_scores={r["system"]: r.real(human) for r in wholes if r.get(human)},

@@ -15,7 +15,15 @@ from metrics.imported.choices import Choices, is_human
 from metrics.imported.collecting import Collected, Collector
 from metrics.imported.files import Reading, read
 from metrics.imported.held import Names, names_of
-from metrics.imported.storing import Draft, Outcome, Plan, fingerprint, plan, store_all
+from metrics.imported.storing import (
+    Draft,
+    Outcome,
+    Plan,
+    fingerprint,
+    plan,
+    shown_imports,
+    store_all,
+)
 
 
 @dataclass(frozen=True)
@@ -72,14 +80,16 @@ def check(
     collector = Collector(names, report, choices.skips_unknown)
     reading = read(files, test_set, choices, collector)
     collector.say_unknown()
-    _check_chosen(choices, collector, report)
+    lower = _shown_lower(test_set, collector, choices) if choices.lower is None else choices.lower
+    _check_chosen(choices, lower, collector, report)
     taken = {key: each for key, each in collector.metrics.items() if choices.takes(key)}
-    drafts = _drafts(taken, choices, report)
+    drafts = _drafts(taken, choices, lower, report)
     if not drafts and not report.errors:
         report.error("there is no score to import")
     plans = dict(zip(taken, plan(test_set, drafts, names), strict=True)) if _fit(report) else {}
     metrics = [
-        _found(key, each, choices, names, plans.get(key)) for key, each in collector.metrics.items()
+        _found(key, each, choices, names, plans.get(key), is_lower=key in lower)
+        for key, each in collector.metrics.items()
     ]
     _doubt(metrics, report)
     return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has))
@@ -89,14 +99,27 @@ def _fit(report: Report) -> bool:
     return not report.errors
 
 
-def _check_chosen(choices: Choices, collector: Collector, report: Report) -> None:
-    named = {*(choices.metrics or ()), *choices.names, *choices.lower}
+def _shown_lower(test_set: TestSet, collector: Collector, choices: Choices) -> frozenset[str]:
+    """Return the metrics whose scores of this test set are shown as better when lower."""
+    known, shown = naming.Known(), shown_imports(test_set)
+    rows = {
+        key: known.find(choices.name_of(key), higher_is_better=False) for key in collector.metrics
+    }
+    return frozenset(key for key, row in rows.items() if row is not None and row.name in shown)
+
+
+def _check_chosen(
+    choices: Choices, lower: frozenset[str], collector: Collector, report: Report
+) -> None:
+    named = {*(choices.metrics or ()), *choices.names, *lower}
     if strange := sorted(named - collector.metrics.keys()):
         found = some(list(collector.metrics), 20) or "none"
         report.error(f"the files have no metric {some(strange)}; there are {found}")
 
 
-def _drafts(taken: dict[str, Collected], choices: Choices, report: Report) -> list[Draft]:
+def _drafts(
+    taken: dict[str, Collected], choices: Choices, lower: frozenset[str], report: Report
+) -> list[Draft]:
     drafts: list[Draft] = []
     for key, each in taken.items():
         try:
@@ -109,19 +132,25 @@ def _drafts(taken: dict[str, Collected], choices: Choices, report: Report) -> li
         held = each.held
         if not held.n_outputs and not held.systems:
             report.error(f"“{key}” has no score at all; leave it out")
-        drafts.append(Draft(name, held, key not in choices.lower))
+        drafts.append(Draft(name, held, key not in lower))
     return drafts
 
 
 def _found(
-    key: str, each: Collected, choices: Choices, names: Names, planned: Plan | None
+    key: str,
+    each: Collected,
+    choices: Choices,
+    names: Names,
+    planned: Plan | None,
+    *,
+    is_lower: bool,
 ) -> Found:
     held = each.held
     return Found(
         key=key,
         name=choices.name_of(key),
         is_taken=choices.takes(key),
-        is_lower=key in choices.lower,
+        is_lower=is_lower,
         is_human=is_human(key),
         n_outputs=held.n_outputs,
         n_systems=len(held.systems),

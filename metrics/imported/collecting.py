@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isinf, nan
 from typing import Any
@@ -63,26 +64,37 @@ class Collector:
 
     def system(self, name: str, place: Place) -> int | None:
         """Find a system; None, with the reason reported, where there is none."""
-        return self._find("system", self.names.systems, name, place)
+        known = self.names.labels.values()
+        return self._find("system", self.names.systems, known, name, place)
 
     def segment(self, key: str, place: Place) -> int | None:
         """Find a segment; None, with the reason reported, where there is none."""
-        return self._find("segment", self.names.segments, key, place)
+        return self._find("segment", self.names.segments, self.names.segments, key, place)
 
-    def _find(self, what: str, among: Any, name: str, place: Place) -> int | None:
-        found: int | None = among.get(name)
+    def _find(
+        self,
+        what: str,
+        among: Mapping[str, int],
+        known: Iterable[str],
+        name: str,
+        place: Place,
+    ) -> int | None:
+        found = among.get(name)
         if found is None:
             place = place._replace(field=what)
             if name:
-                self._unknown(what, name, f"the test set has no {what} “{name}”", place)
+                there = some(sorted(known), 6) or "none"
+                sentence = f"the test set has no {what} “{name}”; there are {there}"
+                self._unknown(what, name, sentence, place)
             else:
                 self.error(f"no {what} is named", place)
         return found
 
     def _unknown(self, what: str, name: str, sentence: str, place: Place) -> None:
-        if self.skips_unknown:
-            self.unknown.setdefault(what, Counter())[name] += 1
-        else:
+        """Count what is left out; else it is an error, told once for each name."""
+        found = self.unknown.setdefault(what, Counter())
+        found[name] += 1
+        if not self.skips_unknown and found[name] == 1:
             self.error(sentence, place)
 
     def has_output(self, system: int, segment: int, place: Place) -> bool:
@@ -135,7 +147,7 @@ class Collector:
 
     def say_unknown(self) -> None:
         """Say what was left out because the test set does not have it."""
-        for what, found in self.unknown.items():
+        for what, found in self.unknown.items() if self.skips_unknown else ():
             self.report.warn(
                 f"{found.total():,} rows of {len(found):,} {what}s that the test set does not have "
                 f"are left out: {some(list(found))}"

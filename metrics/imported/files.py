@@ -105,8 +105,9 @@ def _table(
     free = [column for column in table.columns if column not in fields]
     table = renamed(table, fields)
     if SYSTEM not in table.columns:
-        found = some([titles.get(column, column) for column in free], 20)
-        collector.error(f"no column names the system; there are {found}", Place(table.file, 1))
+        found = some([titles.get(column, column) for column in (*free, *fields)], 20)
+        sentence = f"no column names the system; there are {found}. Add one, also for one system"
+        collector.error(sentence, Place(table.file, 1))
         return
     rows = list(_of_pair(table, test_set, collector.report))
     if SCORE in table.columns:

@@ -52,7 +52,7 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
     said = columns.chosen if columns.is_valid() else {}
     skips = "skip_unknown" in data
     if data.get("shown_columns") != shown(said):
-        return Choices(columns=said, skips_unknown=skips)
+        return Choices(columns=said, lower=None, skips_unknown=skips)
     keys = data.getlist("key")
     taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
     return Choices(

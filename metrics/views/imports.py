@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import (
     admin_required,
+    is_admin,
     may_change_test_set,
     researcher_required,
     signed_in,
@@ -36,6 +37,7 @@ from metrics.imported.storing import OutdatedError, sentence, shown_imports, wit
 from metrics.models import MetricImport
 
 SHOWN = 200
+NOT_YOUR_ROLE = "Scores are added by campaign admins and site admins."
 EXPIRED = "This import has expired or was finished already. Send the files again."
 CHANGED = "What would be stored is not what you saw. Look at it again, then import it."
 
@@ -68,7 +70,13 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         kept = pending.keep(slug, form.sent(), signed_in(request).pk)
         return redirect(f"{reverse('metric-scores', args=[slug])}?check={kept}")
-    context = {"form": form, "may_change": may_change, **_imports(test_set), **_head(test_set)}
+    context = {
+        "form": form,
+        "may_change": may_change,
+        "refusal": test_set_refusal(test_set) if is_admin(request.user) else NOT_YOUR_ROLE,
+        **_imports(test_set),
+        **_head(test_set),
+    }
     status = 422 if form.errors else 200
     return render(request, "metrics/scores.html", context, status=status)
 
@@ -101,7 +109,7 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
-    choices, columns = Choices(), None
+    choices, columns = Choices(lower=None), None
     if request.method == "POST":
         columns = said_columns(request.POST)
         choices = choices_of(request.POST, columns)

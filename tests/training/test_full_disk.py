@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -19,7 +18,7 @@ from tests.metrics.families.neural import small
 from tests.metrics.sites import ROOT
 from tests.small_disk import SmallDisk
 from training import corpora
-from training.models import ParallelCorpus, TrainingJob
+from training.models import TrainingJob
 from training.parallel import Row
 
 LANGUAGES = {"source_language": "de", "target_language": "en"}
@@ -56,21 +55,6 @@ def test_a_job_says_so_on_its_page_and_by_command(
     call_command(*command)
     job.refresh_from_db()
     assert (job.status, TrainingJob.objects.count()) == ("done", 1)
-
-
-def test_an_upload_is_refused_and_nothing_is_kept(
-    as_researcher: Client, small_disk: SmallDisk, settings: Any
-) -> None:
-    settings.VAR_DIR = small_disk.folder
-    small_disk.leave(100_000)
-    file = SimpleUploadedFile("news.tsv", random_pairs(400).encode())
-    sent = LANGUAGES | {"name": "news", "file": file}
-    answer = as_researcher.post("/training/corpora/upload/", sent)
-    assert answer.status_code == 507
-    assert small_disk.told in answer.text
-    assert "Nothing was stored." in answer.text
-    assert not list((small_disk.folder / "uploads").iterdir())
-    assert not ParallelCorpus.objects.exists()
 
 
 def test_a_full_database_is_a_sentence_by_command(

@@ -1,13 +1,9 @@
 """Pages of parallel text: the list, upload with a preview, one corpus, deleting it."""
 
-import logging
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import DatabaseError
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -20,13 +16,11 @@ from annotation.uploads import waiting
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.errors import refuse
 from annotation.views.uploads import is_too_large, too_large_sentence
-from metrics import disk
 from training import corpora
 from training.forms import CorpusForm
 from training.models import ParallelCorpus
 from training.parallel import Cleaning, Row, clean
 
-logger = logging.getLogger(__name__)
 PURPOSE = "training.corpora"
 SAMPLE = 20
 Pairs = list[tuple[str, str]]
@@ -51,10 +45,7 @@ def corpus_upload(request: HttpRequest) -> HttpResponse:
         return _confirm(request, token)
     form = CorpusForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        try:
-            token = _keep(form, signed_in(request).pk)
-        except OSError as error:
-            return _refused(request, error)
+        token = _keep(form, signed_in(request).pk)
         return redirect(f"{reverse('corpus-upload')}?check={token}")
     context = {"section": "training", "form": form, "languages": languages.NAMES}
     return render(
@@ -94,20 +85,9 @@ def _store(request: HttpRequest, draft: dict[str, Any], token: str) -> HttpRespo
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
         return redirect("corpus-upload")
-    except DatabaseError as error:
-        return _refused(request, error)
     waiting.forget(token, user_id=user.pk, purpose=PURPOSE)
     messages.success(request, f"{corpus.name} is stored: {corpus.n_pairs:,} pairs.")
     return redirect(corpus)
-
-
-def _refused(request: HttpRequest, error: Exception) -> HttpResponse:
-    """Say that a disk is full; any other error is one of ours."""
-    sentence = disk.refusal(error, Path(settings.VAR_DIR))
-    if sentence is None:
-        raise error
-    logger.error("A corpus was not stored: %s", sentence)
-    return refuse(request, 507, "There is no room", f"{sentence} Nothing was stored.")
 
 
 def _page(draft: dict[str, Any], pairs: Pairs, report: Cleaning) -> dict[str, Any]:

@@ -53,15 +53,17 @@ def unpacked(archive: InputFile) -> Iterator[Path]:
     if message := too_large(archive.size):
         raise ValidationError(f"{archive.name}: {message}")
     with TemporaryDirectory(prefix="mtme-") as folder, archive.open() as stream:
+        # Where it lies has the archive's name, for what is said of it.
         top = _stem(archive.name)
+        (Path(folder) / top).mkdir()
         try:
-            write(_entries(stream), Path(folder), top)
+            write(_entries(stream), Path(folder) / top, top)
         except BROKEN as error:
             said = printable(str(error)) or type(error).__name__
             raise ValidationError(
                 f"{archive.name}: this archive cannot be unpacked: {said}."
             ) from error
-        yield Path(folder)
+        yield Path(folder) / top
 
 
 def packed(files: Iterable[tuple[str, InputFile]]) -> bytes:

@@ -19,6 +19,7 @@ from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report, some
 from metaeval import EvalSet, FormatError, read_evalset
+from metaeval.evalset import NO_SOURCE
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 from metrics.datasets.mtme import ratings
 
@@ -88,6 +89,11 @@ def _test_set(evalset: EvalSet, choice: Choice, report: Report) -> TestSetDraft:
     name = choice.name or evalset.name
     full = name if name.endswith(pair) else f"{name} {pair}"
     source, target = languages.split_pair(pair)
+    if evalset.sources and set(evalset.sources) == {NO_SOURCE}:
+        report.warn(
+            "there is no such file: sources are marked as not published",
+            Place(f"sources/{pair}.txt"),
+        )
     domains = sorted({domain for domain, _ in evalset.documents})
     if len(domains) > 1:
         report.note(f"domains are not kept: {some(domains)}", Place(f"documents/{pair}.docs"))
@@ -221,6 +227,8 @@ def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report)
         else:
             said = "the scores are not those of the ratings: both are kept, and the scores count"
             report.warn(said, place)
+    if not (rated.judgments or outputs or systems):
+        report.warn("it holds no score at all: its campaign has nothing to show", place)
     question = protocols.get(rated.protocol).question
     return CampaignDraft(
         slug="",

@@ -74,7 +74,7 @@ class Command(BaseCommand):
         if len(problems) > SHOWN:
             self.stderr.write(f"… and {len(problems) - SHOWN} more")
         for found in checked.metrics:
-            state = found.plan.sentence if found.plan else "left out"
+            state = found.plan.sentence if found.plan else "–" if found.is_taken else "left out"
             self.stdout.write(
                 f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
                 f"{found.n_systems:,} systems, {found.n_missing:,} without a score; {state}"

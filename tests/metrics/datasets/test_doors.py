@@ -240,3 +240,34 @@ def test_a_name_that_no_database_takes_is_refused(as_admin: Client, tmp_path: Pa
     row = DatasetImport.objects.get()
     assert (row.state, row.found["sets"]) == (State.REFUSED, [])
     assert "the system name contains U+0000 (NUL)" in row.report[0][1]
+
+
+def test_what_a_folder_lacks_is_said(as_admin: Client, tmp_path: Path) -> None:
+    """No sources, and human scores that are all missing: both may be, and are worth knowing."""
+    folder = written(tmp_path)
+    (folder / "sources/en-de.txt").unlink()
+    for name in ("mqm.seg.score", "mqm.sys.score", "mqm.merged.seg.rating"):
+        (folder / f"human-scores/en-de.{name}").unlink(missing_ok=True)
+    texts = (folder / "system-outputs/en-de").iterdir()
+    lines = [path.stem for path in texts for _ in path.read_text().splitlines()]
+    (folder / "human-scores/en-de.esa.seg.score").write_text("".join(f"{s}\tNone\n" for s in lines))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as into:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            into.write(path, path.relative_to(tmp_path))
+    as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
+    waiting.work_off()
+    page = as_admin.get(DatasetImport.objects.get().get_absolute_url()).text
+    assert "sources are marked as not published" in page
+    assert "it holds no score at all" in page
+
+
+def test_an_archive_of_something_else_is_called_by_its_name(as_admin: Client) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as into:
+        into.writestr("README", "nothing")
+    as_admin.post(PAGE, {"archive": SimpleUploadedFile("other.zip", buffer.getvalue())})
+    waiting.work_off()
+    row = DatasetImport.objects.get()
+    assert row.state == State.REFUSED
+    assert row.report[0][1].startswith("other: no folder in the layout")

@@ -1,19 +1,24 @@
 """Published sets with metric scores: their figures come out of the analyses after the import."""
 
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.test import Client
 from scipy import stats
 
 from annotation.filters import Filters
 from annotation.imports import tables
-from annotation.models import Campaign, ErrorSpan, Judgment
+from annotation.models import Campaign, ErrorSpan, Judgment, Output, TestSet
+from annotation.models.corpus import NO_SOURCE
+from annotation.uploads import SegmentDraft, SystemDraft
 from dashboards.analyses import whatif
 from dashboards.analyses.correlations import DEFAULT, asked
 from dashboards.selectors import human_scores
+from metrics import datasets
 from metrics.models import ConfiguredMetric
 from tests.dashboards.test_correlations import score
 
@@ -55,6 +60,33 @@ def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path)
     lower = ConfiguredMetric.objects.get(label="BS (imported)")
     assert not lower.info.higher_is_better
     assert found["cs-en"]["BS"]["r_system"] > 0
+
+
+def test_wmt15_has_systems_alone(db: None, data_dir: Path, as_admin: Client) -> None:
+    """Nothing is known of its texts, so none is made up, and no question that was not asked."""
+    call_command("import_dataset", "wmt15", data=data_dir)
+    test_set = TestSet.objects.get(slug="wmt15-cs-en")
+    assert test_set.systems.count() == 16
+    assert not test_set.segments.exists()
+    assert not Output.objects.filter(system__test_set=test_set).exists()
+    campaign = Campaign.objects.get(slug="wmt15-cs-en")
+    assert "is not known here" in campaign.question
+    page = as_admin.get(campaign.get_absolute_url()).text
+    assert "none: its scores were published without judgments" in page
+    assert "Nobody: its scores were published without judgments." in page
+    assert "needs at least" not in page
+
+
+def test_wmt15_goes_into_a_set_with_the_segment_that_was_made_up(db: None, data_dir: Path) -> None:
+    """As versions before stored it."""
+    [draft] = datasets.read("wmt15", *datasets.pairs("wmt15", data_dir, "cs-en"))
+    segment = SegmentDraft("1", NO_SOURCE)
+    systems = [SystemDraft(each.name, outputs={"1": ""}) for each in draft.test_set.systems]
+    old = replace(draft.test_set, segments=[segment], systems=systems, is_systems_only=False)
+    datasets.store(replace(draft, test_set=old))
+    call_command("import_dataset", "wmt15", pair="cs-en", data=data_dir)
+    assert Campaign.objects.count() == TestSet.objects.count() == 1
+    assert Output.objects.count() == len(systems)
 
 
 def test_wmt23_metrics_against_mqm(db: None, data_dir: Path) -> None:

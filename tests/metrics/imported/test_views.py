@@ -143,3 +143,47 @@ def test_the_list_of_metrics_has_no_run_of_them(world: World, as_owner: Client) 
     page = as_owner.get("/metrics/").text
     assert "Imported scores" in page
     assert "COMET (imported)" in page
+
+
+def test_a_direction_that_was_said_is_not_turned_by_the_next_import(
+    world: World, as_owner: Client
+) -> None:
+    """What is shown as better when lower is proposed as such, and nothing changes."""
+    address = send(as_owner)
+    page = as_owner.get(address).text
+    sent = filled(page, **{"lower-1": "on"})
+    page = as_owner.post(address, {**sent, "again": "1"}).text
+    as_owner.post(address, filled(page, **{"import": "1"}))
+    address = send(as_owner)
+    page = unescape(as_owner.get(address).text)
+    assert filled(page)["lower-1"] == "on"
+    assert "in the other direction" not in page
+    done = as_owner.post(address, filled(page, **{"import": "1"}), follow=True)
+    assert "Nothing changed" in done.text
+
+
+def test_a_name_that_is_not_there_is_told_once_beside_those_that_are(
+    world: World, as_owner: Client
+) -> None:
+    table = "segment\tsystem\tm\n" + "".join(f"{n}\tnobody\t0.5\n" for n in (1, 2))
+    page = unescape(as_owner.get(send(as_owner, table)).text)
+    assert page.count("the test set has no system “nobody”; there are strong, weak") == 1
+    page = unescape(as_owner.get(send(as_owner, "segment\tm\n1\t0.5\n")).text)
+    assert "no column names the system; there are m, segment. Add one" in page
+
+
+@pytest.mark.parametrize(
+    ("role", "sentence"),
+    [
+        ("campaign admin", "belongs to owner, and is not shared"),
+        ("researcher", "added by campaign"),
+    ],
+)
+def test_who_may_not_add_reads_why(
+    world: World, as_owner: Client, role: str, sentence: str
+) -> None:
+    as_owner.force_login(make_user("guest", role))
+    page = as_owner.get(ADDRESS)
+    assert page.status_code == 200
+    assert sentence in page.text
+    assert 'type="file"' not in page.text
