@@ -201,7 +201,7 @@ def test_wmt17_sentence_bleu_stands_beside_ours(db: None) -> None:
     from annotation.imports import DATASETS, store_campaign
     from annotation.imports.wmt17 import read
     from annotation.uploads import store
-    from metrics import datasets, runs, scoring
+    from metrics import runs, scoring
 
     for pair in DATASETS["wmt17"].pairs(Path(settings.DATA_DIR)):
         test_set_draft, campaign_draft = read(pair)

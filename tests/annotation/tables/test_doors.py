@@ -212,5 +212,5 @@ def test_the_schema_describes_the_answers(client: Client, db: None) -> None:
     schema = client.get("/api/schema/", headers={"accept": "application/json"}).json()
     for address in (API, SCORES_API):
         described = schema["paths"][address]["post"]
-        assert set(described["responses"]) >= {"200", "201", "400", "403", "413", "415"}
+        assert set(described["responses"]) >= {"200", "201", "400", "403", "413", "415", "507"}
         assert "multipart/form-data" in described["requestBody"]["content"]
