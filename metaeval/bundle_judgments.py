@@ -30,8 +30,8 @@ class Chosen:
 
     ``without`` names annotators, ``documents`` the only ones to look at (with ``segments``, the
     file that says which segments they are). Days are ISO days in UTC, both included; seconds
-    bound the server's time. A judgment without times is left out as soon as one of these four is
-    set.
+    bound the server's time. A judgment without an end is left out as soon as a day is set, one
+    without seconds as soon as they are bounded.
     """
 
     without: Sequence[str] = ()
@@ -59,10 +59,10 @@ class Chosen:
                 return False
             if not is_timed:
                 return True
-            seconds, stamp = table.number(n, row, "seconds"), row[table.columns["submitted_at"]]
-            if np.isnan(seconds) or not stamp.strip():
-                return False
-            sent = datetime.fromisoformat(stamp.strip()).timestamp()
+            # What is not known is nan, and within no limit.
+            seconds = table.number(n, row, "seconds")
+            stamp = row[table.columns["submitted_at"]].strip()
+            sent = datetime.fromisoformat(stamp).timestamp() if stamp else np.nan
             return (
                 (first is None or sent >= first)
                 and (last is None or sent < last + DAY)

@@ -63,15 +63,19 @@ class Filters:
             raise FilterError(f"min_seconds ({low:g}) must not be above max_seconds ({high:g})")
 
     @property
-    def needs_times(self) -> bool:
-        """Whether a judgment without times cannot be told to belong here."""
-        limits = (self.since, self.until)
-        return any(limits) or self.min_seconds is not None or self.max_seconds is not None
+    def needs_days(self) -> bool:
+        """Whether a judgment whose end is not known cannot be told to belong here."""
+        return bool(self.since or self.until)
+
+    @property
+    def needs_seconds(self) -> bool:
+        """Whether a judgment whose start or end is not known cannot be told to belong here."""
+        return self.min_seconds is not None or self.max_seconds is not None
 
     @property
     def chooses_judgments(self) -> bool:
         """Whether single judgments are left out, which published scores know nothing of."""
-        return self.needs_times or bool(self.without) or self.traps == OUT
+        return self.needs_days or self.needs_seconds or bool(self.without) or self.traps == OUT
 
     @property
     def words(self) -> list[str]:

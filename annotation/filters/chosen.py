@@ -25,8 +25,8 @@ def read_judgments(
     if filters.documents:
         chosen &= np.isin(columns.segment, segments_of(campaign, filters))
     notes = []
-    if filters.needs_times:
-        timed = ~(np.isnan(columns.seconds) | np.isnan(columns.submitted))
+    if filters.needs_days or filters.needs_seconds:
+        timed = _is_timed(columns, filters)
         if n := int((chosen & ~timed).sum()):
             notes.append(f"{n:,} judgments have no times: the limits leave them out.")
         chosen &= timed & _in_time(columns, filters)
@@ -35,6 +35,16 @@ def read_judgments(
         notes.append(f"The filters keep {kept:,} of {len(columns):,} judgments.")
         columns = columns.select(chosen)
     return columns, tuple(notes)
+
+
+def _is_timed(columns: JudgmentColumns, filters: Filters) -> Mask:
+    """Whether as much is known of a judgment's times as the limits ask for."""
+    timed = np.ones(len(columns), dtype=bool)
+    if filters.needs_days:
+        timed &= ~np.isnan(columns.submitted)
+    if filters.needs_seconds:
+        timed &= ~np.isnan(columns.seconds)
+    return timed
 
 
 def _in_time(columns: JudgmentColumns, filters: Filters) -> Mask:

@@ -27,23 +27,23 @@ def kept(rows: QuerySet[Judgment], campaign: Campaign, filters: Filters) -> Quer
         rows = rows.exclude(assignment__item__kind__in=CONTROLS)
     if filters.documents:
         rows = rows.filter(assignment__item__segment__in=segments_of(campaign, filters))
-    return _in_time(rows, filters) if filters.needs_times else rows
+    return _in_time(rows, filters)
 
 
 def _in_time(rows: QuerySet[Judgment], filters: Filters) -> QuerySet[Judgment]:
-    rows = rows.filter(started_at__isnull=False, submitted_at__isnull=False)
     if filters.since:
         rows = rows.filter(submitted_at__gte=_moment(filters.since, time.min))
     if filters.until:
         rows = rows.filter(submitted_at__lte=_moment(filters.until, time.max))
-    if filters.min_seconds is None and filters.max_seconds is None:
+    if not filters.needs_seconds:
         return rows
     # The time of a screen is shared among the answers that were sent together.
     shares = rows.order_by().values_list("sent_together", flat=True).distinct()
     fitting = Q(pk__in=[])
     for n in shares:
         fitting |= Q(sent_together=n) & _bounds(filters, n)
-    return rows.alias(took=TOOK).filter(fitting)
+    timed = rows.filter(started_at__isnull=False, submitted_at__isnull=False)
+    return timed.alias(took=TOOK).filter(fitting)
 
 
 def _bounds(filters: Filters, n: int) -> Q:

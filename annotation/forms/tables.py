@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from annotation import protocols
+from annotation import languages, protocols
 from annotation.forms.imports import ToolForm
 from annotation.forms.uploads import FilesField
 from annotation.imports.judgments.options import LAST_WINS
@@ -24,10 +24,15 @@ class HumanScoresWords(forms.Form):
     )
     source_language = forms.CharField(
         required=False,
-        max_length=20,
-        help_text="A code such as en or zh, where the tables have no column of it.",
+        max_length=languages.LONGEST,
+        widget=forms.TextInput(attrs={"list": "known-languages"}),
+        help_text="Where the tables have no column of it. A code or a name: zh, pt-BR, Chinese.",
     )
-    target_language = forms.CharField(required=False, max_length=20)
+    target_language = forms.CharField(
+        required=False,
+        max_length=languages.LONGEST,
+        widget=forms.TextInput(attrs={"list": "known-languages"}),
+    )
     test_set = forms.ModelChoiceField(
         TestSet.objects.order_by("name"),
         to_field_name="slug",

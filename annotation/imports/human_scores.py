@@ -23,7 +23,7 @@ from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_column
 from annotation.imports.judgments.rows import Row, join
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
-from annotation.uploads.columns import Wanted, propose
+from annotation.uploads.columns import Wanted, is_called, propose
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables import Table
@@ -34,11 +34,14 @@ NAME = Wanted("score_name", "name of the human score", ("score_type", "annotatio
 FIELDS = (SCORE, NAME, *TEXT_FIELDS)
 # Columns of scores by their usual names. One that says `human` goes before all others: beside
 # it, `score` is what a metric gave.
-HUMAN = ("human", "human_score", "human_z", "human_raw", "human_mean", "published_score")
-USUAL = (
-    "score", "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr",
-    "sqm", "rating", "published_mqm", "mean_penalty", "published_penalty", "daRR", "cesa",
-)  # fmt: skip
+HUMAN = Wanted("human", SCORE.label, (
+    "human_score", "human_z", "human_raw", "human_mean", "published_score",
+))  # fmt: skip
+USUAL = Wanted("score", SCORE.label, (
+    "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr", "sqm",
+    "rating", "published_mqm", "mean_penalty", "published_penalty", "daRR", "cesa", "ave_z",
+    "ave_raw", "average_z", "average_raw", "z_score", "raw_score", "mean_z", "mean_raw",
+))  # fmt: skip
 NUMBERED = ("mqm", "esa", "da")
 LABELS = ("Score", "Segment", "System", "Value")
 
@@ -66,7 +69,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     seen = replace(seen, fields=all_fields(sheets))
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
     if not scored:
-        _ask(sheets, report)
+        _ask(sheets, options, report)
         return seen
     say_unused(sheets, report)
     rows = [row for sheet in scored for row in _rows(sheet, options, report)]
@@ -97,9 +100,8 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
 
 def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
     free = [column for column in table.columns if column not in found]
-    human = [column for column in free if column in HUMAN]
-    usual = {name.lower() for name in USUAL}
-    return human or [c for c in free if c in usual or _is_numbered(c)]
+    human = [column for column in free if is_called(column, HUMAN)]
+    return human or [c for c in free if is_called(c, USUAL) or _is_numbered(c)]
 
 
 def _is_numbered(column: str) -> bool:
@@ -108,12 +110,14 @@ def _is_numbered(column: str) -> bool:
     return head in NUMBERED and head != column
 
 
-def _ask(sheets: Iterable[Sheet], report: Report) -> None:
+def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
     for sheet in sheets:
-        columns = ", ".join(sheet.table.columns)
+        missing = ["human scores"] if "score" not in sheet.has else []
+        if "system" not in sheet.has and not options.system:
+            missing.append("the names of systems")
         report.error(
-            f"no column is known to hold human scores of systems. The columns are {columns}; say "
-            "which hold the score and the system",
+            f"no column is known to hold {' or '.join(missing)}. Say which does; the columns are "
+            f"{', '.join(sheet.table.columns)}",
             Place(sheet.name, 1),
         )
 

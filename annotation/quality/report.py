@@ -207,7 +207,8 @@ def _sentences(
         notes[f"No judgments yet from {', '.join(silent)}."] = None
     if np.isnan(columns.seconds).any():
         n = int(np.isnan(columns.seconds).sum())
-        notes[f"{n:,} of {len(columns):,} judgments have no times."] = None
+        known = f"{n:,} of {len(columns):,} judgments have no duration"
+        notes[f"{known}: their start or end is not known."] = None
     for result in results:
         if result is not None:
             notes |= dict.fromkeys(warning.message for warning in result.warnings)

@@ -24,7 +24,7 @@ def propose(
 
     `chosen` is what the person said of some columns, an empty field meaning that it is not used;
     those are returned as said. For the others exact names go before synonyms, and synonyms in
-    their order.
+    their order. A remark in brackets at the end of a name, such as a scale, is no part of it.
     """
     found = dict(chosen or {})
     free = [column for column in columns if column not in found]
@@ -57,4 +57,6 @@ def renamed(table: Table, fields: Mapping[str, str]) -> Table:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name).casefold())
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    without_remark = re.sub(r"\s*(\([^()]*\)|\[[^][]*\])\s*$", "", plain)
+    return re.sub(r"[\W_]+", "", without_remark or plain)

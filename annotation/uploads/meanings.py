@@ -150,7 +150,8 @@ def _warn_of_rest(
         else:
             unused.append(table.titles.get(column, column))
     if unused:
-        report.warn(f"not used: the columns {', '.join(unused[:50])}", Place(table.file, 1))
+        word = "column" if len(unused) == 1 else "columns"
+        report.warn(f"not used: the {word} {', '.join(unused[:50])}", Place(table.file, 1))
 
 
 def _quoted(names: list[str]) -> str:

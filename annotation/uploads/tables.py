@@ -1,7 +1,8 @@
 """TSV, CSV and JSON Lines to rows of named cells.
 
-TSV has no quoting: a cell is what stands between two tabs. CSV is read with quoting (RFC 4180).
-JSON Lines has one object a line.
+TSV has no quoting: a cell is what stands between two tabs. CSV is read with quoting (RFC 4180), and
+with the semicolons that spreadsheets write where the comma is a decimal sign. JSON Lines has one
+object a line.
 """
 
 import csv
@@ -23,6 +24,8 @@ EXTENSIONS = {
 }  # fmt: skip
 # Characters. A paragraph has some thousand; what is longer is a file whose line ends were lost.
 LONGEST_TEXT = 100_000
+# JSON within the quotation marks of a program that quotes: no text begins so, and it is read.
+QUOTED_JSON = ('"[{""', '"{""')
 MOST_COLUMNS = 1_000
 
 
@@ -69,7 +72,10 @@ def _tsv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _csv_rows(name: str, text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
     csv.field_size_limit(LONGEST_TEXT)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    separator = _separator(text)
+    if separator != ",":
+        report.note("cells are separated by semicolons", Place(name, 1))
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     number = 1
     try:
         for cells in reader:
@@ -81,6 +87,12 @@ def _csv_rows(name: str, text: str, report: Report) -> Iterator[tuple[int, list[
             "not doubled?",
             Place(name, number),
         )
+
+
+def _separator(text: str) -> str:
+    """Return what stands between the cells of a CSV; only a header without any comma can tell."""
+    header = text.split("\n", 1)[0]
+    return ";" if ";" in header and "," not in header else ","
 
 
 def _with_header(
@@ -186,7 +198,9 @@ def _warn_of_quotes(table: Table, report: Report) -> None:
         number
         for number, row in table.rows
         if any(
-            len(cell) > 1 and cell[0] == cell[-1] == '"' and '""' in cell for cell in row.values()
+            len(cell) > 1 and cell[0] == cell[-1] == '"' and '""' in cell
+            for cell in row.values()
+            if not cell.startswith(QUOTED_JSON)
         )
     ]
     if quoted:

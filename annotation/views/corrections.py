@@ -43,12 +43,14 @@ def read_anew(
     """Keep the files under what was said now, and return their new token.
 
     Columns that were left as they were found stay open: in tables of errors and of times the
-    same column may hold different things.
+    same column may hold different things. Of the fields that several columns may hold, all are
+    said once one is: a further column is chosen beside the others, not in their place.
     """
+    columns = correction.columns
     said = {
         column: field
-        for column, field in correction.columns.chosen.items()
-        if field != reading.fields.get(column, "")
+        for column, field in columns.chosen.items()
+        if field != reading.fields.get(column, "") or field in columns.repeatable
     }
     kept = sources.keep(changed(sent, correction.words, said), user_id)
     sources.forget(token, user_id)

@@ -39,6 +39,7 @@ def each(**statuses: int) -> Statuses:
 READ = each(anonymous=302, annotator=403)
 API = each(anonymous=403, annotator=403)
 CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
+IMPORTS = each(anonymous=403, annotator=403, readers=400, researcher=403, member=403, appointed=403)
 SITE = each(anonymous=302, readers=403, annotator=403, site=200)
 # The test set of the table belongs to nobody.
 SHARE = each(anonymous=302, annotator=403, readers=403, site=422)
@@ -219,6 +220,8 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "api-metric-retire": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
     "api-metric-import-list": ("GET", API, API),
     "api-metric-import-detail": ("GET", API, API),
+    "api-import-judgments": ("POST", *[IMPORTS] * 2),
+    "api-import-human-scores": ("POST", *[IMPORTS] * 2),
     "api-mtme-import-list": ("GET", API, API),
     "api-mtme-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
     "api-dataset-import-list": ("GET", API, API),

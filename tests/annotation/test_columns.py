@@ -36,3 +36,11 @@ def test_two_columns_for_one_field_are_refused_by_name() -> None:
     form = ColumnsForm(["sid", "id"], [SEGMENT], {}, {"column-0": "segment", "column-1": ""})
     assert form.is_valid()
     assert form.chosen == {"sid": "segment", "id": ""}
+
+
+def test_a_remark_in_brackets_is_no_part_of_a_name() -> None:
+    score = Wanted("score", "Score", ("rating", "quality"))
+    assert propose(["quality(0-6)"], [score]) == {"quality(0-6)": "score"}
+    assert propose(["Rating [0-100] "], [score]) == {"Rating [0-100] ": "score"}
+    assert propose(["(score)"], [score]) == {"(score)": "score"}
+    assert propose(["quality (0-6) of sources"], [score]) == {}

@@ -96,7 +96,7 @@ def test_what_a_person_says_goes_before_guesses(db: None) -> None:
     assert errors(checked) == []
     assert checked.draft.segments[0].key == "9"
     assert checked.draft.systems[0].identity == ("Online-B", Decimal(1))
-    assert any("not used: the columns seg_id" in str(w) for w in checked.report.warnings)
+    assert any("not used: the column seg_id" in str(w) for w in checked.report.warnings)
 
 
 def test_what_is_probably_misspelt_is_refused_until_somebody_says(db: None) -> None:

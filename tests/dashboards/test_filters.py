@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.filters import FilterError, Filters
+from annotation.filters.rows import kept
 from annotation.models import Campaign, Judgment
 from dashboards.selectors import HumanScores, human_scores
 from tests.dashboards import raw
@@ -151,6 +152,22 @@ def test_judgments_without_times_are_left_out_and_counted(rated: Campaign) -> No
         "The filters keep 179 of 180 judgments.",
     )
     assert human_scores(rated, Filters()).warnings == ()
+
+
+def test_a_day_needs_the_end_alone(rated: Campaign) -> None:
+    """As in a table that somebody else made, with one time a row."""
+    ends = Judgment.objects.filter(assignment__annotator__campaign=rated)
+    ends.update(started_at=None)
+    first = min(row.submitted_at for row in ends if row.submitted_at).date().isoformat()
+    days = Filters(since=first, scores="raw")
+    assert human_scores(rated, days).warnings == ()
+    assert len(by_output(rated, human_scores(rated, days))) > 0
+    assert kept(ends, rated, days).count() == ends.count() > 0
+    seconds = replace(days, min_seconds=0)
+    assert "180 judgments have no times: the limits leave them out." in (
+        human_scores(rated, seconds).warnings
+    )
+    assert not kept(ends, rated, seconds).exists()
 
 
 def test_published_scores_say_what_filters_cannot_do(world: World) -> None:

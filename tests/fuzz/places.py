@@ -11,7 +11,8 @@ from annotation.access import ANNOTATOR, CAMPAIGN_ADMIN
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
 from metrics.families.bertscore.options import make_info
-from metrics.models import ConfiguredMetric, MetricRun
+from metrics.imported import store
+from metrics.models import ConfiguredMetric, DatasetImport, MetricRun
 from tests.world import World, make_user, make_world
 from training.models import CorpusText, ParallelCorpus, TrainingJob
 
@@ -59,6 +60,11 @@ def make_places() -> Places:
 
 def _make_metrics(world: World) -> None:
     MetricRun.objects.create(test_set=world.test_set, metric="bleu", status="done")
+    store(world.test_set, "COMET", {}, {"strong": 0.5})
+    for dataset in ("", "wmt17"):
+        DatasetImport.objects.create(
+            name="fit", dataset=dataset, state="stored", created_by=world.admin
+        )
     info = make_info("fit", "Fit", "acme/x", layers=2, shown=())
     ConfiguredMetric.objects.create(
         name="fit", label="Fit", family="bertscore", description={**vars(info), "options": {}}

@@ -62,6 +62,24 @@ def test_filters_choose_judgments(
     assert found.score.tolist() == scores
 
 
+@pytest.mark.parametrize(
+    ("chosen", "scores"),
+    [
+        ({"since": "2026-03-02"}, [33, 80, 90]),
+        ({"until": "2026-03-01"}, [50, 5, 60]),
+        ({"min_seconds": 40}, [80, 90]),
+    ],
+)
+def test_a_day_needs_the_end_alone(
+    folder: Path, chosen: dict[str, object], scores: list[float]
+) -> None:
+    path = folder / "judgments.tsv"
+    timed = "A02\ttarget\ts1\t1\t33\t1\t\t2026-03-02T09:00:00+00:00\t1\t\t1\n"
+    path.write_text(path.read_text().replace("A02\tgold", timed + "A02\tgold"))
+    found = read_judgments(path, folder / "annotators.tsv", Chosen(**chosen))
+    assert found.score.tolist() == scores
+
+
 def test_a_question_to_a_table(folder: Path) -> None:
     words = ["question", "scores.tsv", "--human", "human", "--lower", "down", "--metrics"]
     asked = [*words, "metrics.tsv", "--statistic", "pearson", "--correction", "none"]

@@ -114,7 +114,7 @@ def test_refused_metrics_fail_the_command_and_the_others_run(
             ["harbour", "--metric", "chrf", "--system", "weak@half"],
             "harbour has no system 'weak@half'. Known: strong@0.8, weak@0.8.",
         ),
-        (["harbour", "--metric", "meteor"], "There is no metric 'meteor'"),
+        (["harbour", "--metric", "meteor"], "There is no metric named meteor. Known: "),
         (["harbour", "--metric", "chrf", "--wait", "--here"], "not allowed with argument"),
     ],
 )

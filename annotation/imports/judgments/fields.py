@@ -26,7 +26,9 @@ TEXT_FIELDS = (
     Wanted("system", "system",
            ("system_id", "sys", "sysid", "mt_system", "model", "engine", "submission", "target_id",
             "translator")),
-    Wanted("document", "document", ("doc", "document_id", "docid", "doc_id", "talk", "article")),
+    Wanted("document", "document",
+           ("doc", "document_id", "docid", "doc_id", "doc_name", "document_name", "talk",
+            "article")),
     Wanted("document_place", "place in the document",
            ("segment_in_document", "seg_in_doc", "position_in_document", "sentence_in_document",
             "doc_seg_id", "line_in_document")),
@@ -51,7 +53,7 @@ JUDGMENT_FIELDS = (
             "participant_id", "assessor", "coder", "person")),
     Wanted("score", "score",
            ("raw", "raw_score", "rating", "da", "da_score", "esa", "esa_score", "value", "grade",
-            "judgment", "judgement", "human_score", "points")),
+            "judgment", "judgement", "human_score", "points", "quality", "adequacy")),
     *TEXT_FIELDS,
     Wanted("item", "item (what was shown)", ("item_id", "itemid", "id", "task_item", "hit_item")),
     Wanted("partner", "item that a control belongs to",
@@ -66,7 +68,7 @@ JUDGMENT_FIELDS = (
            ("start", "start_time", "time_start", "begin", "started", "begin_time")),
     Wanted("submitted_at", "end of the rating",
            ("end", "end_time", "time_end", "submitted", "timestamp", "time", "date", "finished",
-            "answered_at", "created_at", "submit_time", "end_at")),
+            "answered_at", "created_at", "submit_time", "end_at", "when", "datetime")),
     Wanted("seconds", "seconds taken", ("duration", "elapsed", "time_spent", "seconds_taken")),
     Wanted("comment", "comment", ("comments", "remark", "remarks", "note", "notes", "feedback")),
     Wanted("is_flagged", "flagged by the annotator", ("flag", "flagged")),
@@ -219,6 +221,22 @@ def check_chosen(
 def say_unused(sheets: Sequence[Sheet], report: Report) -> None:
     """Note the columns that nothing is read from."""
     for sheet in sheets:
-        unused = [column for column in sheet.table.columns if not sheet.fields.get(column)]
-        if unused:
-            report.note(f"not used: the columns {', '.join(unused)}", Place(sheet.name, 1))
+        if unused := _unused(sheet):
+            word = "column" if len(unused) == 1 else "columns"
+            report.note(f"not used: the {word} {', '.join(unused)}", Place(sheet.name, 1))
+
+
+def doubt_scores(sheets: Sequence[Sheet], report: Report) -> None:
+    """Warn of judgments without scores where a column that is not used may hold them."""
+    if any("score" in sheet.has for sheet in sheets):
+        return
+    for sheet in sheets:
+        if unused := _unused(sheet):
+            report.warn(
+                f"no column is taken for the score. Is it one of {', '.join(unused)}?",
+                Place(sheet.name, 1),
+            )
+
+
+def _unused(sheet: Sheet) -> list[str]:
+    return [column for column in sheet.table.columns if not sheet.fields.get(column)]

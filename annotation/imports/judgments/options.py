@@ -63,8 +63,9 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
 
 
 def _language(code: str, name: str, report: Report) -> str:
+    """Return the code of a language, which may be given by its name."""
     try:
-        return languages.normalise(code) if code else ""
+        return languages.find(code) if code else ""
     except ValueError as error:
         report.error(str(error), Place(field=name))
         return ""

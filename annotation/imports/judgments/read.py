@@ -12,6 +12,7 @@ from annotation.imports.judgments.fields import (
     JUDGMENT_FIELDS,
     Sheet,
     check_chosen,
+    doubt_scores,
     matched,
     read_tables,
     say_unused,
@@ -66,6 +67,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     spans = [s for s in sheets if s not in judged and s.has_span_rows]
     others = [s for s in sheets if s not in judged and s not in spans]
     say_unused(sheets, report)
+    doubt_scores(judged, report)
     return _read_rows(
         judged, spans, others, replace(options, name=_name(options, files)), report, seen
     )
@@ -120,10 +122,8 @@ def _read_rows(
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)
     _name_texts(rows, texts)
-    if report.errors:
-        return seen
     reader = Reader(options, report, Clock(options.time_zone))
-    found = reader.read(rows, spans)
+    found = reader.read(rows, spans if not report.errors else [])
     answering.say(reader, report)
     if not found and not report.errors:
         report.error("no row holds a judgment", Place(judged[0].name))

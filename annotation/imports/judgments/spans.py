@@ -17,6 +17,7 @@ from annotation.imports.mqm_names import our_category
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables import QUOTED_JSON
 
 NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
 SIDES = {
@@ -54,7 +55,7 @@ def raw_spans(row: Row, report: Report) -> list[RawSpan]:
 
 
 def _values(row: Row, report: Report) -> list[dict[str, Any]]:
-    cell = row.cells.get("spans")
+    cell = _unquoted(row.cells.get("spans"))
     try:
         values = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
         values = json.loads(values) if isinstance(values, str) else values
@@ -67,6 +68,13 @@ def _values(row: Row, report: Report) -> list[dict[str, Any]]:
         report.error("a list of error spans is expected, each an object", row.at("spans"))
         return []
     return values
+
+
+def _unquoted(cell: Any) -> Any:
+    """Take off the quotation marks that a program put around JSON in a TSV."""
+    if isinstance(cell, str) and cell.startswith(QUOTED_JSON) and cell.endswith('"'):
+        return cell[1:-1].replace('""', '"')
+    return cell
 
 
 @dataclass

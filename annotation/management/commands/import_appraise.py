@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from annotation.imports import appraise
+from annotation.imports.drafts import CampaignDraft
 from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Drafts
 from annotation.uploads import InputFile, Report
@@ -59,6 +60,8 @@ def finish(command: BaseCommand, drafts: Drafts, report: Report, *, is_dry_run: 
         examine(drafts, report)
     _report_problems(command, report)
     if is_dry_run:
+        for _, draft in drafts:
+            command.stdout.write(f"{draft.slug}: {_foreseen(draft)}.")
         command.stdout.write("Dry run: nothing was stored.")
         return
     try:
@@ -76,15 +79,22 @@ def _report_problems(command: BaseCommand, report: Report) -> None:
         raise CommandError(f"{len(report.errors)} errors; nothing was stored.")
 
 
+def _foreseen(draft: CampaignDraft) -> str:
+    n_published = len(draft.output_scores) + len(draft.system_scores)
+    return _held(n_published, len(draft.items), len(draft.judgments))
+
+
+def _held(n_published: int, n_items: int, n_judgments: int) -> str:
+    if n_published:
+        return f"{n_published} published scores"
+    return f"{n_items} items, {n_judgments} judgments"
+
+
 def _say(command: BaseCommand, launched: Launched) -> None:
     """Write what was stored, with the personal links, which are known only now."""
     result = launched.result
     state = "imported" if result.is_new else "unchanged, it was stored already"
-    held = (
-        f"{result.n_published} published scores"
-        if result.n_published
-        else f"{result.n_items} items, {result.n_judgments} judgments"
-    )
+    held = _held(result.n_published, result.n_items, result.n_judgments)
     command.stdout.write(f"{result.campaign.slug}: {held}: {state}.")
     for invitation in launched.invitations:
         path = reverse("personal-link", args=[invitation.token])

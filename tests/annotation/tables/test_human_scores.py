@@ -135,7 +135,8 @@ def test_scores_of_a_stored_test_set(world: World) -> None:
         ("segment\tsystem\tda\n1\tweak\t1\n1\tweak\t2\n", "row 3, da: segment “1” of “weak” has"),
         ("segment\tsystem\tda\n1\t\t1\n", "own.tsv, row 2, system: it is not said which system"),
         ("segment\tsystem\tda\n\tweak\t1\n", "own.tsv, row 2, segment: it is not said which"),
-        ("segment\tsystem\tbleu\n1\tweak\t1\n", "no column is known to hold human scores"),
+        ("segment\tsystem\tbleu\n1\tweak\t1\n", "no column is known to hold human scores. Say"),
+        ("segment\tmt\tda\n1\tweak\t1\n", "no column is known to hold the names of systems. Say"),
     ],
 )
 def test_wrong_scores_are_named(world: World, table: str, message: str) -> None:
