@@ -10,7 +10,7 @@ WORKER := $(VENV)/.installed-worker
 DEV := $(VENV)/.installed-dev
 ENCODER := $(VENV)/.installed-demo-encoder
 # What touches neither database nor broker gives the same answer there.
-WITH_SERVICES := tests/annotation tests/metrics tests/training tests/dashboards \
+WITH_SERVICES := tests/annotation tests/config tests/dashboards tests/fuzz tests/metrics tests/training \
   --ignore=tests/metrics/families --ignore=tests/training/refreeeval
 # What several windows, lost connections and killed submits do to a database.
 BROWSER_WITH_SERVICES := $(addprefix tests/browser/test_,annotate.py protocols_unsent.py whole_way.py)

@@ -377,7 +377,7 @@ def test_mt_metrics_eval_reads_its_layout(folder: Path) -> None:
 
 
 def test_published_scores_of_real_data(db: None, data_dir: Path, tmp_path: Path) -> None:
-    call_command("import_dataset", "wmt17", data=data_dir)
+    call_command("import_dataset", "wmt17-de-en", data=data_dir)
     campaign = Campaign.objects.get(slug="wmt17-de-en")
     score(campaign.test_set, "chrf")
     folder = unpack(build(campaign, Filters())[0], tmp_path)

@@ -100,7 +100,7 @@ def test_every_published_table_names_its_source_and_licence() -> None:
 
 
 def test_wmt17_comes_out_as_computed_elsewhere(db: None, data_dir: Path) -> None:
-    call_command("import_dataset", "wmt17", data=data_dir)
+    call_command("import_dataset", "wmt17-de-en", data=data_dir)
     campaign = Campaign.objects.get(slug="wmt17-de-en")
     names = ["sentbleu", "chrf", "bleu"]
     for run in runs.start(test_set=campaign.test_set, metrics=names, enqueue=False).runs:

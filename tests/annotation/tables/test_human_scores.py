@@ -42,7 +42,7 @@ def test_wmt17_as_from_its_own_importer(db: None, data_dir: Path, direction: str
         at(data_dir / "wmt17" / direction, *names),
         name="Own", source_language=source, target_language=target,
     )  # fmt: skip
-    call_command("import_dataset", "wmt17", data=data_dir)
+    call_command("import_dataset", f"wmt17-{direction}", data=data_dir)
     assert scores("own") == scores(f"wmt17-{direction}")
     own, theirs = (TestSet.objects.get(slug=slug) for slug in ("own", f"wmt17-{direction}"))
     assert set(own.segments.values_list("key", "source")) == set(
