@@ -24,4 +24,4 @@ RUN pip install --no-cache-dir torch==2.13.0 -c requirements/constraints.txt \
  && pip install --no-cache-dir -r requirements.txt
 USER touchstone
 ENV HF_HUB_OFFLINE=1
-CMD ["celery", "-A", "config", "worker", "--pool", "solo", "-Q", "cpu", "--loglevel", "info"]
+CMD ["celery", "-A", "config", "worker", "-c", "1", "-Q", "cpu", "--loglevel", "info"]

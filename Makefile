@@ -9,27 +9,36 @@ WEB := $(VENV)/.installed-web
 WORKER := $(VENV)/.installed-worker
 DEV := $(VENV)/.installed-dev
 ENCODER := $(VENV)/.installed-demo-encoder
+# The web's set at its newest, numpy 2 included: what workers need holds only workers back.
+NEWEST := .venv-newest
 # What touches neither database nor broker gives the same answer there.
 WITH_SERVICES := tests/annotation tests/config tests/dashboards tests/fuzz tests/metrics tests/training \
   --ignore=tests/metrics/families --ignore=tests/training/refreeeval
 # What several windows, lost connections and killed submits do to a database.
-BROWSER_WITH_SERVICES := $(addprefix tests/browser/test_,annotate.py protocols_unsent.py whole_way.py)
+BROWSER_WITH_SERVICES := $(addprefix tests/browser/,$(addprefix judging/test_,annotate.py protocols_unsent.py) \
+  test_whole_way.py)
 # Where scores are computed, in tests that compare with other code. Held to AVX2, libraries take
 # other kernels than they do by themselves on a processor that has more.
-NUMERIC := tests/metrics/families tests/metrics/test_precision.py tests/metrics/test_embeddings.py \
+NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests/metrics/encoding/test_embeddings.py \
   tests/training/remap tests/training/refreeeval/test_losses.py \
   --ignore=tests/metrics/families/lexical $(addprefix --ignore=tests/metrics/families/neural/test_,\
   bad_input.py configured.py run.py)
+# Each of two processes takes a run of neighbouring tests, which share rows and encoders.
+# RETRY runs what failed again alone (.ci/run).
+PYTEST = $(BIN)/python -m pytest -q -n 2 --dist worksteal $(RETRY)
 # Two threads on two shared cores are slower than one.
 export OMP_NUM_THREADS ?= 1
+# Many tests start the project in a process of its own: it is compiled once.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo demo-neural worker test test-kernels test-services check format messages browser clean
+.PHONY: help demo demo-neural worker test test-newest test-kernels test-services check format messages browser clean
 
 help:
 	@echo "make worker         what neural metrics need: torch and the metric packages"
 	@echo "make demo           the app with its demo on http://localhost:$(PORT)"
 	@echo "make demo-neural    the same with a neural metric: installs torch and a small encoder first"
 	@echo "make test           all tests on SQLite with the embedded broker, and in the browser"
+	@echo "make test-newest    the tests that need no torch, with the newest of every package"
 	@echo "make test-kernels   the numeric tests with the kernels of older processors"
 	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL)"
 	@echo "make check          ruff, mypy, migrations, vendored files"
@@ -50,7 +59,7 @@ $(WORKER): $(WEB) requirements/worker.txt
 	$(PIP) -r requirements/worker.txt
 	@touch $@
 
-$(DEV): $(WORKER) requirements/dev.txt
+$(DEV): $(WORKER) requirements/dev.txt requirements/test.txt
 	$(PIP) -r requirements/dev.txt
 	@touch $@
 
@@ -67,20 +76,30 @@ demo-neural: $(ENCODER)
 	@$(BIN)/python manage.py demo --port $(PORT)
 
 test: $(DEV) browser
-	$(BIN)/python -m pytest -q -n 2
-	$(BIN)/python -m pytest -q tests/browser
+	$(PYTEST)
+	$(PYTEST) tests/browser
+
+# Made anew each time: what was the newest then is not the newest now.
+test-newest:
+	rm -rf $(NEWEST)
+	$(PYTHON) -m venv $(NEWEST)
+	sed -n 's/^\([A-Za-z][^=]*\)==.*/\1/p' requirements/web.txt requirements/test.txt > $(NEWEST)/names.txt
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -r $(NEWEST)/names.txt 'numpy>=2'
+	$(NEWEST)/bin/python -m pip check
+	$(NEWEST)/bin/python -m pytest -q -rs -n 2
 
 test-kernels: export MKL_ENABLE_INSTRUCTIONS := AVX2
 test-kernels: export ATEN_CPU_CAPABILITY := avx2
 test-kernels: export ONEDNN_MAX_CPU_ISA := AVX2
 test-kernels: $(DEV)
-	$(BIN)/python -m pytest -q -n 2 $(NUMERIC)
+	$(PYTEST) $(NUMERIC)
 
 test-services: export DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgres
 test-services: export CELERY_BROKER_URL ?= redis://127.0.0.1:6379/9
 test-services: $(DEV) browser
-	$(BIN)/python -m pytest -q -n 2 $(WITH_SERVICES)
-	$(BIN)/python -m pytest -q $(BROWSER_WITH_SERVICES)
+	$(PYTEST) -m database $(WITH_SERVICES)
+	$(PYTEST) $(BROWSER_WITH_SERVICES)
 
 check: $(DEV)
 	$(BIN)/ruff check .
@@ -104,4 +123,4 @@ browser:
 	  (echo "The browser tests need Chromium as 'chromium' on the PATH." && false)
 
 clean:
-	rm -rf $(VENV) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NEWEST) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis

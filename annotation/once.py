@@ -28,11 +28,6 @@ def one_computation() -> Iterator[None]:
         _read.reset(token)
 
 
-def is_one_computation() -> bool:
-    """Whether what is read now is kept for the next who asks."""
-    return _read.get() is not None
-
-
 def once(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a reader whose arguments are hashable and whose result nobody changes."""
 

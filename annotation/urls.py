@@ -4,18 +4,16 @@ from django.urls import path
 
 from annotation.views import (
     access,
-    assignments,
     campaigns,
     exclusions,
     home,
     instructions,
     interchange,
-    judgments,
     quality,
     sharing,
     uploads,
-    welcome,
 )
+from annotation.views.judging import assignments, judgments, welcome
 
 urlpatterns = [
     path("", home.home, name="home"),

@@ -3,8 +3,8 @@
     python -m benchmarks.active [--seeds 50]
 
 A score is the system's quality, plus how hard the segment is, plus noise. Both ways of assigning
-are stopped by the same rule: every pair is decided, as `metaeval.allocation` says. Prints the
-ratio of judgments needed, how often a decision is wrong, and how far the means are off then.
+are stopped by the same rule: every pair is decided, as `metaeval.judgments.allocation` says. Prints
+the ratio of judgments needed, how often a decision is wrong, and how far the means are off then.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.allocation import allocate
+from metaeval.judgments.planning import allocate
 
 # Adequacy of five systems: two close pairs among clear ones, as campaigns often come out.
 QUALITIES = (72.0, 70.0, 60.0, 50.0, 48.0)

@@ -29,8 +29,8 @@ import numpy as np
 import torch
 
 from benchmarks.rouge import read
-from metrics import encoders
 from metrics.base import MetricInfo, Scores, SegmentInput
+from metrics.encoding import encoders
 from metrics.families.bertscore import options as bertscore
 from metrics.families.bertscore.scorer import BertScore
 from tests.metrics.families.neural import small

@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python -m benchmarks.crowd [--database postgres] [PAGE ...]
 
 Multiplies the crowd judgments of WMT21 ru-en, with bad references, repeats and references, over
-other segments and other workers, plants the scores of 18 measures, and starts a worker as users do.
+other segments and other workers, plants the scores of 18 measures, and starts workers as users do.
 Every page is then asked for as by a browser: the first answer, the time until its numbers are
 there, and the answer when nothing has changed, with the processor's time, and the part of it that
 the web process spends in `metaeval` and scipy. Of files that are sent while they are made the time
@@ -14,7 +14,6 @@ PostgreSQL is DATABASE_URL, or a database named `crowd` on this machine. Nothing
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,6 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
+
+from benchmarks.processes import Processes
 
 JUDGMENTS, WORKERS = 36_000, 200
 COPY = 1_000  # Segments of a copy are numbered from here on.
@@ -64,7 +65,8 @@ def multiplied(folder: Any, wanted: int = JUDGMENTS, workers: int = WORKERS) -> 
     Every copy has segments and documents of its own; its workers are told apart too, up to so
     many, and take the work of the others over from there.
     """
-    from annotation.imports import DATASETS, wmt21
+    from annotation.imports import DATASETS
+    from annotation.imports.published import wmt21
 
     [pair] = DATASETS["wmt21"].pairs(folder, ["ru-en"])
     test_set, campaign = wmt21.read(pair)
@@ -120,7 +122,7 @@ def _copies(test_set: Any, n: int, about: dict[str, str]) -> Any:
     return replace(test_set, segments=segments, systems=systems, **about)
 
 
-def plant() -> Any:
+def plant(wanted: int = JUDGMENTS) -> Any:
     """Import the multiplied judgments, and store scores of 18 measures over all outputs."""
     import numpy as np
     from django.conf import settings
@@ -129,7 +131,7 @@ def plant() -> Any:
     from annotation.models import Output
     from benchmarks.scores import plant_scores
 
-    ((launched,)) = (launch([multiplied(settings.DATA_DIR)]),)
+    ((launched,)) = (launch([multiplied(settings.DATA_DIR, wanted)]),)
     campaign = launched[0].result.campaign
     outputs = list(Output.objects.filter(system__test_set=campaign.test_set).order_by("pk"))
     rng = np.random.default_rng(1)
@@ -167,19 +169,6 @@ class Statistics:
             self._depth -= 1
             if not self._depth:
                 self.seconds += time.thread_time() - self._began
-
-
-@contextmanager
-def worker() -> Iterator[None]:
-    """A worker as `make demo` starts it."""
-    command = [sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker"]
-    command += ["--pool", "solo", "-Q", "cpu,gpu", "--loglevel", "ERROR", "-n", "crowd@localhost"]
-    process = subprocess.Popen(command)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 @dataclass
@@ -281,7 +270,7 @@ def main() -> None:
     print(
         f"{'address':44s} code   first  numbers   again   used  statist. queries   KiB", flush=True
     )
-    with worker():
+    with Processes().started():
         missed = [line for one in wanted for line in measure(client, one)]
     print("\n".join(["Bounds missed:", *missed]) if missed else "All within the bounds.")
     sys.exit(bool(missed))

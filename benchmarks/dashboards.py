@@ -1,107 +1,101 @@
-"""The pages of results over 18 measures, 15 systems and 2,000 segments, every output rated twice.
+"""Documents over real judgments: with nothing in memory, unchanged, and after one more judgment.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.dashboards [--segments 2000] [--published] [PAGE ...]
+    OMP_NUM_THREADS=1 python -m benchmarks.dashboards [--judgments 60000] [KIND ...]
 
-Thirty annotators give 60,000 judgments of outputs and ten of traps each; with `--published` the
-same human scores come without judgments, as published data sets have them, so that the dashboard
-has hardly anything to compute.
-
-Prints seconds (elapsed, and of the processor) in which a worker computes each document of a page,
-then those of the page when nothing has changed, and its size. There is no peer that serves such
-pages; the bounds are 5 s for fresh numbers, 0.3 s for an unchanged page and 100 KiB for its size.
+The campaign is that of `benchmarks.crowd`: crowd judgments of WMT21 ru-en multiplied to 36,000 by
+200 workers over 30,000 outputs, or to as many as are asked for, and 18 measures. Everything is
+computed in this process, as a worker of documents does it. Prints seconds of the processor: of
+reading the panel alone, then of every document, and the peak of memory. The bounds are 2 s for the
+values after a judgment, 20 s for what-if and sample size, 10 s for all others, and 500 MB.
 """
 
 import argparse
-import os
-import tempfile
+import resource
 import time
+import uuid
 from collections.abc import Callable
-from functools import partial
+from typing import Any
 
-os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-benchmark-")
-os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+from benchmarks import crowd
 
-import django
-
-django.setup()
-
-import numpy as np
-from django.conf import settings
-from django.core.management import call_command
-from django.test import Client
-from django.urls import reverse
-
-from annotation.models import Campaign, Output, PublishedScore
-from benchmarks.planting import make_corpus, rate
-from benchmarks.scores import plant_scores
-from dashboards import results
-from dashboards.models import Analysis
-from tests.world import make_user
-
-SYSTEMS, ANNOTATORS = 15, 30
-PAGES = ("correlations", "significance", "systems", "scatter", "dashboard")
+VALUES, LONG = ("correlations",), ("whatif", "samplesize")
+VALUES_SECONDS, LONG_SECONDS, OTHER_SECONDS, PEAK_MIB = 2.0, 20.0, 10.0, 500 * 1e6 / 2**20
+KINDS = (
+    *("correlations", "significance", "significance:hybrids", "scatter", "systems", "trust"),
+    *("overview", "quality", "layers", "compare", "whatif", "samplesize", "report", "bundle"),
+)
 
 
-def plant(segments: int, is_published: bool) -> Campaign:
-    """A campaign whose humans and metrics share a quality, with noise of their own."""
-    test_set = make_corpus("large", segments=segments, systems=SYSTEMS)
-    campaign = Campaign.objects.create(slug="large", name="Large", test_set=test_set)
-    campaign.systems.set(test_set.systems.all())
-    outputs = list(Output.objects.filter(system__test_set=test_set).order_by("pk"))
-    rng = np.random.default_rng(1)
-    quality = rng.normal(size=len(outputs)) + [0.1 * (row.system_id % SYSTEMS) for row in outputs]
-    human = quality + rng.normal(size=len(outputs))
-    if is_published:
-        PublishedScore.objects.bulk_create(
-            [
-                PublishedScore(campaign=campaign, output=row, value=float(value))
-                for row, value in zip(outputs, human, strict=True)
-            ],
-            batch_size=5_000,
-        )
-    else:
-        rate(campaign, outputs, human, annotators=ANNOTATORS, per_item=2, traps=10)
-    plant_scores(campaign, outputs, quality, rng)
-    Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.CLOSED)
-    campaign.refresh_from_db()
-    return campaign
-
-
-def timed(action: Callable[[], object]) -> tuple[float, float]:
-    """Return elapsed seconds and those of the processor."""
-    began, used = time.perf_counter(), time.process_time()
+def used(action: Callable[[], object]) -> float:
+    """Return seconds of the processor."""
+    began = time.process_time()
     action()
-    return time.perf_counter() - began, time.process_time() - used
+    return time.process_time() - began
 
 
-def measure(page: str, campaign: Campaign, client: Client) -> None:
-    address = reverse(page, args=[campaign.slug])
-    client.get(address)  # Asks for its documents.
-    for pk, kind in Analysis.objects.filter(status=Analysis.Status.WAITING).values_list(
-        "pk", "kind"
-    ):
-        elapsed, used = timed(partial(results.compute, pk))
-        print(f"  {kind:30s} {elapsed:8.1f} s {used:8.1f} s", flush=True)
-    client.get(address)  # What is drawn and loaded once.
-    again = min(timed(lambda: client.get(address))[0] for _ in range(5))
-    size = len(client.get(address).content) / 1024
-    print(f"{page:32s} {again:8.3f} s {size:16.0f} KiB", flush=True)
+def answer(campaign: Any, number: int) -> None:
+    """Somebody revises one answer, as a submit stores it."""
+    from annotation.models import Judgment
+
+    rows = Judgment.objects.filter(assignment__annotator__campaign=campaign, is_current=True)
+    old = rows.order_by("pk")[number]
+    Judgment.objects.filter(pk=old.pk).update(is_current=False)
+    key = uuid.uuid4()
+    old.pk, old._state.adding = None, True
+    old.revision, old.score, old.submit_key = old.revision + 1, (old.score or 0) // 2, key
+    old.is_current = True
+    old.save()
+
+
+def compute(kind: str, campaign: Any) -> None:
+    from annotation.filters import Filters
+    from annotation.once import one_computation
+    from dashboards.documents import kinds
+
+    filters = kinds.filters_of(kind).from_json(Filters().as_json())
+    with one_computation():
+        kinds.load(kind).compute(campaign, filters)
+
+
+def measure(name: str, number: int, campaign: Any, action: Callable[[], object]) -> float:
+    """Print a line; return the seconds after a judgment."""
+    from django.core.cache import cache
+
+    from annotation.kept import forget
+
+    forget()
+    cache.clear()
+    cold, again = used(action), used(action)
+    answer(campaign, number)
+    after = used(action)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{name:24s} {cold:8.2f} {again:8.2f} {after:8.2f} {peak:8.0f}", flush=True)
+    return after
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", nargs="*", default=PAGES, metavar="PAGE")
-    parser.add_argument("--segments", type=int, default=2_000)
-    parser.add_argument("--published", action="store_true", help="scores without judgments")
+    parser.add_argument("kinds", nargs="*", default=KINDS, metavar="KIND")
+    parser.add_argument("--judgments", type=int, default=crowd.JUDGMENTS)
+    parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
     given = parser.parse_args()
-    call_command("migrate", verbosity=0)
-    settings.ANALYSES_IN_PLACE = False
-    campaign = plant(given.segments, given.published)
-    client = Client(SERVER_NAME="localhost")
-    client.force_login(make_user("reader", "researcher"))
-    print(f"{'page and its documents':32s} {'elapsed':>10s} {'processor':>10s}")
-    for page in given.pages:
-        measure(page, campaign, client)
+    crowd.prepare(given.database)
+    from annotation.filters import Filters
+    from annotation.models import Campaign
+    from dashboards.panel.panel import read_panel
+
+    campaign = Campaign.objects.filter(slug="crowd").first() or crowd.plant(given.judgments)
+    print(f"{'':24s} {'cold':>8s} {'again':>8s} {'after':>8s} {'peak MiB':>8s}")
+    measure("the panel alone", 0, campaign, lambda: read_panel(campaign, Filters()).scored)
+    missed = []
+    for number, kind in enumerate(given.kinds, start=1):
+        seconds = measure(kind, number, campaign, lambda kind=kind: compute(kind, campaign))
+        bound = LONG_SECONDS if kind in LONG else OTHER_SECONDS
+        if seconds > (VALUES_SECONDS if kind in VALUES else bound):
+            missed.append(f"{kind}: {seconds:.1f} s")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    missed += [f"peak {peak:.0f} MiB"] if peak > PEAK_MIB else []
+    raise SystemExit("\n".join(["Bounds missed:", *missed]) if missed else 0)
 
 
 if __name__ == "__main__":

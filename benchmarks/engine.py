@@ -5,7 +5,7 @@
 Workers are processes of their own that score with a fake encoder: a vector for each text from its
 hash, and P, R and F1 of 13 layers, 39 values a text. Without DATABASE_URL the database is a new
 SQLite file; with it a new one is made beside it and dropped. Prints, with the bounds: contents a
-second of one worker and of two from the first lease to the end, the least and most resident memory
+second of one worker and of two from the first slice to the end, the least and most resident memory
 of a worker after the first tenth of its work, and rows a second of storing alone, against
 `executemany` in the same run.
 """
@@ -120,13 +120,13 @@ def resident_bytes() -> int:
 
 def work(run_id: int, name: str) -> None:
     """A worker: print the least and most memory after its first tenth of the work."""
-    from metrics import scoring
     from metrics.models import MetricRun
+    from metrics.runs import scoring
 
     seen: list[int] = []
     rows = MetricRun.objects.filter(pk=run_id, status__in=MetricRun.ACTIVE)
     while rows.exists():
-        scoring.work_off(run_id, worker=name, report=lambda progress: seen.append(resident_bytes()))
+        scoring.work_off(run_id, worker=name, report=lambda: seen.append(resident_bytes()))
         time.sleep(0.02)
     steady = seen[len(seen) // 10 :]
     print(name, min(steady), max(steady), max(seen))
@@ -135,12 +135,12 @@ def work(run_id: int, name: str) -> None:
 def score_with(n_workers: int) -> None:
     """Score all texts anew with some workers, and print what it cost."""
     from annotation.models import TestSet
-    from metrics import runs
     from metrics.models import MetricRun, SegmentScore
+    from metrics.runs import starting
 
     signature = f"fake|workers:{n_workers}"
     test_set = TestSet.objects.get()
-    run = runs.start(test_set=test_set, metrics=["fake"], enqueue=False).runs[0]
+    run = starting.start(test_set=test_set, metrics=["fake"], enqueue=False).runs[0]
     workers = [
         subprocess.Popen(
             [sys.executable, "-m", "benchmarks.engine", "--run", str(run.pk), "--name", f"w{n}"],

@@ -29,7 +29,7 @@ from annotation import uploads
 from annotation.campaigns import open_campaign
 from annotation.models import Annotator, Assignment, Campaign, Judgment, TestSet
 from annotation.uploads import InputFile, Submission, SystemFile
-from metrics import runs, scoring
+from metrics.runs import scoring, starting
 from tests.world import make_user
 
 SYSTEMS, SEGMENTS = 15, 3_334
@@ -125,7 +125,7 @@ def main() -> None:
     timed("import of 50,010 outputs", lambda: uploads.store(checked.draft))
     judged_campaign()
     test_set = Campaign.objects.get().test_set
-    for run in runs.start(
+    for run in starting.start(
         test_set=test_set, metrics=["bleu-star", "sentbleu", "chrf", "rouge"], enqueue=False
     ).runs:
         timed(f"score with {run.metric}", lambda run=run: scoring.work_off(run.pk, worker="here"))

@@ -24,14 +24,20 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 from scipy.stats import kendalltau
 
-import metaeval as me
-from metaeval.chunks import Chunk
-from metaeval.measures import Measure
-from metaeval.panels import Panel, panel
+from metaeval import ScoreMatrix, StatisticsWarning
+from metaeval.correlation import Measure
+from metaeval.correlation.panel import Panel, panel
+from metaeval.correlation.soft_pairwise import normal_pvalues, pair_pvalues, sign_flips
 from metaeval.results import Notes
-from metaeval.significance import permuted_differences
-from metaeval.soft_pairwise import normal_pvalues, pair_pvalues, sign_flips
-from metaeval.swaps import Swaps
+from metaeval.scores import CorpusStatistics, bleu_score, chrf_score
+from metaeval.significance import boot_interval
+from metaeval.significance.permutation.masks import Chunk, Swaps
+from metaeval.significance.permutation.tests import (
+    default_swap,
+    permuted_differences,
+    permuted_test,
+)
+from metaeval.systems import paired_bootstrap
 
 SEED, PART = 1, 4
 DATA = Path(os.environ.get("TOUCHSTONE_DATA", "../shared/data"))
@@ -44,7 +50,7 @@ def scores(systems: int, segments: int, metrics: int, digits: int | None = None)
     human = rng.normal(size=(systems, segments))
     noisy = [human / 2 + rng.normal(size=human.shape) for _ in range(metrics)]
     values = [human, *noisy] if digits is None else [v.round(digits) for v in [human, *noisy]]
-    matrices = [me.ScoreMatrix(v, *names) for v in values]
+    matrices = [ScoreMatrix(v, *names) for v in values]
     return panel(matrices[0], {str(k): m for k, m in enumerate(matrices[1:])}, Notes())
 
 
@@ -63,9 +69,9 @@ def real(systems: int, segments: int) -> Panel:
     shared = [seg for seg in dict.fromkeys(row["seg"] for row in known)
               if all((name, seg) in cell for name in chosen)][:segments]  # fmt: skip
 
-    def matrix(column: str) -> me.ScoreMatrix:
+    def matrix(column: str) -> ScoreMatrix:
         values = [[float(cell[name, seg][column]) for seg in shared] for name in chosen]
-        return me.ScoreMatrix(values, chosen, shared)
+        return ScoreMatrix(values, chosen, shared)
 
     return panel(matrix("mqm"), {name: matrix(name) for name in names}, Notes())
 
@@ -83,7 +89,7 @@ def seconds(job: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
 def ours(data: Panel, measure: Measure, n: int = 1000) -> tuple[float, Any]:
     """Time all pairs of metrics."""
     pairs = list(combinations(range(len(data.names)), 2))
-    swap = measure.default_swap()
+    swap = default_swap(measure)
     return seconds(lambda: permuted_differences(data, measure, swap, n, SEED, pairs))
 
 
@@ -136,7 +142,7 @@ def pairs() -> None:
     """acc_eq, 45 pairs of 10 metrics, 15 x 1,000, 1,000 permutations."""
     data = scores(15, 1000, 10)
     own, deltas = ours(data, Measure("acc_eq"))
-    test, shape = Measure("acc_eq").test(data, "pairs", SEED)
+    test, shape = permuted_test(Measure("acc_eq"), data, "pairs", SEED)
     weights, outcomes = test.tables[0].weights, test.outcomes  # type: ignore[attr-defined]
     swaps = next(Swaps(SEED, 1000, shape, "pairs").chunks())[:21, 0] > 0
 
@@ -162,8 +168,8 @@ def boot() -> None:
     metric = human.with_values(data.metrics[0])
     for grouping in ("none", "item"):
         own, _ = seconds(
-            lambda grouping=grouping: me.boot_interval(
-                human, metric, correlation="kendall", grouping=grouping, rng=SEED
+            lambda grouping=grouping: boot_interval(
+                human, metric, Measure("kendall", grouping), rng=SEED
             )
         )
         report(f"BOOT-BOTH tau-b, {grouping}", own, 0.0, 0.0, "see tests")
@@ -218,7 +224,8 @@ def one_by_one(data: Panel, n_flips: int | None) -> tuple[float, np.ndarray]:
 
 def with_flips(data: Panel) -> tuple[float, np.ndarray]:
     """Time the same permutations in the test itself, asked for 1,000 flips."""
-    test, _ = Measure("soft_pairwise_accuracy", n_flips=1000).test(data, "both", SEED)
+    soft = Measure("soft_pairwise_accuracy", n_flips=1000)
+    test, _ = permuted_test(soft, data, "both", SEED)
     chunk = Chunk(masks_of(data), data.valid, "system")
     return seconds(lambda: test.differences(0, 1, chunk), 1)
 
@@ -241,12 +248,12 @@ def systems() -> None:
         },
         1,
     )
-    scorers = {"BLEU": me.bleu_score, "chrF": me.chrf_score}
+    scorers = {"BLEU": bleu_score, "chrF": chrf_score}
     corpora = [
-        me.CorpusStatistics(stats[name], outputs, map(str, range(2000)), scorer)
+        CorpusStatistics(stats[name], outputs, map(str, range(2000)), scorer)
         for name, scorer in scorers.items()
     ]
-    own, _ = seconds(lambda: [me.paired_bootstrap(corpus, "A", rng=SEED) for corpus in corpora])
+    own, _ = seconds(lambda: [paired_bootstrap(corpus, "A", rng=SEED) for corpus in corpora])
     test = PairedTest(
         list(outputs.items()), metrics, references=None, test_type="bs", n_samples=1000
     )
@@ -265,7 +272,7 @@ def growth() -> None:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", me.StatisticsWarning)
+    warnings.simplefilter("ignore", StatisticsWarning)
     every = {each.__name__: each for each in (kendall, pairs, spa, level, boot, systems, growth)}
     for name in sys.argv[1:] or list(every)[:-1]:
         every[name]()

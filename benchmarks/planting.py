@@ -1,19 +1,13 @@
 """Campaigns for the load scripts; imported once Django is set up."""
 
+import random
 import uuid
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
-
-import numpy as np
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import (
-    Annotator,
-    Assignment,
     Campaign,
-    Item,
-    Judgment,
     Output,
     Reference,
     Segment,
@@ -55,6 +49,37 @@ def make_corpus(slug: str, *, segments: int, systems: int) -> TestSet:
     return test_set
 
 
+def plant_scored(segments: int = 5_000, systems: int = 10) -> TestSet:
+    """A test set of outputs that are all different, which TER takes long to score."""
+    rng = random.Random(5)
+    words = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("al", "en", "or", "ust", "ink")]
+    test_set = TestSet.objects.create(
+        slug=f"scored-{uuid.uuid4().hex[:6]}", name="Scored", source_language="de",
+        target_language="en",
+    )  # fmt: skip
+    rows = Segment.objects.bulk_create(
+        [Segment(test_set=test_set, position=n, key=str(n), source=f"Satz {n}")
+         for n in range(segments)], batch_size=BATCH,
+    )  # fmt: skip
+    texts = {row.pk: " ".join(rng.choices(words, k=25)) for row in rows}
+    Reference.objects.bulk_create(
+        [Reference(segment=row, text=texts[row.pk]) for row in rows], batch_size=BATCH
+    )
+    for number in range(systems):
+        system = System.objects.create(test_set=test_set, name=f"system-{number}")
+        outputs = []
+        for row in rows:
+            told = texts[row.pk].split()
+            for _ in range(6):
+                told.insert(rng.randrange(len(told)), told.pop(rng.randrange(len(told))))
+            told[rng.randrange(len(told))] = f"{number}"
+            text = " ".join(told)
+            key = content_key(row.source, [texts[row.pk]], text)
+            outputs.append(Output(system=system, segment=row, text=text, content_key=key))
+        Output.objects.bulk_create(outputs, batch_size=BATCH)
+    return test_set
+
+
 def make_campaign(
     slug: str, *, mode: str, segments: int, systems: int, annotators: int, per_item: int
 ) -> tuple[Campaign, list[str]]:
@@ -77,70 +102,3 @@ def planted(
         per_item=per_item,
     )  # fmt: skip
     return open_campaign(campaign=campaign), tokens
-
-
-def rate(
-    campaign: Campaign,
-    outputs: Sequence[Output],
-    quality: Sequence[float],
-    *,
-    annotators: int,
-    per_item: int,
-    traps: int,
-) -> None:
-    """Store what annotators with habits of their own gave to outputs and to the same traps.
-
-    A judgment is 0 to 100: of an output 50 + 12 times its quality, the annotator's mildness and
-    chance; of a trap mostly low. Times are log-normal around 15 s.
-    """
-    people = Annotator.objects.bulk_create(
-        [Annotator(campaign=campaign, label=f"A{n + 1:02d}") for n in range(annotators)]
-    )
-    kind = Item.Kind
-    targets = Item.objects.bulk_create(
-        [Item(campaign=campaign, segment_id=row.segment_id, output=row) for row in outputs],
-        batch_size=BATCH,
-    )
-    cut = Item.objects.bulk_create(
-        [
-            Item(campaign=campaign, kind=kind.TRAP, segment_id=row.segment_id, text="Sentence")
-            for row in outputs[:traps]
-        ]
-    )
-    rng = np.random.default_rng(2)
-    mildness = rng.normal(scale=0.5, size=annotators)
-    given: list[tuple[int, Item, float]] = [
-        (who, item, level + mildness[who] + rng.normal(scale=0.7))
-        for number, (item, level) in enumerate(zip(targets, quality, strict=True))
-        for who in _raters(number, annotators, per_item)
-    ]
-    given += [(who, item, rng.normal(-3.8, 0.3)) for who in range(annotators) for item in cut]
-    assignments = Assignment.objects.bulk_create(
-        [
-            Assignment(annotator=people[who], item=item, position=place, completed_at=FIRST)
-            for place, (who, item, _) in enumerate(given)
-        ],
-        batch_size=BATCH,
-    )
-    scores = np.clip(np.round(50 + 12 * np.array([level for *_, level in given])), 0, 100)
-    Judgment.objects.bulk_create(_judgments(assignments, scores, rng), batch_size=BATCH)
-
-
-def _raters(number: int, annotators: int, per_item: int) -> Sequence[int]:
-    """Different annotators of an item, in pairs that change from item to item."""
-    step = 1 + number // annotators % (annotators - 1)
-    return [(number + step * turn) % annotators for turn in range(per_item)]
-
-
-def _judgments(
-    assignments: Sequence[Assignment], scores: np.ndarray, rng: np.random.Generator
-) -> Iterator[Judgment]:
-    seconds = rng.lognormal(np.log(15), 0.6, len(scores))
-    for number, (row, score) in enumerate(zip(assignments, scores.tolist(), strict=True)):
-        start = FIRST + timedelta(seconds=20 * number)
-        spent = timedelta(seconds=float(seconds[number]))
-        yield Judgment(
-            assignment=row, score=int(score), submit_key=uuid.UUID(int=number + 1),
-            started_at=start, submitted_at=start + spent,
-            paid_ms=int(1000 * seconds[number]), active_ms=int(900 * seconds[number]),
-        )  # fmt: skip

@@ -19,8 +19,8 @@ import torch
 from transformers import BertConfig, BertModel
 
 from benchmarks.rouge import read
-from metrics import embeddings, encoders
 from metrics.base import Metric, SegmentInput
+from metrics.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import make
 
@@ -89,7 +89,7 @@ def seconds(metrics: Sequence[Metric], inputs: Sequence[SegmentInput]) -> float:
     """CPU seconds of the fastest of some runs, nothing being kept from before."""
     times = []
     for _ in range(REPEATS):
-        embeddings.forget()
+        token_vectors.forget()
         began = time.process_time()
         for metric in metrics:
             metric.score(inputs)
@@ -102,8 +102,8 @@ def padded(checkpoint: str, texts: Sequence[str]) -> float:
     encoder, seen = encoders.get(checkpoint), []
     encode = encoder.hidden_states
     encoder.hidden_states = lambda ids: (seen.append(ids), encode(ids))[1]  # type: ignore[method-assign]
-    embeddings.forget()
-    embeddings.embed(encoder, texts, [LAYER])
+    token_vectors.forget()
+    token_vectors.embed(encoder, texts, [LAYER])
     computed = sum(len(batch) * max(map(len, batch)) for batch in seen)
     return computed / sum(len(ids) for batch in seen for ids in batch)
 

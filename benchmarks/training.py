@@ -28,9 +28,9 @@ from typing import Any
 
 import torch
 
-from metrics.embeddings import tokenize
-from training.kinds import Corpus
-from training.parallel import clean, hash_pairs, read_pairs, write_pairs
+from metrics.encoding.token_vectors import tokenize
+from training.jobs.kinds import Corpus
+from training.parallel.reading import clean, hash_pairs, read_pairs, write_pairs
 from training.refreeeval import losses
 from training.refreeeval.data import examples, prepare
 from training.refreeeval.levels import SentenceLevel

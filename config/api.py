@@ -4,13 +4,13 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import DefaultRouter
 
-from annotation.api import CampaignViewSet, JudgmentViewSet, TestSetViewSet
-from annotation.imports_api import HumanScoresImportView, JudgmentsImportView
+from annotation.api.imports import HumanScoresImportView, JudgmentsImportView
+from annotation.api.stages import CampaignViewSet, JudgmentViewSet, TestSetViewSet
 from dashboards.api import ResultViewSet
-from metrics.api import RunViewSet
-from metrics.dataset_api import FolderImportViewSet, PublishedImportViewSet
-from metrics.fleet_api import CheckpointViewSet, MetricViewSet, WorkerViewSet
-from metrics.imports_api import MetricImportViewSet
+from metrics.api.datasets import FolderImportViewSet, PublishedImportViewSet
+from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
+from metrics.api.imports import MetricImportViewSet
+from metrics.api.runs import RunViewSet
 from training.api import CorpusViewSet, JobViewSet
 
 router = DefaultRouter()

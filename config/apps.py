@@ -1,4 +1,4 @@
-"""The site as an app: it has nothing but checks of its own."""
+"""The site as an app: it has checks, and looks after the work of all others."""
 
 from importlib import import_module
 
@@ -9,5 +9,6 @@ class SiteConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        """Register the checks."""
-        import_module("config.checks")
+        """Register the checks and tasks; connect to the signals of workers."""
+        for module in ("config.checks", "config.work.tasks", "config.work.reconciling"):
+            import_module(module)

@@ -4,12 +4,13 @@ import os
 
 from celery import Celery
 from celery.signals import worker_init
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+TRANSPORT_ALIASES["filesystem"] = "config.work.embedded:Transport"
 app = Celery("touchstone")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["annotation", "metrics", "training"])
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from annotation.access import is_researcher
-from annotation.views import errors
+from annotation.web import errors
 from metrics import disk
 
 logger = logging.getLogger(__name__)

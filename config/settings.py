@@ -130,7 +130,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 0)
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-CSRF_FAILURE_VIEW = "annotation.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "annotation.web.errors.csrf_failure"
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -152,7 +152,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
 
 # Memory of metric workers in MiB, for models without a GPU and for token vectors. Checked here,
-# read in metrics/residents.py and metrics/embeddings.py, which know no Django.
+# read in metrics/encoding/memory.py and metrics/encoding/token_vectors.py, which know no Django.
 env_int("RESIDENT_MODELS_MB", 4096)
 env_int("EMBEDDING_CACHE_MB", 1024)
 
@@ -252,13 +252,23 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
+WORK_QUEUES = ("cpu", "gpu", "documents", "documents-slow", "mail", "slow")
 # Without keys of their own both would be bound to the default key, and get every message twice.
 CELERY_TASK_QUEUES = [
     Queue(name, routing_key=name)  # type: ignore[no-untyped-call]
-    for name in ("cpu", "gpu")
+    for name in WORK_QUEUES
 ]
 CELERY_TIMEZONE = "UTC"
-# Seconds without a heartbeat after which another worker takes a metric run over.
+# Every kind of background work: its name and where it is described (config/work/kinds.py).
+WORK_KINDS: dict[str, str] = {
+    "notification": "annotation.notifications.work.notifications",
+    "slice": "metrics.runs.work.kind",
+    "hash-check": "metrics.checkpoints.checks.hash_checks",
+    "import": "metrics.datasets.waiting.imports",
+    "training": "training.jobs.work.trainings",
+    "document": "dashboards.documents.computing.documents",
+}
+# Seconds without a heartbeat after which another worker takes over what one had in hand.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)
 if RUN_STALE_SECONDS < 5:
     raise ImproperlyConfigured("RUN_STALE_SECONDS must be at least 5: runs beat every 2 seconds.")

@@ -7,7 +7,7 @@ from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from annotation.views.errors import SENTENCES, UNREADABLE, refuse
+from annotation.web.errors import SENTENCES, UNREADABLE, refuse
 
 NUL = "\0"
 HOLDS_NUL = "The address holds a NUL character, which no text here can hold."

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from annotation.views.language import choose_language
+from annotation.views.judging.language import choose_language
 from annotation.views.login import SignIn, admin_sign_in
 
 urlpatterns = [
@@ -20,7 +20,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-handler400 = "annotation.views.errors.bad_request"
-handler403 = "annotation.views.errors.forbidden"
-handler404 = "annotation.views.errors.not_found"
+handler400 = "annotation.web.errors.bad_request"
+handler403 = "annotation.web.errors.forbidden"
+handler404 = "annotation.web.errors.not_found"
 handler500 = "config.full_disk.server_error"

@@ -12,12 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import visible_campaigns
-from annotation.api_parameters import FILTERS, TakesParameters, Texts
+from annotation.api.parameters import FILTERS, TakesParameters, Texts
 from annotation.filters import Filters
 from annotation.filters.chosen import check
-from dashboards.metric_table import CORRELATIONS
-from dashboards.quality import QUALITY
-from dashboards.results import Result
+from dashboards.correlations.page import CORRELATIONS
+from dashboards.documents.results import Result
+from dashboards.quality.page import QUALITY
 
 SLUG = {"type": "string"}
 

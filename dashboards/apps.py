@@ -5,6 +5,3 @@ from django.apps import AppConfig
 
 class DashboardsConfig(AppConfig):
     name = "dashboards"
-
-    def ready(self) -> None:
-        from dashboards import analyst  # noqa: F401  connects to the signals of workers

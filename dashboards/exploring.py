@@ -14,17 +14,18 @@ from annotation.filters import FilterError
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices, filter_parameters
 from annotation.models import Campaign
-from annotation.views.parameters import NOTHING, takes
-from dashboards import latex, results
-from dashboards.analyses.scatter import HUMAN, ScatterChoice
-from dashboards.analyses.systems import SystemsChoice, by_name
+from annotation.web.parameters import NOTHING, takes
+from dashboards.documents import results
 from dashboards.outputs import find_output, output_view
-from dashboards.pages import Document, Page, study_campaigns
+from dashboards.pages.page import Document, Page, study_campaigns
+from dashboards.panel.human import unique_names
+from dashboards.papers import latex
 from dashboards.papers.scatter import tables as scatter_tables
 from dashboards.papers.systems import study_tables
 from dashboards.papers.systems import tables as systems_tables
-from dashboards.selectors import unique_names
-from dashboards.study_systems import study_table
+from dashboards.scatter.document import HUMAN, ScatterChoice
+from dashboards.studies.systems import study_table
+from dashboards.systems.document import SystemsChoice, by_name
 from dashboards.trust.shown import comments, with_trust, worst_of
 from dashboards.trust.systems import marked
 from metrics.scores import measure_keys

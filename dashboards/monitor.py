@@ -15,14 +15,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required, runs_campaign
-from annotation.delivery import SIGNATURE, secret_of
 from annotation.filters import FilterError, Filters
 from annotation.models import Campaign, Item
 from annotation.monitor import MonitorReport, monitor_report, remarks
-from annotation.views.live import is_part, render_live
-from annotation.views.paging import page_of
-from annotation.views.parameters import NOTHING, Parameters, takes
-from dashboards import results
+from annotation.notifications.delivery import SIGNATURE, secret_of
+from annotation.web.live import is_part, render_live
+from annotation.web.paging import page_of
+from annotation.web.parameters import NOTHING, Parameters, takes
+from dashboards.documents import results
 
 PER_PAGE = 50
 AGREEMENT_SECONDS = 30

@@ -15,11 +15,11 @@ from annotation.exports import table_response
 from annotation.filters import Filters
 from annotation.filters.chosen import check, fitted
 from annotation.models import Campaign
-from annotation.views.parameters import takes
-from dashboards import analyses, results
-from dashboards.pages import Document, Page, no_document, study_campaigns
-from dashboards.parameters import require_measures
-from metaeval.questions import STATISTICS
+from annotation.web.parameters import takes
+from dashboards.documents import kinds, results
+from dashboards.pages.page import Document, Page, no_document, study_campaigns
+from dashboards.pages.parameters import require_measures
+from metaeval.replication.questions import STATISTICS
 
 BLOCK = 1 << 16
 REPORT = Page(
@@ -109,7 +109,7 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Result:
-    filters = analyses.filters_of(page.kind).from_query(request.GET)
+    filters = kinds.filters_of(page.kind).from_query(request.GET)
     check(campaign, filters)
     require_measures(request.GET, [campaign])
     return results.latest(page.kind, campaign, filters)

@@ -2,22 +2,24 @@
 
 from django.urls import path
 
-from dashboards import exploring, monitor, power, taking, views
-from dashboards.compare import compare
-from dashboards.heat_map import SIGNIFICANCE
-from dashboards.layer_pages import LAYERS, STUDY_LAYERS
-from dashboards.metric_table import CORRELATIONS
-from dashboards.overview import OVERVIEW, SAMPLESIZE, WHATIF
-from dashboards.pages import routes, study_routes, study_view, view
+from dashboards import exploring, monitor, taking
+from dashboards.compare.page import compare
+from dashboards.correlations.page import CORRELATIONS
+from dashboards.layers.page import LAYERS, STUDY_LAYERS
+from dashboards.overview.page import OVERVIEW, SAMPLESIZE, WHATIF
+from dashboards.pages.page import routes, study_routes, study_view, view
+from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
-from dashboards.quality import QUALITY, STUDY_QUALITY
-from dashboards.study_metrics import STUDY
+from dashboards.quality.page import QUALITY, STUDY_QUALITY
+from dashboards.significance.page import SIGNIFICANCE
+from dashboards.studies import views
+from dashboards.studies.metrics import STUDY
 
 urlpatterns = [
-    path("power/", power.stated_power, name="power"),
-    path("power.<str:fmt>", power.stated_power, name="power-data"),
-    path("campaigns/<slug:slug>/power/", power.campaign_power, name="campaign-power"),
-    path("campaigns/<slug:slug>/power.<str:fmt>", power.campaign_power, name="campaign-power-data"),
+    path("power/", page.stated_power, name="power"),
+    path("power.<str:fmt>", page.stated_power, name="power-data"),
+    path("campaigns/<slug:slug>/power/", page.campaign_power, name="campaign-power"),
+    path("campaigns/<slug:slug>/power.<str:fmt>", page.campaign_power, name="campaign-power-data"),
     path("campaigns/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
     path("campaigns/<slug:slug>/monitor.json", monitor.monitor, {"fmt": "json"}, "monitor-data"),
     path("campaigns/<slug:slug>/remarks/", monitor.monitor_remarks, name="monitor-remarks"),

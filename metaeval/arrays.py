@@ -98,8 +98,31 @@ def _sorted(labels: set[Any]) -> list[Any]:
         return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
 
 
-def row_means(values: FloatArray) -> FloatArray:
-    """Mean of what is there in each row; nan for an empty row, without numpy's complaint."""
+def mean(values: FloatArray) -> float:
+    """Mean of the values that are there (any shape); nan where there is none."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else np.nan
+
+
+def mean_along(values: FloatArray, *, axis: int = -1) -> FloatArray:
+    """Mean of what is there along an axis; nan where nothing is, without numpy's complaint."""
     present = ~np.isnan(values)
-    counts, sums = present.sum(axis=1), np.where(present, values, 0.0).sum(axis=1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return ratio(np.where(present, values, 0.0).sum(axis=axis), present.sum(axis=axis))
+
+
+def group_means(values: FloatArray, groups: IntArray, size: int) -> FloatArray:
+    """Mean of the values (n,) of each of ``size`` groups; nan for a group without any."""
+    return ratio(np.bincount(groups, values, size), np.bincount(groups, minlength=size))
+
+
+def ratio(above: NDArray[Any], below: NDArray[Any]) -> FloatArray:
+    """Return above / below, nan where nothing is below."""
+    found = np.full(np.broadcast_shapes(np.shape(above), np.shape(below)), np.nan)
+    return np.divide(above, below, out=found, where=np.asarray(below) > 0)
+
+
+def differences_of(values: FloatArray) -> FloatArray:
+    """Return all differences of m values, row minus column (m, m); nan on the diagonal."""
+    table = values[:, None] - values
+    np.fill_diagonal(table, np.nan)
+    return np.asarray(table)

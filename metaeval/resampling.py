@@ -16,6 +16,7 @@ from metaeval.arrays import BoolArray, FloatArray
 
 Rng: TypeAlias = int | np.random.Generator | None
 BLOCK = 128
+ALTERNATIVES = ("two-sided", "greater", "less")
 # Blocks of up to so many counts (4 MiB) are kept for the next comparison.
 KEPT = 2**19
 
@@ -81,3 +82,32 @@ def _new_counts(seed: int, key: tuple[int, ...], rows: int, n: int) -> FloatArra
 
 
 _kept_counts = lru_cache(maxsize=16)(_new_counts)
+
+
+def resampled_pvalue(
+    null: FloatArray,
+    observed: FloatArray | float,
+    alternative: str,
+    slack: FloatArray | float,
+    *,
+    is_exact: bool = False,
+) -> FloatArray:
+    """Return (k + 1) / (n + 1), with k of n resamples (axis 0) that reach what was observed.
+
+    What is equal up to ``slack`` reaches it, and so does an undefined resample; nan where nothing
+    is observed. Where all resamples there are were taken (``is_exact``), they hold the observed.
+    """
+    if alternative == "two-sided":
+        missed = np.abs(null) < np.abs(observed) - slack
+    else:
+        sign = 1.0 if alternative == "greater" else -1.0
+        missed = sign * null < sign * observed - slack
+    own = 0 if is_exact else 1
+    found = (len(null) - missed.sum(axis=0) + own) / (len(null) + own)
+    return np.where(np.isnan(observed), np.nan, found)
+
+
+def tail(lower: float, upper: float, alternative: str) -> float:
+    """Return the p of an alternative from P(<= observed) and P(>= observed); keeps nan."""
+    both = min(2.0 * min(lower, upper), 1.0)
+    return {"less": lower, "greater": upper, "two-sided": both}[alternative]

@@ -17,6 +17,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+# Entries of an array or a tuple that a repr writes out.
+SHOWN = 4
+
 
 class StatisticsWarning(UserWarning):
     """A statistic is undefined, or rests on less than it seems to; see ``code``."""
@@ -97,8 +100,23 @@ class Interval(NamedTuple):
     confidence: float
 
 
+class ShortRepr:
+    """A dataclass that prints what it says, not all that it holds: big arrays as their shapes."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Before `dataclass` looks for one: it would write every number of every array.
+        cls.__repr__ = ShortRepr.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        entries: Any = dataclasses.fields(self)  # type: ignore[arg-type]
+        shown = [(entry.name, _short(getattr(self, entry.name))) for entry in entries]
+        inner = ", ".join(f"{name}={text}" for name, text in shown if text)
+        return f"{type(self).__name__}({inner})"
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Result:
+class Result(ShortRepr):
     """What every result carries.
 
     Attributes
@@ -123,7 +141,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values for JSON: nan becomes None, arrays become lists."""
         names = [entry.name for entry in dataclasses.fields(self)]
-        values = {name: _plain(getattr(self, name)) for name in names}
+        values = {name: plain(getattr(self, name)) for name in names}
         return values | {"n_excluded": self.n_excluded}
 
 
@@ -165,6 +183,12 @@ class Notes:
         """Take over the warnings of a part (already sent) without its exclusions."""
         self._warnings.extend(result.warnings)
 
+    def leave_out(self, reason: str, count: int) -> None:
+        """Count exclusions for want of data, with a warning."""
+        self.exclude(reason, count)
+        if count:
+            self.warn(MissingDataWarning(f"{count} left out: {reason}."))
+
     @property
     def warnings(self) -> tuple[StatisticsWarning, ...]:
         """The warnings so far, in order."""
@@ -175,20 +199,45 @@ class Notes:
         """The exclusions so far, read-only."""
         return MappingProxyType(dict(self._reasons))
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Both, as arguments of a `Result`."""
+        return {"reasons": self.reasons, "warnings": self.warnings}
 
-def _plain(value: Any) -> Any:
+
+def _short(value: Any) -> str:
+    """Return a value in some ten characters or as its type and size; nothing for what is empty."""
+    if value is None or (isinstance(value, (tuple, Mapping)) and not value):
+        return ""
+    if isinstance(value, np.ndarray):
+        if value.size > SHOWN:
+            return f"{value.dtype}[{' x '.join(map(str, value.shape))}]"
+        return str([_short(entry) for entry in value.tolist()]).replace("'", "")
+    if isinstance(value, Interval):
+        return f"({value.low:.4g}, {value.high:.4g})"
+    if isinstance(value, StatisticsWarning):
+        return value.code
+    if isinstance(value, (tuple, list)) and len(value) <= SHOWN:
+        return f"({', '.join(_short(entry) for entry in value)})"
+    if isinstance(value, (tuple, list, Mapping)):
+        return f"<{len(value)}>"
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can hold: lists for arrays, None for nan."""
     if isinstance(value, StatisticsWarning):
         return {"code": value.code, "message": value.message}
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain(value.item())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value

@@ -7,5 +7,4 @@ class MetricsConfig(AppConfig):
     name = "metrics"
 
     def ready(self) -> None:
-        from metrics import caretaker, reporter  # noqa: F401  connect to the signals of workers
-        from metrics.datasets import importer  # noqa: F401
+        from metrics.workers import reporter, slots  # noqa: F401  connect to the signals of workers

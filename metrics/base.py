@@ -66,6 +66,13 @@ class MetricError(Exception):
         self.index = index
 
 
+class InputError(MetricError):
+    """The texts or languages of a run are at fault, on whichever host the metric is loaded."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, permanent=True)
+
+
 class MetricWarning(UserWarning):
     """A value is defined, but not by the usual computation; the message says how and how often."""
 

@@ -6,12 +6,12 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from config.work.clock import Now
 from metrics import registry
 from metrics.base import IMPORTED, Metric, MetricError, MetricInfo, OnTestSet
-from metrics.clock import Now
 from metrics.models import ConfiguredMetric, find_info
 from metrics.options import layers_elsewhere
-from metrics.workers import layers_on_workers
+from metrics.workers.fleet import layers_on_workers
 
 _TAKEN = "There is a metric named {} already."
 # The page of a metric has its name in the address, where this one means something else.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from metrics import checkpoints
 from metrics.base import MetricError, MetricInfo, OptionValue
+from metrics.checkpoints import places
 
 Kind = Literal["text", "integer", "number", "boolean", "choice", "checkpoint", "file"]
 Options = Mapping[str, OptionValue]
@@ -56,6 +56,7 @@ class Family:
 
     ``scorer`` is the dotted path of the class, ``describe`` turns (name, label, checked options)
     into a :class:`MetricInfo` and raises ValueError with a sentence where they do not fit together.
+    ``packages`` are imported by the scorer besides those of every encoder.
     """
 
     key: str
@@ -64,6 +65,7 @@ class Family:
     scorer: str
     options: tuple[Option, ...]
     describe: Callable[[str, str, Options], MetricInfo]
+    packages: tuple[str, ...] = ()
 
 
 PRECISION = Option(
@@ -172,7 +174,7 @@ def count_layers(checkpoint: str) -> int:
     its configuration does not say.
     """
     try:
-        path = Path(checkpoints.find(checkpoint)) / "config.json"
+        path = Path(places.find(checkpoint)) / "config.json"
     except MetricError:
         layers = layers_elsewhere.get()(checkpoint)
         if layers is None:

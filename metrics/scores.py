@@ -1,22 +1,23 @@
 """Scores in the database: packing, storing once per content, and reading them into arrays."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
 from django.db.models import Max, Q
-from numpy.typing import NDArray
 
+from annotation.kept import Kept
 from annotation.models import Output, Segment, System, TestSet
 from metrics import catalogue
 from metrics.base import MetricInfo, Scores, ScoreWarning
-from metrics.contents import find_tokenised
+from metrics.grid import Grid, read_grid
 from metrics.imported.reading import imported_measures
 from metrics.imported.storing import shown_imports
 from metrics.measures import Corpus, MeasureScores, ScoreTable
 from metrics.models import MetricRun, MetricSignature, SegmentScore
+from metrics.runs.contents import find_tokenised
 
 __all__ = [
     "Corpus",
@@ -37,6 +38,21 @@ _INSERT = f"{_INTO} VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 _INSERT_ARRAYS = (
     f"{_INTO} SELECT %s, * FROM unnest(%b::varchar[], %b::bytea[]) ON CONFLICT DO NOTHING"  # noqa: S608
 )
+
+
+# Twelve measures of 1,000,000 outputs, or 400 of 30,000.
+BYTES = 96 * 2**20
+
+
+class _Table(NamedTuple):
+    """A metric's numbers over a grid; `n_scores` is how many its signature had in all."""
+
+    table: Scores
+    n_missing: int
+    n_scores: int
+
+
+_kept: Kept[_Table] = Kept(BYTES)
 
 
 def pack(rows: Scores) -> list[bytes]:
@@ -150,15 +166,6 @@ def _is_shown(info: MetricInfo, key: str) -> bool:
     return key in info.table_measures or key not in info.measures
 
 
-@dataclass(frozen=True, eq=False)
-class _Outputs:
-    """The outputs of a table: content keys, and where each stands in the flattened table."""
-
-    keys: list[str]
-    cells: NDArray[np.intp]
-    shape: tuple[int, int]
-
-
 def system_scores(
     test_set: TestSet,
     systems: Iterable[System] | None = None,
@@ -175,13 +182,13 @@ def system_scores(
     segments = tuple(
         Segment.objects.filter(test_set=test_set).order_by("position").values_list("pk", flat=True)
     )
-    outputs, about_text = _outputs(chosen, segments), cache(partial(find_tokenised, chosen))
+    grid, about_text = read_grid(chosen, segments), cache(partial(find_tokenised, chosen))
     wanted = {
         metric: signature
         for metric, signature in latest_signatures(test_set).items()
         if all_of is None or metric in all_of
     }
-    brought = imported_measures(wanted, chosen, segments, len(outputs.keys))
+    brought = imported_measures(wanted, chosen, segments, len(grid.keys))
     measures = {
         measure.key: measure
         for metric, signature in wanted.items()
@@ -189,43 +196,26 @@ def system_scores(
             [brought[metric]]
             if metric in brought
             else _measures(
-                test_set, signature, chosen, outputs, about_text, are_all=all_of is not None
+                test_set, signature, chosen, grid, about_text, are_all=all_of is not None
             )
         )
     }
     return ScoreTable(chosen, segments, measures)
 
 
-def _outputs(systems: Sequence[System], segments: Sequence[int]) -> _Outputs:
-    row_of = {system.pk: row for row, system in enumerate(systems)}
-    column_of = {segment: column for column, segment in enumerate(segments)}
-    rows = list(
-        Output.objects.filter(system__in=systems)
-        .order_by()
-        .values_list("content_key", "system_id", "segment_id")
-    )
-    cells = [row_of[system] * len(segments) + column_of[segment] for _, system, segment in rows]
-    keys = [key for key, _, _ in rows]
-    return _Outputs(keys, np.array(cells, dtype=np.intp), (len(systems), len(segments)))
-
-
 def _measures(
     test_set: TestSet,
     signature: MetricSignature,
     systems: Sequence[System],
-    outputs: _Outputs,
+    grid: Grid,
     about_text: Callable[[], tuple[ScoreWarning, ...]],
     *,
     are_all: bool,
 ) -> list[MeasureScores]:
     """Return the measures of one metric; none where no output has a score."""
-    loaded = load_scores(signature, systems, outputs.keys)
-    n_missing = int(np.isnan(loaded).any(axis=1).sum())
-    if n_missing == len(loaded):
+    table, n_missing = _table(signature, systems, grid)
+    if n_missing == len(grid.keys):
         return []
-    table = np.full((outputs.shape[0] * outputs.shape[1], loaded.shape[1]), np.nan)
-    table[outputs.cells] = loaded
-    table = table.reshape(*outputs.shape, -1)
     info = catalogue.get(signature.metric)
     corpora, width = _corpora(test_set, signature), len(signature.measures)
     return [
@@ -238,13 +228,33 @@ def _measures(
             values=table[:, :, column],
             statistics=table[:, :, width:] if corpora else None,
             corpus=corpora[column] if corpora else None,
-            n_outputs=len(loaded),
+            n_outputs=len(grid.keys),
             n_missing=n_missing,
             warnings=about_text() if info.expects_raw_text else (),
         )
         for column, key in enumerate(signature.measures)
         if are_all or _is_shown(info, key)
     ]
+
+
+def _table(signature: MetricSignature, systems: Sequence[System], grid: Grid) -> tuple[Scores, int]:
+    """Return systems × segments × numbers, and how many outputs lack one.
+
+    Scores are only added, and a content has one: a full table stays, another one as long as the
+    signature has no more scores than before.
+    """
+    key = (signature.pk, signature.signature, grid.state)
+    kept = _kept.get(key)
+    if kept is not None and not kept.n_missing:
+        return kept.table, 0
+    n_scores = SegmentScore.objects.filter(signature=signature).count()
+    if kept is None or kept.n_scores != n_scores:
+        loaded = load_scores(signature, systems, grid.keys)
+        n_missing = int(np.isnan(loaded).any(axis=1).sum())
+        kept = _Table(grid.spread(loaded), n_missing, n_scores)
+        kept.table.flags.writeable = False
+        _kept.put(key, kept, kept.table.nbytes)
+    return kept.table, kept.n_missing
 
 
 def _label(info: MetricInfo, key: str) -> str:

@@ -1,7 +1,9 @@
 """Fixtures shared by all tests."""
 
+import logging
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,13 +15,13 @@ from django.test import Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from metrics import scoring
+from annotation.kept import forget
+from dashboards.documents import state
+from metrics.runs import scoring
+from tests.leftovers import end_with_this_process
+from tests.shared import SharedRows, share
 from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
-from training import working
-
-# Settings of other processes, not tests; doctest collection would import them.
-collect_ignore = ["settings.py", "metrics/worker_settings.py", "training/worker_settings.py"]
 
 # The same examples in every run, however slow the machine; --hypothesis-profile=search draws
 # others.
@@ -34,10 +36,39 @@ hypothesis_settings.register_profile("search", deadline=None)
 hypothesis_settings.load_profile("fixed")
 
 
+# What gives a test the database, or processes with a database of their own (`site`).
+NEEDS_DATABASE = {"db", "transactional_db", "shared_rows", "live_server", "site"}
+
+
+def pytest_configure() -> None:
+    end_with_this_process()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what may differ between databases; `-m` chooses afterwards."""
+    for item in items:
+        names = set(getattr(item, "fixturenames", ()))
+        if names & NEEDS_DATABASE or any(item.iter_markers("django_db")):
+            item.add_marker("database")
+
+
+@pytest.fixture(scope="session")
+def shared_rows(django_db_setup: None, django_db_blocker: Any) -> SharedRows[Any]:
+    """For fixtures of a module: `with shared_rows(make) as made: yield made`.
+
+    What `make` stores is there for all tests of the module, each of which has its own changes
+    rolled back as always. Not beside transactional tests.
+    """
+
+    return partial(share, django_db_blocker)
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     """A rolled-back database gives the same keys again, with other contents."""
     cache.clear()
+    forget()
 
 
 @pytest.fixture(autouse=True)
@@ -59,16 +90,27 @@ def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Small
 
 
 @pytest.fixture(autouse=True)
+def _newest_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test changes makes documents old at once, not within a second."""
+    monkeypatch.setattr(state, "KEPT_SECONDS", 0)
+
+
+@pytest.fixture(autouse=True)
 def _same_draws() -> None:
     """Draws are random in earnest; here a seed keeps rare ones from failing a test."""
     random.seed(7)
 
 
 @pytest.fixture(autouse=True)
-def _no_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test's transaction holds SQLite's lock: a beat from another thread would wait for it."""
-    monkeypatch.setattr(scoring, "BEAT_SECONDS", 3600.0)
-    monkeypatch.setattr(working, "BEAT_SECONDS", 3600.0)
+def _nothing_in_memory() -> None:
+    """A run of the test before may have had the same key."""
+    scoring.forget()
+
+
+@pytest.fixture
+def unlogged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of refusals are expected: their tracebacks need not be written."""
+    monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
 
 
 @pytest.fixture

@@ -1,11 +1,17 @@
 """One named cast for all tests: a small test set, a campaign, and people by role."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group, User
+from django.db.models import Value
+from django.db.models.functions import Concat
 
+from annotation.demo import load_demo
 from annotation.models import (
     Campaign,
     Output,
@@ -21,9 +27,27 @@ PASSWORD = "correct horse"
 
 def make_user(name: str, *roles: str) -> User:
     """A signed-up user with the named roles."""
-    user = User.objects.create_user(name, password=PASSWORD)
-    user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
-    return user
+    return make_users({name: roles})[0]
+
+
+def make_users(roles: Mapping[str, Sequence[str]]) -> list[User]:
+    """Signed-up users with the roles that each of them has."""
+    password = _hashed(PASSWORD, tuple(settings.PASSWORD_HASHERS))
+    users = User.objects.bulk_create([User(username=name, password=password) for name in roles])
+    groups = {each.name: each for each in Group.objects.all()}
+    pairs = [
+        (user, role) for user, held in zip(users, roles.values(), strict=True) for role in held
+    ]
+    for name in {role for _, role in pairs} - groups.keys():  # a transactional test empties all
+        groups[name] = Group.objects.create(name=name)
+    memberships = User.groups.through
+    memberships.objects.bulk_create([memberships(user=u, group=groups[role]) for u, role in pairs])
+    return users
+
+
+@cache
+def _hashed(password: str, hashers: tuple[str, ...]) -> str:
+    return make_password(password)
 
 
 def make_test_set(
@@ -39,17 +63,20 @@ def make_test_set(
     test_set = TestSet.objects.create(
         slug=slug, name=slug.title(), source_language=languages[0], target_language=languages[1]
     )
-    for position in range(segments):
-        segment = Segment.objects.create(
-            test_set=test_set,
-            position=position,
-            key=str(position + 1),
-            source=f"源文第{position}句，港口很安静。",
-        )
-        if references:
-            Reference.objects.create(
-                segment=segment, text=f"Sentence {position}: the harbour was quiet all morning."
+    rows = Segment.objects.bulk_create(
+        [
+            Segment(
+                test_set=test_set, position=position, key=str(position + 1),
+                source=f"源文第{position}句，港口很安静。",
             )
+            for position in range(segments)
+        ]
+    )  # fmt: skip
+    if references:
+        texts = (f"Sentence {n}: the harbour was quiet all morning." for n in range(segments))
+        Reference.objects.bulk_create(
+            [Reference(segment=row, text=text) for row, text in zip(rows, texts, strict=True)]
+        )
     for name in systems:
         add_system(test_set, name, ratio)
     return test_set
@@ -58,15 +85,13 @@ def make_test_set(
 def add_system(test_set: TestSet, name: str, ratio: str = "0.80") -> System:
     """A system with an output for every segment."""
     system = System.objects.create(test_set=test_set, name=name, length_ratio=Decimal(ratio))
+    outputs = []
     for segment in test_set.segments.prefetch_related("references"):
         text = f"Sentence {segment.position} by {name[::-1]}: the harbour was quiet."
         references = [reference.text for reference in segment.references.all()]
-        Output.objects.create(
-            system=system,
-            segment=segment,
-            text=text,
-            content_key=content_key(segment.source, references, text),
-        )
+        key = content_key(segment.source, references, text)
+        outputs.append(Output(system=system, segment=segment, text=text, content_key=key))
+    Output.objects.bulk_create(outputs)
     return system
 
 
@@ -84,6 +109,12 @@ def make_campaign(test_set: TestSet, slug: str = "harbour-80", **fields: object)
     return campaign
 
 
+def make_demo() -> None:
+    """The demo, beside which the cast keeps its names."""
+    load_demo()
+    User.objects.update(username=Concat(Value("demo-"), "username"))
+
+
 @dataclass
 class World:
     """The cast: `admin`, `researcher`, three annotators, one outsider, a draft campaign."""
@@ -99,11 +130,9 @@ class World:
 def make_world() -> World:
     """Build the cast; the campaign is a draft."""
     test_set = make_test_set()
-    return World(
-        admin=make_user("admin", "admin"),
-        researcher=make_user("researcher", "researcher"),
-        annotators=[make_user(f"annotator-{n}", "annotator") for n in (1, 2, 3)],
-        outsider=make_user("outsider", "annotator"),
-        test_set=test_set,
-        campaign=make_campaign(test_set),
-    )
+    names = [f"annotator-{n}" for n in (1, 2, 3)]
+    roles = {"admin": ["admin"], "researcher": ["researcher"]}
+    roles |= {name: ["annotator"] for name in (*names, "outsider")}
+    admin, researcher, *annotators, outsider = make_users(roles)
+    campaign = make_campaign(test_set)
+    return World(admin, researcher, annotators, outsider, test_set, campaign)

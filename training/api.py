@@ -12,13 +12,14 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api_parameters import TakesParameters, Texts
+from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
-from metrics.api import MayRun
-from training import corpora, jobs, resuming
+from metrics.api.runs import MayRun
 from training.forms import CorpusForm
+from training.jobs import resuming, starting
 from training.models import ParallelCorpus, TrainingJob
-from training.parallel import clean
+from training.parallel import corpora
+from training.parallel.reading import clean
 
 
 class CorpusSerializer(serializers.ModelSerializer[ParallelCorpus]):
@@ -162,7 +163,7 @@ class JobViewSet(
         form.is_valid(raise_exception=True)
         wanted: dict[str, Any] = dict(form.validated_data)
         try:
-            job = jobs.start(given=wanted.pop("options"), user=request.user, **wanted)
+            job = starting.start(given=wanted.pop("options"), user=request.user, **wanted)
         except ValidationError as error:
             raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
         return Response(self.get_serializer(job).data, status=status.HTTP_201_CREATED)
@@ -172,7 +173,7 @@ class JobViewSet(
     def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
         """Cancel a job; 409 if it had ended."""
         job = self.get_object()
-        if not jobs.cancel(job):
+        if not starting.cancel(job):
             return Response(
                 {"error": "This job has ended already."}, status=status.HTTP_409_CONFLICT
             )

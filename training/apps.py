@@ -5,6 +5,3 @@ from django.apps import AppConfig
 
 class TrainingConfig(AppConfig):
     name = "training"
-
-    def ready(self) -> None:
-        from training import caretaker  # noqa: F401  connects to the signals of workers

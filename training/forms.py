@@ -8,17 +8,17 @@ from django.core.exceptions import ValidationError
 
 from annotation.forms.uploads import LanguageField
 from metrics import options
-from metrics.metric_forms import PREFIX, field_of
+from metrics.forms.families import PREFIX, field_of
 from metrics.options import Option
-from training import sweeping
-from training.jobs import LONGEST_NAME, slug_of
-from training.kinds import Kind
+from training.jobs.kinds import Kind
+from training.jobs.starting import LONGEST_NAME, slug_of
 from training.models import ParallelCorpus
-from training.parallel import ParallelError, Row, read_moses, read_pairs
+from training.parallel.reading import ParallelError, Row, read_moses, read_pairs
+from training.sweeps import starting
 
 # The addresses of pages, which no corpus can have as its name.
 RESERVED = {"upload"}
-PAPER_SEEDS = ", ".join(map(str, sweeping.SEEDS))
+PAPER_SEEDS = ", ".join(map(str, starting.SEEDS))
 
 
 class CorpusForm(forms.Form):
@@ -100,7 +100,7 @@ class JobForm(forms.Form):
     ) -> None:
         super().__init__(data, initial=dict(initial or {}))
         self.kind, self.known = kind, list(known)
-        self.grid: sweeping.Grid = []
+        self.grid: starting.Grid = []
         if not kind.needs_corpus:
             del self.fields["corpora"]
         for option in kind.options:
@@ -138,7 +138,7 @@ class JobForm(forms.Form):
         if self.errors:
             return data
         try:
-            self.grid = sweeping.combine(values)
+            self.grid = starting.combine(values)
         except ValidationError as error:
             self.add_error(None, error)
         self._check_together()

@@ -1,6 +1,6 @@
 """Parallel text, jobs that make metrics of it, and what preference analyses found."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,9 @@ from django.db import models
 from django.urls import reverse
 
 from annotation.models import TestSet
-from metrics.clock import Now
+from config.work.models import Work
 from metrics.models import ConfiguredMetric
-from training.kinds import KINDS
+from training.jobs.kinds import KINDS
 
 # What ReFreeEval's reports name, in words.
 LEVELS = {
@@ -24,8 +24,8 @@ LEVELS = {
 class ParallelCorpus(models.Model):
     """Cleaned parallel text. Its pairs lie in the database, so that workers on any host have them.
 
-    `report` is the :class:`training.parallel.Cleaning` of the upload; `sha256` that of the kept
-    pairs, by which results name it.
+    `report` is the :class:`training.parallel.reading.Cleaning` of the upload; `sha256` that of the
+    kept pairs, by which results name it.
     """
 
     name = models.SlugField(max_length=60, unique=True)
@@ -56,7 +56,7 @@ class ParallelCorpus(models.Model):
 
 
 class CorpusText(models.Model):
-    """The pairs of a corpus: zlib-compressed TSV (:func:`training.parallel.write_pairs`)."""
+    """The pairs of a corpus: zlib-compressed TSV (`training.parallel.reading.write_pairs`)."""
 
     corpus = models.OneToOneField(ParallelCorpus, models.CASCADE, related_name="text")
     packed = models.BinaryField()
@@ -65,42 +65,28 @@ class CorpusText(models.Model):
         return f"Pairs of {self.corpus_id}"
 
 
-class TrainingJob(models.Model):
+class TrainingJob(Work):
     """One fit, training or analysis, worked off by whichever worker claims it.
 
-    The row is the only truth about the job: pages and workers read and change nothing else. A
-    claim is a random token; every write of a worker carries it and fails once it is lost.
     `options` are checked by the kind before the row exists. `progress` is what pages show while
     the job runs, `result` what it found. `sweep` names the jobs that were started together. One
-    that `is_here` is worked off by the command that started it: no worker takes it.
+    that `is_here` is worked off by the command that started it: no worker takes it. `lacks` says,
+    by host, what keeps workers from a job that waits.
     """
-
-    class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "Running"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        CANCELLED = "cancelled", "Cancelled"
-
-    ACTIVE = (Status.QUEUED, Status.RUNNING)
 
     kind = models.CharField(max_length=40)
     name = models.CharField(max_length=60)
     sweep = models.CharField(max_length=60, blank=True, default="", db_index=True)
     corpora = models.ManyToManyField(ParallelCorpus, blank=True, related_name="jobs")
     options = models.JSONField(default=dict)
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
     progress = models.JSONField(default=dict)
     result = models.JSONField(default=dict)
-    message = models.TextField(blank=True)
     metric = models.ForeignKey(
         ConfiguredMetric, models.SET_NULL, null=True, blank=True, related_name="jobs"
     )
-    attempts = models.PositiveSmallIntegerField(default=0)
     is_here = models.BooleanField(default=False)
-    claim = models.CharField(max_length=32, blank=True, default="")
+    lacks = models.JSONField(default=dict)
     worker = models.CharField(max_length=200, blank=True, default="")
-    heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -110,7 +96,7 @@ class TrainingJob(models.Model):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["status", "heartbeat_at"], name="job_stale")]
+        indexes = [models.Index(fields=["status", "queue"], name="job_status")]
 
     def __str__(self) -> str:
         return self.name
@@ -118,11 +104,10 @@ class TrainingJob(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("job", args=[self.pk])
 
-    @staticmethod
-    def is_stale() -> models.Q:
-        """Whether the worker of a job has given no sign of life for RUN_STALE_SECONDS."""
-        limit = Now() - timedelta(seconds=settings.RUN_STALE_SECONDS)
-        return models.Q(status=TrainingJob.Status.RUNNING, heartbeat_at__lt=limit)
+    @property
+    def heartbeat_at(self) -> datetime | None:
+        """The last sign of life of who works on it."""
+        return self.expires_at and self.expires_at - timedelta(seconds=settings.RUN_STALE_SECONDS)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -137,20 +122,9 @@ class TrainingJob(models.Model):
         return KINDS[self.kind].label if self.kind in KINDS else self.kind
 
     @property
-    def queue(self) -> str:
-        """The queue whose workers can run it."""
-        own = KINDS[self.kind].queue if self.kind in KINDS else "cpu"
-        return str(self.options.get("queue") or own)
-
-    @property
     def folder(self) -> Path:
         """Where the job keeps its checkpoints, below TRAINED_DIR."""
         return Path(settings.TRAINED_DIR) / f"{self.pk}-{self.name}"
-
-    @property
-    def is_active(self) -> bool:
-        """Whether a worker has or will have something to do here."""
-        return self.status in self.ACTIVE
 
     @property
     def may_go_on(self) -> bool:
@@ -196,7 +170,7 @@ class PreferenceResult(models.Model):
 
     `statistic` is the share of segments with d > 0, `low` to `high` its interval. `differences`
     are d of every segment of the test set in its order, little-endian float64, nan where a segment
-    was left out.
+    was left out. `rules` is the edition of :mod:`training.perturbations.rules` that altered texts.
     """
 
     job = models.ForeignKey(TrainingJob, models.CASCADE, related_name="preferences")
@@ -214,6 +188,7 @@ class PreferenceResult(models.Model):
     median = models.FloatField(null=True)
     ties = models.FloatField(null=True)
     differences = models.BinaryField()
+    rules = models.PositiveSmallIntegerField(default=1)
 
     class Meta:
         ordering = ["pk"]

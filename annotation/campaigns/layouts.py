@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, Max
 
 from annotation.batches import batched
+from annotation.counted import counted
 from annotation.models import Campaign, Item, Output
 from annotation.protocols import Layout
 
@@ -138,25 +139,28 @@ def _check_documents(campaign: Campaign) -> None:
     judged = campaign.test_set.segments.filter(outputs__system__in=campaign.systems.all())
     loose = judged.filter(document="").distinct().count()
     if loose:
+        belong = counted(
+            loose, "segment of the test set belongs", "segments of the test set belong"
+        )
         raise ValidationError(
-            f"{campaign.judging.label} needs documents, and {loose:,} segments of the test set "
-            "belong to none. Choose a protocol for segments, or upload the test set with a "
-            "document column."
+            f"{campaign.judging.label} needs documents, and {belong} to none. Choose a protocol "
+            "for segments, or upload the test set with a document column."
         )
 
 
 def _check_together(campaign: Campaign) -> None:
     if campaign.systems.count() < 2:
         raise ValidationError(f"{campaign.judging.label} compares systems: choose at least two.")
-    counted = (
+    by_segment = (
         Output.objects.filter(system__in=campaign.systems.all())
         .values("segment")
         .annotate(n=Count("pk"))
     )
-    alone = counted.filter(n=1).count()
+    alone = by_segment.filter(n=1).count()
     if alone:
+        segments = counted(alone, "segment has", "segments have")
         raise ValidationError(
-            f"{alone:,} segments have the output of one of the chosen systems only: "
+            f"{segments} the output of one of the chosen systems only: "
             f"{campaign.judging.label} needs two or more."
         )
 

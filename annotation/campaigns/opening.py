@@ -15,9 +15,10 @@ from annotation.campaigns.people import require_status
 from annotation.campaigns.shares import assign, share_out
 from annotation.controls import Control, ControlMaker, CrowdedError, plant_traps, spaced_order
 from annotation.controls.spacing import most_controls
+from annotation.counted import counted
 from annotation.imports.tasks import assign_imported, has_imported_items
 from annotation.models import Annotator, Campaign, Item
-from annotation.notifications import tell_closed
+from annotation.notifications.events import tell_closed
 from annotation.protocols import Layout
 
 
@@ -83,8 +84,8 @@ def _check(campaign: Campaign, annotators: Sequence[Annotator]) -> None:
     is_static = campaign.assignment_mode == Campaign.Mode.STATIC
     if is_static and len(annotators) < campaign.annotators_per_item:
         raise ValidationError(
-            f"Each item is to be rated by {campaign.annotators_per_item} annotators, and this "
-            f"campaign has {len(annotators)}. Add annotators first."
+            f"Each item is to be rated by {counted(campaign.annotators_per_item, 'annotator')}, "
+            f"and this campaign has {len(annotators)}. Add annotators first."
         )
     _check_references(campaign)
 
@@ -94,10 +95,8 @@ def _check_references(campaign: Campaign) -> None:
         return
     unreferenced = campaign.test_set.segments.filter(references__isnull=True).count()
     if unreferenced:
-        raise ValidationError(
-            f"{unreferenced} segments of the test set have no reference to show. "
-            "Show the source instead."
-        )
+        have = counted(unreferenced, "segment of the test set has", "segments of the test set have")
+        raise ValidationError(f"{have} no reference to show. Show the source instead.")
     if campaign.references_per_annotator:
         raise ValidationError(
             "References cannot be rated where the reference is shown. Show the source instead."

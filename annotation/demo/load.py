@@ -11,9 +11,9 @@ from django.db import transaction
 from annotation import protocols, uploads
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.campaigns import add_annotators, open_campaign
+from annotation.demo.simulation import simulate_campaign
 from annotation.imports.tables import read_table
 from annotation.models import Campaign, Output, TestSet
-from annotation.simulation import simulate_campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 FOLDER = Path(__file__).parent

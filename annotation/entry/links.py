@@ -11,10 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.assignments import only_rates
 from annotation.entry.places import free_places, is_fixed, new_place
 from annotation.entry.tokens import hash_token, new_token
-from annotation.judgments import NotOpenError, refuse_unless_open
+from annotation.judging.assignments import only_rates
+from annotation.judging.judgments import NotOpenError, refuse_unless_open
 from annotation.models import AccessLink, Annotator, AuditEntry, Campaign
 
 Provider = AccessLink.Provider

@@ -1,7 +1,7 @@
 """Which judgments an output rests on: the reader's choice, in the address of every output.
 
 `choice` reads it, `chosen` applies it to arrays and `rows` to rows of the database, `form` offers
-it. `annotation.views.parameters` refuses what an output does not take.
+it. `annotation.web.parameters` refuses what an output does not take.
 """
 
 from annotation.filters.choice import EVERYTHING, IN, OUT, RAW, USUAL, FilterError, Filters, Z

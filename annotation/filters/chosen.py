@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from annotation.counted import counted
 from annotation.filters.choice import OUT, FilterError, Filters
 from annotation.models import Annotator, Campaign, Item, Segment
 from annotation.quality import JudgmentColumns, read_columns
@@ -28,7 +29,8 @@ def read_judgments(
     if filters.needs_days or filters.needs_seconds:
         timed = _is_timed(columns, filters)
         if n := int((chosen & ~timed).sum()):
-            notes.append(f"{n:,} judgments have no times: the limits leave them out.")
+            judgments = counted(n, "judgment has", "judgments have")
+            notes.append(f"{judgments} no times: the limits leave them out.")
         chosen &= timed & _in_time(columns, filters)
     if not chosen.all():
         kept = int(chosen.sum())

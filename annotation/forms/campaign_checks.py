@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation import protocols
+from annotation.counted import counted
 from annotation.models import Campaign, TestSet
 from annotation.protocols import Layout
 from annotation.protocols.base import SOURCE
@@ -27,11 +28,10 @@ def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
 def _documents(test_set: TestSet, protocol: protocols.Protocol) -> Iterator[Fault]:
     loose = test_set.segments.filter(document="").count()
     if loose:
-        yield (
-            "protocol",
-            f"{protocol.label} needs documents, and {loose:,} segments of the test set belong "
-            "to none.",
+        belong = counted(
+            loose, "segment of the test set belongs", "segments of the test set belong"
         )
+        yield "protocol", f"{protocol.label} needs documents, and {belong} to none."
 
 
 def _shown_text(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
@@ -46,10 +46,8 @@ def _shown_text(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
         )
     unreferenced = test_set.segments.filter(references__isnull=True).count()
     if unreferenced:
-        yield (
-            "shown_text",
-            f"{unreferenced:,} segments of the test set have no reference to show.",
-        )
+        have = counted(unreferenced, "segment of the test set has", "segments of the test set have")
+        yield "shown_text", f"{have} no reference to show."
 
 
 def _controls(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:

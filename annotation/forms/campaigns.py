@@ -17,6 +17,7 @@ from annotation import protocols
 from annotation.access import ANNOTATOR
 from annotation.campaigns import possible_traps
 from annotation.controls import count_cuttable
+from annotation.counted import counted
 from annotation.forms.campaign_checks import check_design
 from annotation.forms.campaign_fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.models import Campaign, TestSet
@@ -222,11 +223,10 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         campaign.systems.set(self.chosen)
         possible = len(possible_traps(campaign)) if campaign.traps_per_annotator else 0
         if possible < campaign.traps_per_annotator and campaign.judging.layout == Layout.SINGLE:
+            segments = counted(possible, "segment is", "segments are")
+            message = f"Only {segments} long enough to be cut: choose at most "
             raise forms.ValidationError(
-                {
-                    "traps_per_annotator": f"Only {possible} segments are long enough to be cut: "
-                    f"choose at most {possible} traps."
-                }
+                {"traps_per_annotator": f"{message}{counted(possible, 'trap')}."}
             )
         return campaign
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django import forms
 
-from annotation.uploads.columns import Wanted
 from annotation.uploads.problems import showable
+from annotation.uploads.tables.columns import Wanted
 
 NOT_USED = "not used"
 

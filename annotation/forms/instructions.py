@@ -3,7 +3,7 @@
 from django import forms
 from django.conf import settings
 
-from annotation.instructions import OWN
+from annotation.judging.instructions import OWN
 from annotation.models import Campaign, Instructions
 
 MAX_TEXT = 50_000

@@ -10,8 +10,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from annotation.answers import MAX_COMMENT, Answer
-from annotation.judgments import read_start
+from annotation.judging.answers import MAX_COMMENT, Answer
+from annotation.judging.judgments import read_start
 from annotation.models.judgment import MAX_SCORE
 from annotation.protocols import Protocol, Span
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django import forms
 
-from annotation.power import RAW, Z
-from metaeval.power import DESIGNS
+from annotation.quality.power import RAW, Z
+from metaeval.judgments.planning.power import DESIGNS
 
 MAX_SEGMENTS, MAX_ANNOTATORS, MAX_CELLS = 5_000, 20, 12
 DESIGN_LABELS = {

@@ -7,10 +7,10 @@ from typing import Any
 from django import forms
 
 from annotation.forms.columns import ColumnsForm
-from annotation.uploads.columns import Wanted
-from annotation.uploads.meanings import NAMES, SYSTEM, WANTED, Meaning
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import showable
+from annotation.uploads.tables.columns import Wanted
+from annotation.uploads.tables.meanings import NAMES, SYSTEM, WANTED, Meaning
 
 # More make a page that nobody reads; the command takes any number.
 MOST_SELECTS = 300

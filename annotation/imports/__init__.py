@@ -6,51 +6,51 @@ metrics; `metrics.datasets` adds the others and is what the command offers.
 """
 
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
-from annotation.imports.pairs import DataSet, Pair
+from annotation.imports.published.pairs import DataSet, Pair
 from annotation.imports.store import CampaignImport, store_campaign
 
 # Readers take a `Pair` and return a (TestSetDraft, CampaignDraft).
 DATASETS: dict[str, DataSet] = {
     "wmt17": DataSet(
         "WMT17: outputs of all systems, published human scores of outputs and systems",
-        "annotation.imports.wmt17.read",
+        "annotation.imports.published.wmt17.read",
         "wmt17/*",
     ),
     "da-annotators": DataSet(
         "MLQE direct assessments: six judgments a segment",
-        "annotation.imports.da_annotators.read",
+        "annotation.imports.published.da_annotators.read",
         "da-annotators/*",
     ),
     "wmt21": DataSet(
         "WMT21 crowd direct assessment with bad references, repeats and references",
-        "annotation.imports.wmt21.read",
+        "annotation.imports.published.wmt21.read",
         "raw-crowd-da/wmt21-*",
     ),
     "graham2015": DataSet(
         "Direct-assessment HITs of Graham et al. 2015, rejected workers included",
-        "annotation.imports.graham2015.read",
+        "annotation.imports.published.graham2015.read",
         "raw-crowd-da/graham2015*",
         unnamed="cs-en",
     ),
     "graham2015-scores": DataSet(
         "Scores of segments by Graham et al. 2015: means of 15 judgments or more",
-        "annotation.imports.graham2015_scores.read",
+        "annotation.imports.published.graham2015_scores.read",
         "raw-crowd-da/graham2015",
         index=("segment-scores.tsv", "lp"),
     ),
     "calibration-da": DataSet(
         "WMT22 calibration HITs: the same documents rated by a dozen people, timed",
-        "annotation.imports.calibration_da.read",
+        "annotation.imports.published.calibration_da.read",
         "calibration-da/*",
     ),
     "mqm-ted": DataSet(
         "WMT21 TED talks: error spans with category and severity",
-        "annotation.imports.mqm_ted.read",
+        "annotation.imports.published.mqm_ted.read",
         "mqm-ted/*",
     ),
     "appraise-esa": DataSet(
         "Appraise log of an error span campaign with degraded documents, no texts",
-        "annotation.imports.appraise_esa.read",
+        "annotation.imports.published.appraise_esa.read",
         "raw-crowd-da/appraise-esa-*",
     ),
 }

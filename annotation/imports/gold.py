@@ -12,7 +12,7 @@ from annotation.models.judgment import MAX_SCORE
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables import parse
+from annotation.uploads.tables.rows import parse
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}

@@ -23,10 +23,10 @@ from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_column
 from annotation.imports.judgments.rows import Row, join
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
-from annotation.uploads.columns import Wanted, is_called, propose
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables import Table
+from annotation.uploads.tables.columns import Wanted, is_called, propose
+from annotation.uploads.tables.rows import Table
 
 QUESTION = "The scores were published; how they were asked for is not known here."
 SCORE = Wanted("score", "human score")

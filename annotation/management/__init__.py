@@ -1,0 +1,1 @@
+"""Commands of manage.py for test sets, campaigns and judgments."""

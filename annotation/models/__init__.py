@@ -5,6 +5,7 @@ from annotation.models.campaign import Campaign, Item
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
 from annotation.models.guesses import GuessCount
 from annotation.models.judgment import ErrorSpan, Judgment, PublishedScore
+from annotation.models.notification import Notification
 from annotation.models.people import (
     AccessLink,
     Annotator,
@@ -25,6 +26,7 @@ __all__ = [
     "Item",
     "Judgment",
     "Membership",
+    "Notification",
     "Output",
     "PublishedScore",
     "Reference",

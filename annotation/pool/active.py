@@ -1,8 +1,8 @@
 """Active assignment: of the screens in a pool, those whose systems are still undecided.
 
-The rule is `metaeval.allocation`, over the mean score of every judged output. Its shares are
-computed from one aggregate query at most every `PERIOD` seconds, after a commit, by one request;
-all others use what is cached. `docs/assignment.md` states the rule and its bias.
+The rule is `metaeval.judgments.allocation`, over the mean score of every judged output. Its shares
+are computed from one aggregate query at most every `PERIOD` seconds, after a commit, by one
+request; all others use what is cached. `docs/assignment.md` states the rule and its bias.
 """
 
 import random
@@ -16,7 +16,7 @@ from django.db.models import Avg
 
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
-from metaeval.allocation import Allocation, allocate
+from metaeval.judgments.planning import Allocation, allocate
 
 PERIOD = 30
 KEEP = 24 * 3600

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from django.core.cache import cache
 
-import metaeval
 from annotation.quality.columns import Floats, Integers, JudgmentColumns, Mask
+from metaeval import Interval, StatisticsWarning
+from metaeval.judgments.agreement import judgment_agreement
+from metaeval.results import ApproximationWarning
 
 N_RESAMPLES = 1000
 KEPT_SECONDS = 24 * 3600
@@ -22,9 +24,9 @@ class Figure:
     """A statistic with its interval and how that was computed; nan, None and "" without."""
 
     statistic: float
-    interval: metaeval.Interval | None
+    interval: Interval | None
     method: str
-    warnings: tuple[metaeval.StatisticsWarning, ...]
+    warnings: tuple[StatisticsWarning, ...]
 
     @property
     def basis(self) -> str:
@@ -63,7 +65,7 @@ class Agreement:
         return {name: getattr(self, name) for name in names}
 
     @property
-    def warnings(self) -> tuple[metaeval.StatisticsWarning, ...]:
+    def warnings(self) -> tuple[StatisticsWarning, ...]:
         """Every warning once."""
         found = (each for figure in self.figures.values() for each in figure.warnings)
         return tuple({each.message: each for each in found}.values())
@@ -71,7 +73,7 @@ class Agreement:
     @property
     def doubts(self) -> list[str]:
         """What must be known of the intervals that are shown."""
-        of_shown = metaeval.ApproximationWarning
+        of_shown = ApproximationWarning
         return [each.message for each in self.warnings if isinstance(each, of_shown)]
 
 
@@ -110,9 +112,7 @@ def _key(scores: Floats, annotators: Integers, units: Integers, seed: int) -> st
 
 
 def _compute(scores: Floats, annotators: Integers, units: Integers, seed: int) -> Agreement:
-    found = metaeval.judgment_agreement(
-        scores, annotators, units, n_resamples=N_RESAMPLES, rng=seed
-    )
+    found = judgment_agreement(scores, annotators, units, n_resamples=N_RESAMPLES, rng=seed)
     parts = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
     figures = [Figure(each.statistic, each.interval, each.method, each.warnings) for each in parts]
     return Agreement(found.n, found.n_units, *figures)

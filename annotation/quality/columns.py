@@ -1,39 +1,18 @@
-"""The current judgments of a campaign as numpy columns: one query, no object per row."""
+"""The current judgments of a campaign that count, as numpy columns."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.models import Campaign, Item, Judgment
-from annotation.models.judgment import VALUE
-from annotation.once import is_one_computation, once
+from annotation.models import Campaign, Item
+from annotation.once import once
+from annotation.quality.current import NOTHING, Table, current_judgments
 
-NOTHING = -1
 REPLACED = (Item.Kind.BAD_REF, Item.Kind.TRAP, Item.Kind.REF)
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-COLUMNS = (
-    "assignment__annotator_id",
-    "assignment__item_id",
-    "assignment__item__kind",
-    "assignment__item__output_id",
-    "assignment__item__segment_id",
-    "assignment__item__partner_id",
-    "assignment__item__screen",
-    "assignment__item__low",
-    "assignment__item__high",
-    VALUE,
-    "started_at",
-    "submitted_at",
-    "sent_together",
-    "paid_ms",
-    "active_ms",
-    "time_doubt",
-)
 
 
 @dataclass(frozen=True)
@@ -91,74 +70,38 @@ class JudgmentColumns:
         )
 
 
+@once
 def read_columns(campaign: Campaign, *, with_excluded: bool = False) -> JudgmentColumns:
     """Read all current judgments of a campaign, except practice and excluded annotators'.
 
-    Within one computation the database is asked once for both; nothing can be written to a column.
+    Within one computation both are of one moment; nothing can be written to a column.
     """
-    if with_excluded or not is_one_computation():
-        return _read(campaign, with_excluded)
-    everybody = _read(campaign, True)
-    excluded = campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)
-    return everybody.select(~np.isin(everybody.annotator, list(excluded)))
-
-
-@once
-def _read(campaign: Campaign, with_excluded: bool) -> JudgmentColumns:
-    current = Judgment.objects.filter(is_current=True, assignment__annotator__campaign=campaign)
+    rows = _rows(campaign)
+    chosen = rows["kind"] != Item.Kind.TUTORIAL.value
     if not with_excluded:
-        current = current.filter(assignment__annotator__excluded_at=None)
-    rows = list(
-        current.exclude(assignment__item__kind=Item.Kind.TUTORIAL)
-        .order_by("assignment__annotator_id", "assignment__position")
-        .values_list(*COLUMNS)
-    )
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
-    annotator, item, kind, output, segment, partner, screen, low, high, score, *times = columns
-    started, submitted, together, paid, active, doubt = times
-    found = JudgmentColumns(
-        annotator=np.array(annotator, dtype=np.int64),
-        item=np.array(item, dtype=np.int64),
-        kind=np.array(kind, dtype="U10"),
-        output=_keys(output),
-        segment=_keys(segment),
-        partner=_keys(partner),
-        beside_control=_beside_control(campaign, kind, screen),
-        low=np.array(low, dtype=np.float64),
-        high=np.array(high, dtype=np.float64),
-        score=np.array(score, dtype=np.float64),
-        seconds=np.array(
-            [
-                (end - begin).total_seconds() / shared if begin and end else np.nan
-                for begin, end, shared in zip(started, submitted, together, strict=True)
-            ],
-            dtype=np.float64,
-        ),
-        paid=np.array(paid, dtype=np.float64) / 1000,
-        active=np.array(active, dtype=np.float64) / 1000,
-        doubted=np.array([bool(each) for each in doubt], dtype=bool),
-        submitted=np.array(
-            [np.nan if end is None else end.timestamp() for end in submitted], dtype=np.float64
-        ),
-    )
+        excluded = campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)
+        chosen &= ~np.isin(rows["annotator"], list(excluded))
+    return _columns(campaign, rows[chosen])
+
+
+_rows = once(current_judgments)
+
+
+def _columns(campaign: Campaign, rows: Table) -> JudgmentColumns:
+    names = [each.name for each in fields(JudgmentColumns) if each.name != "beside_control"]
+    columns = {name: np.ascontiguousarray(rows[name]) for name in names}
+    columns["paid"], columns["active"] = columns["paid"] / 1000, columns["active"] / 1000
+    found = JudgmentColumns(**columns, beside_control=_beside_control(campaign, rows))
     for each in fields(found):
         getattr(found, each.name).flags.writeable = False
     return found
 
 
-def _beside_control(
-    campaign: Campaign, kinds: Sequence[str], screens: Sequence[int | None]
-) -> Mask:
+def _beside_control(campaign: Campaign, rows: Table) -> Mask:
     """Which repeats share a screen with a replaced text; a screen of one costs no query."""
-    repeats = [
-        screen if kind == Item.Kind.REPEAT and screen is not None else NOTHING
-        for kind, screen in zip(kinds, screens, strict=True)
-    ]
-    if all(screen == NOTHING for screen in repeats):
-        return np.zeros(len(repeats), dtype=bool)
+    repeats = (rows["kind"] == Item.Kind.REPEAT.value) & (rows["screen"] != NOTHING)
+    if not repeats.any():
+        return np.asarray(repeats)
     replaced = campaign.items.filter(kind__in=REPLACED, screen__isnull=False)
-    return np.isin(repeats, _keys(list(replaced.values_list("screen", flat=True).distinct())))
-
-
-def _keys(values: Sequence[int | None]) -> Integers:
-    return np.array([NOTHING if value is None else value for value in values], dtype=np.int64)
+    screens = [pk for pk in replaced.values_list("screen", flat=True).distinct() if pk is not None]
+    return np.asarray(repeats & np.isin(rows["screen"], screens))

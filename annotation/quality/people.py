@@ -10,6 +10,7 @@ import metaeval
 from annotation.models import Item
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
 from annotation.quality.verdict import LOW_SCORE, Checks, check
+from metaeval.judgments.controls import AnnotationTimes, ControlTest, TrapLevels, annotation_times
 
 CUT_SECONDS = 600
 
@@ -40,15 +41,15 @@ class AnnotatorQuality:
     n: int
     mean: float
     sd: float
-    times: metaeval.AnnotationTimes | None
+    times: AnnotationTimes | None
     clocks: Clocks | None
-    traps: metaeval.TrapLevels | None
+    traps: TrapLevels | None
     r_with: float
     r_without: float
     checks: Checks
 
     @property
-    def bad_references(self) -> metaeval.ControlTest | None:
+    def bad_references(self) -> ControlTest | None:
         """The paired test on bad references."""
         return self.checks.bad_references
 
@@ -83,15 +84,15 @@ def annotator_quality(
     )
 
 
-def trap_levels(scores: Floats) -> metaeval.TrapLevels | None:
+def trap_levels(scores: Floats) -> TrapLevels | None:
     """Count traps by score, or None without any."""
-    return metaeval.trap_levels(scores, low=LOW_SCORE) if len(scores) else None
+    return metaeval.judgments.controls.trap_levels(scores, low=LOW_SCORE) if len(scores) else None
 
 
-def times_of(seconds: Floats) -> metaeval.AnnotationTimes | None:
+def times_of(seconds: Floats) -> AnnotationTimes | None:
     """Times on the server, or None where none is known."""
     known = seconds[~np.isnan(seconds)]
-    return metaeval.annotation_times(known, cap=CUT_SECONDS) if len(known) else None
+    return annotation_times(known, cap=CUT_SECONDS) if len(known) else None
 
 
 def clocks_of(columns: JudgmentColumns, own: Mask) -> Clocks | None:

@@ -13,7 +13,6 @@ from datetime import datetime
 import numpy as np
 from django.utils import timezone
 
-import metaeval
 from annotation.models import Campaign, Item
 from annotation.quality.agreement import Agreement, agreement_of
 from annotation.quality.columns import Floats, JudgmentColumns, Mask, read_columns
@@ -27,6 +26,9 @@ from annotation.quality.people import (
 )
 from annotation.quality.reach import Tested, who_was_tested
 from annotation.quality.verdict import LOW_SCORE
+from metaeval.judgments import z_scores
+from metaeval.judgments.agreement import OneVsRest, one_vs_rest_pearson
+from metaeval.judgments.controls import AnnotationTimes, PassRate, TrapLevels, pass_rate
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class TrapRate:
 
     segment: str
     text: str
-    rate: metaeval.PassRate
+    rate: PassRate
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ class QualityReport:
     as_of: datetime
     n_judgments: int
     annotators: Sequence[AnnotatorQuality]
-    times: metaeval.AnnotationTimes | None
+    times: AnnotationTimes | None
     clocks: Clocks | None
-    traps: metaeval.TrapLevels | None
+    traps: TrapLevels | None
     trap_rates: Sequence[TrapRate]
     with_traps: Agreement | None
     without_traps: Agreement | None
@@ -126,13 +128,13 @@ def quality_report(campaign: Campaign, judgments: JudgmentColumns | None = None)
 
 def _one_vs_rest(
     columns: JudgmentColumns, chosen: Mask, people: Sequence[Mapping[str, object]]
-) -> metaeval.OneVsRest | None:
+) -> OneVsRest | None:
     """Each annotator's r on z-scores; None where there is no judgment at all."""
     if not chosen.any():
         return None
-    z = metaeval.z_scores(columns.score[chosen], columns.annotator[chosen]).z
+    z = z_scores(columns.score[chosen], columns.annotator[chosen]).z
     labels = [str(person["label"]) for person in people]
-    return metaeval.one_vs_rest_pearson(_matrix(columns, chosen, z, people), annotators=labels)
+    return one_vs_rest_pearson(_matrix(columns, chosen, z, people), annotators=labels)
 
 
 def _matrix(
@@ -158,7 +160,7 @@ def _matrix(
         return np.where(counts > 0, sums / counts, np.nan).reshape(len(keys), len(units))
 
 
-def _r(result: metaeval.OneVsRest | None, person: Mapping[str, object]) -> float:
+def _r(result: OneVsRest | None, person: Mapping[str, object]) -> float:
     if result is None or person["excluded_at"] is not None:
         return float("nan")
     return float(result.r[list(result.annotators).index(str(person["label"]))])
@@ -176,7 +178,7 @@ def _trap_rates(columns: JudgmentColumns, traps: Mask) -> list[TrapRate]:
         )
     }
     rates = [
-        TrapRate(*texts[int(item)], metaeval.pass_rate(int(passed[i]), int(n[i])))
+        TrapRate(*texts[int(item)], pass_rate(int(passed[i]), int(n[i])))
         for i, item in enumerate(items)
     ]
     return sorted(rates, key=lambda each: (each.rate.statistic, each.segment))
@@ -193,7 +195,7 @@ def _kind_means(columns: JudgmentColumns) -> list[KindMean]:
 def _sentences(
     columns: JudgmentColumns,
     annotators: Sequence[AnnotatorQuality],
-    *results: Agreement | metaeval.OneVsRest | None,
+    *results: Agreement | OneVsRest | None,
 ) -> list[str]:
     """Every warning once, in words."""
     notes: dict[str, None] = {}

@@ -16,9 +16,16 @@ from enum import StrEnum
 
 import numpy as np
 
-import metaeval
 from annotation.models import Item
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
+from metaeval.judgments.controls import (
+    ControlTest,
+    PassRate,
+    RepeatConsistency,
+    control_test,
+    pass_rate,
+    repeat_consistency,
+)
 
 ALPHA = 0.05
 PAIRS_TO_PASS, PAIRS_TO_FAIL = 5, 10
@@ -41,11 +48,11 @@ class Checks:
     `parts` holds the verdict of every check that has items: bad references, traps, gold.
     """
 
-    bad_references: metaeval.ControlTest | None
-    signed_rank: metaeval.ControlTest | None
-    traps: metaeval.PassRate | None
-    gold: metaeval.PassRate | None
-    repeats: metaeval.RepeatConsistency | None
+    bad_references: ControlTest | None
+    signed_rank: ControlTest | None
+    traps: PassRate | None
+    gold: PassRate | None
+    repeats: RepeatConsistency | None
     parts: dict[str, Verdict]
 
     @property
@@ -74,8 +81,8 @@ def check(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> Checks:
     """
     bad = pairs(columns, own, Item.Kind.BAD_REF)
     again = pairs(columns, own, Item.Kind.REPEAT, but=columns.beside_control)
-    test = metaeval.control_test(*bad) if len(bad[0]) else None
-    ranks = metaeval.control_test(*bad, method="wilcoxon") if len(bad[0]) else None
+    test = control_test(*bad) if len(bad[0]) else None
+    ranks = control_test(*bad, method="wilcoxon") if len(bad[0]) else None
     traps = _traps(columns, own) if has_score else None
     gold = _gold(columns, own) if has_score else None
     parts = {}
@@ -87,12 +94,12 @@ def check(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> Checks:
         signed_rank=ranks,
         traps=traps,
         gold=gold,
-        repeats=metaeval.repeat_consistency(again[1], again[0]) if len(again[0]) else None,
+        repeats=repeat_consistency(again[1], again[0]) if len(again[0]) else None,
         parts=parts,
     )
 
 
-def of_test(test: metaeval.ControlTest, ranks: metaeval.ControlTest) -> Verdict:
+def of_test(test: ControlTest, ranks: ControlTest) -> Verdict:
     """The verdict of the test on bad references."""
     p = next((p for p in (test.pvalue, ranks.pvalue) if p is not None and p == p), 1.0)
     if test.n >= PAIRS_TO_PASS and p <= ALPHA:
@@ -100,7 +107,7 @@ def of_test(test: metaeval.ControlTest, ranks: metaeval.ControlTest) -> Verdict:
     return Verdict.FAILS if test.n >= PAIRS_TO_FAIL else Verdict.UNKNOWN
 
 
-def of_rate(rate: metaeval.PassRate) -> Verdict:
+def of_rate(rate: PassRate) -> Verdict:
     """The verdict of traps or of gold items."""
     if rate.n < ITEMS:
         return Verdict.UNKNOWN
@@ -123,14 +130,14 @@ def pairs(
     return np.array(controls, dtype=np.float64), np.array(partners, dtype=np.float64)
 
 
-def _traps(columns: JudgmentColumns, own: Mask) -> metaeval.PassRate | None:
+def _traps(columns: JudgmentColumns, own: Mask) -> PassRate | None:
     scores = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
     if not len(scores):
         return None
-    return metaeval.pass_rate(int((scores <= LOW_SCORE).sum()), len(scores))
+    return pass_rate(int((scores <= LOW_SCORE).sum()), len(scores))
 
 
-def _gold(columns: JudgmentColumns, own: Mask) -> metaeval.PassRate | None:
+def _gold(columns: JudgmentColumns, own: Mask) -> PassRate | None:
     """Gold items within their range; one without a range has nothing to pass."""
     chosen = own & columns.is_kind(Item.Kind.GOLD)
     chosen &= ~(np.isnan(columns.low) & np.isnan(columns.high))
@@ -139,4 +146,4 @@ def _gold(columns: JudgmentColumns, own: Mask) -> metaeval.PassRate | None:
     low = np.nan_to_num(columns.low[chosen], nan=0.0)
     high = np.nan_to_num(columns.high[chosen], nan=100.0)
     score = columns.score[chosen]
-    return metaeval.pass_rate(int(((low <= score) & (score <= high)).sum()), len(score))
+    return pass_rate(int(((low <= score) & (score <= high)).sum()), len(score))

@@ -4,7 +4,10 @@ import math
 
 from django import template
 
+from annotation import counted
+
 register = template.Library()
+register.filter("counted", counted.counted)
 NOTHING = "–"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from annotation import languages
+from annotation.counted import counted
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.entities import first_entity
 from annotation.uploads.problems import Place, Report, some
@@ -70,7 +71,8 @@ def doubt_entities(draft: TestSetDraft, report: Report) -> int:
     if found:
         kinds = sorted(set(found.values()))
         report.warn(
-            f"{len(found):,} segments hold HTML entities such as {some(kinds, 3)}, here first. "
+            f"{counted(len(found), 'segment holds', 'segments hold')} HTML entities such as "
+            f"{some(kinds, 3)}, here first. "
             "They are kept unless you let them be decoded",
             places[0],
         )

@@ -17,9 +17,9 @@ from annotation.uploads import waiting
 from annotation.uploads.changes import Changes
 from annotation.uploads.drafts import TestSetDraft, from_json, to_json
 from annotation.uploads.files import InputFile
-from annotation.uploads.meanings import Meaning
 from annotation.uploads.previews import Checked
 from annotation.uploads.problems import Place, Problem, Report
+from annotation.uploads.tables.meanings import Meaning
 from annotation.uploads.waiting import ExpiredError
 
 PURPOSE = "annotation.uploads.pending"

@@ -7,11 +7,11 @@ from typing import Any
 from annotation.uploads.changes import NO_CHANGES, Changes, Stored
 from annotation.uploads.doubts import doubt, doubt_entities, measure, reference_lengths
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.meanings import Meaning
 from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
 from annotation.uploads.store import examine
 from annotation.uploads.submissions import Submission
+from annotation.uploads.tables.meanings import Meaning
 
 FIRST = 5
 # More help nobody, and a damaged file of a million rows has a million.

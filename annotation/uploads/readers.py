@@ -3,16 +3,17 @@
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
+from annotation.counted import counted
 from annotation.models import Segment
 from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile, lines_of, read_text, too_large
-from annotation.uploads.meanings import understand
-from annotation.uploads.output_tables import read_outputs
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading
-from annotation.uploads.segment_tables import is_segment_table, read_segments
 from annotation.uploads.submissions import Submission, SystemFile, reference_name, split_label
-from annotation.uploads.tables import LONGEST_TEXT, Table, column_name, parse, too_long
+from annotation.uploads.tables.meanings import understand
+from annotation.uploads.tables.outputs import read_outputs
+from annotation.uploads.tables.rows import LONGEST_TEXT, Table, column_name, parse, too_long
+from annotation.uploads.tables.segments import is_segment_table, read_segments
 
 
 def read(submission: Submission, report: Report) -> Reading:
@@ -171,7 +172,7 @@ def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, b
     if not wanted and reading.report.errors:  # the segments themselves could not be read
         return False
     reading.report.error(
-        f"{file.name} has {len(lines):,} lines, {beside} has {wanted:,} segments",
+        f"{file.name} has {counted(len(lines), 'line')}, {beside} has {counted(wanted, 'segment')}",
         Place(file.name),
     )
     return False

@@ -6,10 +6,11 @@ from decimal import Decimal
 
 from django.conf import settings
 
+from annotation.counted import counted
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.entities import decode
-from annotation.uploads.meanings import Meaning
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.meanings import Meaning
 
 
 @dataclass
@@ -60,6 +61,6 @@ class Reading:
         """Say how many texts were changed."""
         if self._first_decoded:
             self.report.note(
-                f"HTML entities of {self._decoded:,} texts are decoded, here first",
+                f"HTML entities of {counted(self._decoded, 'text')} are decoded, here first",
                 self._first_decoded,
             )

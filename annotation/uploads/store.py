@@ -11,6 +11,7 @@ from django.db.models import Model
 from annotation import languages
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.batches import batched
+from annotation.counted import counted
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.models.corpus import content_key, in_order
 from annotation.uploads.changes import Changes, Stored, compare, read_stored
@@ -37,11 +38,10 @@ class ImportResult:
         if changes.is_empty:
             return f"Nothing changed: “{self.test_set}” holds all of this already."
         verb = "Created" if changes.creates else "Added to"
-        segments = f"{changes.segments_added:,} segments, " if changes.creates else ""
-        return (
-            f"{verb} “{self.test_set}”: {segments}{len(changes.systems_added):,} systems, "
-            f"{changes.outputs_added:,} outputs."
-        )
+        segments = f"{counted(changes.segments_added, 'segment')}, " if changes.creates else ""
+        systems = counted(len(changes.systems_added), "system")
+        outputs = counted(changes.outputs_added, "output")
+        return f"{verb} “{self.test_set}”: {segments}{systems}, {outputs}."
 
 
 class OutdatedError(Exception):

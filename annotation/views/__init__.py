@@ -1,0 +1,1 @@
+"""Pages of those who run campaigns: access to them, uploads, campaigns, quality."""

@@ -26,7 +26,7 @@ from annotation.exports import csv_lines
 from annotation.forms.access import AccessLinkForm, CodesForm, InviteForm, MemberForm
 from annotation.forms.welcome import in_words
 from annotation.models import AccessLink, Annotator, Campaign, Membership
-from annotation.views.errors import wants_json
+from annotation.web.errors import wants_json
 
 FRESH = "fresh_links"
 PAGE_SIZE = 100

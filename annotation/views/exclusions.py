@@ -10,8 +10,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_admin, researcher_required
-from annotation.exclusions import exclude_annotator, include_annotator, reassign_items
 from annotation.models import Annotator
+from annotation.quality.exclusions import exclude_annotator, include_annotator, reassign_items
 
 VERBS: dict[str, Callable[..., Any]] = {
     "exclude": exclude_annotator,

@@ -7,11 +7,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from annotation import instructions
 from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.forms.instructions import InstructionsForm, language_name, stored_texts
-from annotation.instructions import OWN, Prose
 from annotation.interface import is_known
+from annotation.judging import instructions
+from annotation.judging.instructions import OWN, Prose
 from annotation.models import Campaign
 
 TEXTS = ("instructions", "consent")

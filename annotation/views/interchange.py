@@ -19,6 +19,7 @@ from annotation.access import (
     researcher_required,
     signed_in,
 )
+from annotation.counted import counted
 from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
@@ -33,9 +34,9 @@ from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.corrections import correction_of, read_anew
-from annotation.views.errors import refuse
-from annotation.views.parameters import JUDGMENTS, read_filters, takes
 from annotation.views.uploads import is_too_large, too_large_sentence
+from annotation.web.errors import refuse
+from annotation.web.parameters import JUDGMENTS, read_filters, takes
 
 SHOWN = 200
 FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)
@@ -223,7 +224,7 @@ def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
             items = read_gold(campaign, InputFile.sent(form.cleaned_data["table"]), report)
             if not report.errors:
                 number = add_gold(campaign=campaign, items=items)
-                messages.success(request, f"{number} items were added.")
+                messages.success(request, f"{counted(number, 'item was', 'items were')} added.")
                 return redirect("campaign-items", slug=campaign.slug)
         except ValidationError as error:
             form.add_error(None, error)
@@ -250,7 +251,7 @@ def gold_delete(request: HttpRequest, slug: str) -> HttpResponse:
     pks = None if "all" in request.POST else chosen
     try:
         number = delete_gold(campaign=campaign, pks=pks)
-        messages.success(request, f"{number} items were deleted.")
+        messages.success(request, f"{counted(number, 'item was', 'items were')} deleted.")
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     return redirect("campaign-items", slug=campaign.slug)

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.entry.devices import remember_device
 from annotation.entry.throttle import Attempt, attempt_sign_in, take_back
-from annotation.views.errors import refuse_guessing
+from annotation.web.errors import refuse_guessing
 
 
 class SignIn(LoginView):

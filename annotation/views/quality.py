@@ -1,11 +1,11 @@
-"""Stage 5: the raw judgments of a campaign; what they come to is a page of `dashboards.quality`."""
+"""Stage 5: the raw judgments of a campaign; what they come to: `dashboards.quality.page`."""
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.exports import judgments_response
-from annotation.views.parameters import JUDGMENTS, read_filters, takes
+from annotation.web.parameters import JUDGMENTS, read_filters, takes
 
 
 @researcher_required

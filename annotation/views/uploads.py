@@ -36,7 +36,7 @@ from annotation.uploads.pending import (
     recall,
     recall_sent,
 )
-from annotation.views.errors import refuse
+from annotation.web.errors import refuse
 
 EXPIRED = "This upload has expired or was finished already. Send the files again."
 PER_PAGE = 20

@@ -9,7 +9,9 @@ import numpy as np
 
 import metaeval as me
 from benchmarks.covered.case import Case, Size, count_of, holds, seed_of
+from metaeval import StatisticsWarning
 from metaeval.arrays import FloatArray
+from metaeval.judgments.agreement import agreement_interval, judgment_agreement
 
 RATERS = 3
 NORMAL, DA, ZEROS = "normal, ρ = .5", "0–100 in steps of 5", "half zeros, skewed (MQM)"
@@ -38,7 +40,7 @@ def truth(kind: str) -> tuple[float, float]:
     if kind == NORMAL:
         return 0.5 * np.sqrt(2.0 / 1.5), 0.5
     values = ratings(np.random.default_rng(1), kind, RATERS, 200_000)
-    found = me.agreement_interval(*long(values), n_resamples=0)
+    found = agreement_interval(*long(values), n_resamples=0)
     return found.one_vs_rest, found.alpha
 
 
@@ -54,7 +56,7 @@ def sparse(rng: np.random.Generator, kind: str, units: int) -> FloatArray:
 def alpha(kind: str, is_sparse: bool, rng: np.random.Generator, size: Size) -> float:
     units = count_of(size)
     values = sparse(rng, kind, units) if is_sparse else ratings(rng, kind, RATERS, units)
-    found = me.agreement_interval(*long(values), n_resamples=500, rng=seed_of(rng))
+    found = agreement_interval(*long(values), n_resamples=500, rng=seed_of(rng))
     ends = found.alpha_interval or (np.nan, np.nan)
     return holds(ends[0], ends[1], truth(kind)[1])
 
@@ -62,8 +64,8 @@ def alpha(kind: str, is_sparse: bool, rng: np.random.Generator, size: Size) -> f
 def one_vs_rest(kind: str, rng: np.random.Generator, size: Size) -> float:
     values = ratings(rng, kind, RATERS, count_of(size))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", me.StatisticsWarning)
-        found = me.agreement_interval(*long(values), n_resamples=2, rng=1)
+        warnings.simplefilter("ignore", StatisticsWarning)
+        found = agreement_interval(*long(values), n_resamples=2, rng=1)
     ends = found.one_vs_rest_interval or (np.nan, np.nan)
     return holds(ends[0], ends[1], truth(kind)[0])
 
@@ -72,14 +74,14 @@ def alpha_of_z(rng: np.random.Generator, size: Size) -> float:
     """Annotators with scales of their own, standardised over the items."""
     scales = np.array([[5.0], [10.0], [20.0]])
     values = ratings(rng, NORMAL, RATERS, count_of(size)) * scales + 3.0 * scales
-    found = me.judgment_agreement(*long(values), n_resamples=500, rng=seed_of(rng)).alpha_z
+    found = judgment_agreement(*long(values), n_resamples=500, rng=seed_of(rng)).alpha_z
     ends = found.interval or (np.nan, np.nan)
     return holds(ends[0], ends[1], 0.5)
 
 
 def icc(form: str, rng: np.random.Generator, size: Size) -> float:
     values = ratings(rng, NORMAL, RATERS, count_of(size))
-    ends = me.icc(values, form=form).interval
+    ends = me.judgments.agreement.icc(values, form=form).interval
     return holds(ends[0], ends[1], 0.5) if ends else np.nan
 
 

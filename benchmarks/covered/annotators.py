@@ -9,15 +9,17 @@ import numpy as np
 import metaeval as me
 from benchmarks.covered.case import REJECTS, Case, Size, count_of, holds, rejects, seed_of
 from metaeval.arrays import FloatArray
+from metaeval.judgments.controls import control_test
+from metaeval.judgments.planning import VarianceComponents, power_table
 
 WILSON = "Wilson: counts are few and whole, so single rates lie on either side"
-STATED = me.VarianceComponents.stated(segment=0.3, output=0.4, annotator=0.1, residual=0.5)
+STATED = VarianceComponents.stated(segment=0.3, output=0.4, annotator=0.1, residual=0.5)
 
 
 def pass_rate(known: float | None, rng: np.random.Generator, size: Size) -> float:
     """A rate, or rates of all sizes in turn."""
     n, rate = count_of(size), rng.random() if known is None else known
-    found = me.pass_rate(int(rng.binomial(n, rate)), n).interval
+    found = me.judgments.controls.pass_rate(int(rng.binomial(n, rate)), n).interval
     return holds(found.low, found.high, rate) if found else np.nan
 
 
@@ -25,7 +27,7 @@ def preference(rng: np.random.Generator, size: Size) -> float:
     """A fifth of the segments prefer the altered text."""
     n = count_of(size)
     gaps = np.where(rng.random(n) < 0.2, 1.0, -1.0) * rng.random(n)
-    found = me.preference(gaps, np.zeros(n)).interval
+    found = me.systems.preference(gaps, np.zeros(n)).interval
     return holds(found.low, found.high, 0.2) if found else np.nan
 
 
@@ -38,20 +40,20 @@ def scores(rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
 
 
 def controls(method: str, rng: np.random.Generator, size: Size) -> float:
-    return rejects(me.control_test(*scores(rng, count_of(size)), method=method).pvalue)
+    return rejects(control_test(*scores(rng, count_of(size)), method=method).pvalue)
 
 
 def drift(rng: np.random.Generator, size: Size) -> float:
     """Five annotators who do not drift, after Holm's correction."""
     n = count_of(size)
     values = np.round(rng.normal(65.0, 20.0, size=5 * n))
-    return float(me.drift(values, np.repeat(np.arange(5), n)).is_drifting.any())
+    return float(me.judgments.drift(values, np.repeat(np.arange(5), n)).is_drifting.any())
 
 
 def power(rng: np.random.Generator, size: Size) -> float:
     """The Monte Carlo interval of power against its exact value."""
     n = count_of(size)
-    table = me.power_table(
+    table = power_table(
         STATED, difference=0.4, n_segments=[n], annotators_per_item=[2], n_simulations=400,
         rng=seed_of(rng),
     )  # fmt: skip

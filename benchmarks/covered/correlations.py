@@ -7,7 +7,6 @@ from functools import cache, partial
 import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
-import metaeval as me
 from benchmarks.covered import worlds
 from benchmarks.covered.case import (
     REJECTS,
@@ -20,6 +19,16 @@ from benchmarks.covered.case import (
     seed_of,
 )
 from metaeval.arrays import FloatArray
+from metaeval.correlation import (
+    Measure,
+    correlate_metrics,
+    kendall,
+    pearson,
+    spearman,
+    system_correlation,
+)
+from metaeval.correlation.intervals import correlation_intervals, system_intervals
+from metaeval.significance import boot_interval, zou_interval
 
 LARGE, RUNS = 20_000, 20
 
@@ -42,8 +51,8 @@ def _whole(drawn: FloatArray, correlation: str, grouping: str) -> float:
         statistic = {"spearman": spearmanr, "kendall": kendalltau}[correlation]
         return float(statistic(drawn[0].ravel(), drawn[1].ravel()).statistic)
     human, metrics = worlds.matrices(drawn)
-    options = {"correlation": correlation, "grouping": grouping}
-    return float(me.correlate_metrics(human, metrics, rng=1, **options).correlations[0])
+    measure = Measure(correlation, grouping)
+    return float(correlate_metrics(human, metrics, measure, rng=1).correlations[0])
 
 
 @cache
@@ -69,9 +78,7 @@ def over_cells(
     is_fixed = target == "segments"
     values = rounded(worlds.scores(rng, systems, segments, is_fixed=is_fixed), correlation)
     human, metrics = worlds.matrices(values)
-    found = me.correlation_intervals(
-        human, metrics, correlation=correlation, grouping=grouping, target=target
-    )
+    found = correlation_intervals(human, metrics, Measure(correlation, grouping), target=target)
     known = truth(correlation, grouping, systems) if is_fixed else truth_anywhere(correlation)
     return holds(float(found.lows[0]), float(found.highs[0]), known)
 
@@ -79,14 +86,14 @@ def over_cells(
 def of_a_difference(correlation: str, grouping: str, rng: np.random.Generator, size: Size) -> float:
     """Two equally good metrics."""
     human, metrics = worlds.matrices(rounded(worlds.scores(rng, *pair_of(size), n=2), correlation))
-    found = me.correlation_intervals(human, metrics, correlation=correlation, grouping=grouping)
+    found = correlation_intervals(human, metrics, Measure(correlation, grouping))
     return holds(float(found.difference_lows[0, 1]), float(found.difference_highs[0, 1]), 0.0)
 
 
 def test_of_a_difference(correlation: str, rng: np.random.Generator, size: Size) -> float:
     """Two equally good metrics, one-sided, by t clustered by segment: the pages' default."""
     human, metrics = worlds.matrices(worlds.scores(rng, *pair_of(size), n=2))
-    found = me.correlation_intervals(human, metrics, correlation=correlation)
+    found = correlation_intervals(human, metrics, correlation)
     return rejects(float(found.difference_pvalues[0, 1]))
 
 
@@ -94,20 +101,20 @@ def of_vectors(correlation: str, rng: np.random.Generator, size: Size) -> float:
     """Independent observations: Fisher's interval."""
     x = rng.normal(size=count_of(size))
     y = 0.465 * x + np.sqrt(1.0 - 0.465**2) * rng.normal(size=len(x))
-    statistic = {"pearson": me.pearson, "spearman": me.spearman, "kendall": me.kendall}
+    statistic = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
     ends = statistic[correlation](x, y).interval
     return holds(ends[0], ends[1], truth_anywhere(correlation)) if ends else np.nan
 
 
 def over_systems(data: str, rng: np.random.Generator, size: Size) -> float:
     human, metric = system_scores(rng, data, count_of(size))
-    found = me.system_intervals(human, {"m": metric})
+    found = system_intervals(human, {"m": metric})
     return holds(float(found.lows[0]), float(found.highs[0]), 0.5)
 
 
 def difference_over_systems(data: str, rng: np.random.Generator, size: Size) -> float:
     human, first, second = system_scores(rng, data, count_of(size), n=2)
-    found = me.system_intervals(human, {"a": first, "b": second})
+    found = system_intervals(human, {"a": first, "b": second})
     return holds(float(found.difference_lows[0, 1]), float(found.difference_highs[0, 1]), 0.0)
 
 
@@ -115,7 +122,7 @@ def of_system_means(rng: np.random.Generator, size: Size) -> float:
     """New systems on these segments, whose means keep some of the noise of their cells."""
     systems, segments = pair_of(size)
     human, metrics = worlds.matrices(worlds.scores(rng, systems, segments, is_fixed=False))
-    ends = me.system_correlation(human, metrics["m0"]).interval
+    ends = system_correlation(human, metrics["m0"]).interval
     covariance = worlds.covariances_of_means(segments)
     return holds(ends[0], ends[1], worlds.correlation_of(covariance)) if ends else np.nan
 
@@ -124,7 +131,7 @@ def zou(rng: np.random.Generator, size: Size) -> float:
     """Two equally good metrics over independent observations."""
     values = system_scores(rng, "normal", count_of(size), n=2)
     r = np.corrcoef(values)
-    ends = me.zou_interval(r[0, 1], r[0, 2], r[1, 2], values.shape[1]).interval
+    ends = zou_interval(r[0, 1], r[0, 2], r[1, 2], values.shape[1]).interval
     return holds(ends[0], ends[1], 0.0) if ends else np.nan
 
 
@@ -144,7 +151,7 @@ def bootstrapped(resample: str, rng: np.random.Generator, size: Size) -> float:
     systems, segments = pair_of(size)
     is_fixed = resample == "inputs"
     human, metrics = worlds.matrices(worlds.scores(rng, systems, segments, is_fixed=is_fixed))
-    found = me.boot_interval(
+    found = boot_interval(
         human, metrics["m0"], resample=resample, n_resamples=200, rng=seed_of(rng)
     ).interval
     known = truth("pearson", "none", systems) if is_fixed else truth_anywhere("pearson")

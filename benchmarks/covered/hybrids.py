@@ -6,10 +6,11 @@ from functools import partial
 
 import numpy as np
 
-import metaeval as me
 from benchmarks.covered import worlds
 from benchmarks.covered.case import REJECTS, Case, Size, holds, pair_of, seed_of
 from metaeval.arrays import FloatArray
+from metaeval.correlation.hybrids import hybrid_limit_intervals, hybrid_supersample
+from metaeval.significance import zou_interval
 
 N_HYBRIDS = 10_000
 
@@ -22,29 +23,29 @@ def scores(rng: np.random.Generator, size: Size, n: int, uneven: float = 0.0) ->
 
 def limit(uneven: float, rng: np.random.Generator, size: Size) -> float:
     human, metrics = worlds.matrices(scores(rng, size, 1, uneven))
-    found = me.hybrid_limit_intervals(human, metrics)
+    found = hybrid_limit_intervals(human, metrics)
     truth = worlds.correlation_of(worlds.covariances_within(pair_of(size)[0]))
     return holds(float(found.lows[0]), float(found.highs[0]), truth)
 
 
 def difference(rng: np.random.Generator, size: Size) -> float:
     human, metrics = worlds.matrices(scores(rng, size, 2))
-    found = me.hybrid_limit_intervals(human, metrics)
+    found = hybrid_limit_intervals(human, metrics)
     return holds(float(found.difference_lows[0, 1]), float(found.difference_highs[0, 1]), 0.0)
 
 
 def test_of_limits(rng: np.random.Generator, size: Size) -> float:
     """One-sided: the first better than the second."""
     human, metrics = worlds.matrices(scores(rng, size, 2))
-    pvalue = float(me.hybrid_limit_intervals(human, metrics).difference_pvalues[0, 1])
+    pvalue = float(hybrid_limit_intervals(human, metrics).difference_pvalues[0, 1])
     return float(pvalue <= 0.05) if pvalue == pvalue else np.nan
 
 
 def drawn(rng: np.random.Generator, size: Size) -> float:
     """Zou's interval with as many observations as hybrids, as the study has it."""
     human, metrics = worlds.matrices(scores(rng, size, 2))
-    found = me.hybrid_supersample(human, metrics, n_hybrids=N_HYBRIDS, rng=seed_of(rng))
-    ends = me.zou_interval(
+    found = hybrid_supersample(human, metrics, n_hybrids=N_HYBRIDS, rng=seed_of(rng))
+    ends = zou_interval(
         float(found.r[0]), float(found.r[1]), float(found.between[0, 1]), N_HYBRIDS
     ).interval
     return holds(ends[0], ends[1], 0.0) if ends else np.nan

@@ -6,10 +6,12 @@ from functools import partial
 
 import numpy as np
 
-import metaeval as me
 from benchmarks.covered import worlds
 from benchmarks.covered.case import REJECTS, Case, Size, count_of, pair_of, rejects, seed_of
 from benchmarks.covered.correlations import rounded, system_scores
+from metaeval.correlation import Measure
+from metaeval.correlation.intervals import system_intervals
+from metaeval.significance import perm_test, williams_test
 
 N_RESAMPLES = 199
 
@@ -21,22 +23,22 @@ def permutation(
     is_new = swap == "systems"
     values = worlds.scores(rng, *pair_of(size), n=2, is_fixed=not is_new, is_same_text=is_new)
     human, metrics = worlds.matrices(rounded(values, correlation))
-    result = me.perm_test(
-        human, metrics["m0"], metrics["m1"], correlation=correlation, grouping=grouping,
-        swap=swap, n_resamples=N_RESAMPLES, rng=seed_of(rng),
-    )  # fmt: skip
+    measure = Measure(correlation, grouping)
+    result = perm_test(
+        human, *metrics.values(), measure, swap=swap, n_resamples=N_RESAMPLES, rng=seed_of(rng)
+    )
     return rejects(result.pvalue)
 
 
 def williams(data: str, rng: np.random.Generator, size: Size) -> float:
     values = system_scores(rng, data, count_of(size), n=2)
     r = np.corrcoef(values)
-    return rejects(me.williams_test(r[0, 1], r[0, 2], r[1, 2], values.shape[1]).pvalue)
+    return rejects(williams_test(r[0, 1], r[0, 2], r[1, 2], values.shape[1]).pvalue)
 
 
 def jackknife(data: str, rng: np.random.Generator, size: Size) -> float:
     human, first, second = system_scores(rng, data, count_of(size), n=2)
-    found = me.system_intervals(human, {"m0": first, "m1": second})
+    found = system_intervals(human, {"m0": first, "m1": second})
     return rejects(float(found.difference_pvalues[0, 1]))
 
 
@@ -44,9 +46,7 @@ def constant(rng: np.random.Generator, size: Size) -> float:
     """Against a metric that gives all outputs one score: nothing to test."""
     human, metrics = worlds.matrices(rounded(worlds.scores(rng, *pair_of(size)), "acc_eq"))
     flat = human.with_values(np.ones(human.shape))
-    result = me.perm_test(
-        human, metrics["m0"], flat, correlation="acc_eq", n_resamples=99, rng=seed_of(rng)
-    )
+    result = perm_test(human, metrics["m0"], flat, "acc_eq", n_resamples=99, rng=seed_of(rng))
     return rejects(result.pvalue)
 
 

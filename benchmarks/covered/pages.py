@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
-import metaeval as me
 from benchmarks.covered import correlations, worlds
 from benchmarks.covered.case import EXCEEDS, Case, Size, holds, pair_of, seed_of
-from metaeval.arrays import FloatArray
+from metaeval.correlation import correlate_metrics
+from metaeval.scores.turned import TurnedScores
+from metaeval.sensitivity import (
+    LEVELS,
+    choose,
+    draw_segments,
+    layer_profile,
+    level_correlations,
+    resampled_levels,
+)
+from metaeval.significance import boot_interval
 
 N_SAMPLES, TAIL = 100, 2.5
 LAYERS, CAMPAIGNS = 6, 400
@@ -19,41 +27,33 @@ SPA = "soft_pairwise_accuracy"
 
 def band(statistic: str, rng: np.random.Generator, size: Size) -> float:
     """The band at 100 % of the page on sample size; also the interval of compared campaigns."""
-    from dashboards import brief
-
     segments = pair_of(size)[1]
     human, one = campaign(rng, size)
-    samples = brief.resampled(human, one, brief.draw(rng, N_SAMPLES, segments, segments))
-    column = samples[:, list(brief.STATISTICS).index(statistic)]
+    counts = draw_segments(rng, N_SAMPLES, segments, segments)
+    column = resampled_levels(human.values, one, counts)[:, list(LEVELS).index(statistic)]
     low, high = np.percentile(column[~np.isnan(column)], [TAIL, 100 - TAIL])
     return holds(float(low), float(high), expected(statistic, size))
 
 
-def campaign(rng: np.random.Generator, size: Size) -> tuple[FloatArray, Any]:
+def campaign(rng: np.random.Generator, size: Size) -> list[TurnedScores]:
     """Return human scores, and a metric as the page reads it."""
-    from dashboards import brief
-
-    human, metric = worlds.scores(rng, *pair_of(size))
-    return human, brief.Brief("m", "m", "m", "", metric, None, None, 1.0)
+    return [TurnedScores(values) for values in worlds.scores(rng, *pair_of(size))]
 
 
 @cache
 def expected(statistic: str, size: Size) -> float:
     """Return the mean over campaigns of this size: the page asks how far another would be."""
-    from dashboards import brief
-
-    rng, place = np.random.default_rng(3), list(brief.STATISTICS).index(statistic)
+    rng, place = np.random.default_rng(3), list(LEVELS).index(statistic)
     drawn = (campaign(rng, size) for _ in range(CAMPAIGNS))
-    return float(np.mean([brief.correlations(human, one)[place] for human, one in drawn]))
+    return float(np.mean([level_correlations(human, one)[place] for human, one in drawn]))
 
 
 def spa(rng: np.random.Generator, size: Size) -> float:
     """The percentile interval over segments of soft pairwise accuracy."""
     human, metrics = worlds.matrices(worlds.scores(rng, *pair_of(size)))
-    found = me.boot_interval(
-        human, metrics["m0"], correlation=SPA, resample="inputs", n_resamples=200,
-        rng=seed_of(rng),
-    ).interval  # fmt: skip
+    found = boot_interval(
+        human, metrics["m0"], SPA, resample="inputs", n_resamples=200, rng=seed_of(rng)
+    ).interval
     return holds(found[0], found[1], expected_spa(size)) if found else np.nan
 
 
@@ -63,18 +63,16 @@ def expected_spa(size: Size) -> float:
     rng, values = np.random.default_rng(3), []
     for _ in range(CAMPAIGNS):
         human, metrics = worlds.matrices(worlds.scores(rng, *pair_of(size)))
-        found = me.correlate_metrics(human, metrics, correlation=SPA, rng=1)
+        found = correlate_metrics(human, metrics, SPA, rng=1)
         values.append(found.correlations[0])
     return float(np.mean(values))
 
 
 def chosen_layer(rng: np.random.Generator, size: Size) -> float:
     """Layers that are equally good: is the chosen one's held-out value above what it is worth?"""
-    from dashboards import layers
-
     systems, segments = pair_of(size)
     human, measures = worlds.matrices(worlds.scores(rng, systems, segments, n=LAYERS))
-    choice = layers.choose([layers.profile(human, measures, "pearson")])
+    choice = choose([layer_profile(human, measures, "pearson")])
     if choice is None:
         return np.nan
     return float(choice.held_out > correlations.truth("pearson", "none", systems))

@@ -6,21 +6,23 @@ from functools import partial
 
 import numpy as np
 
-import metaeval as me
 from benchmarks.covered.case import REJECTS, Case, Size, count_of, holds, rejects, seed_of
+from metaeval import ScoreMatrix
 from metaeval.arrays import FloatArray
+from metaeval.scores import CorpusStatistics, bleu_score
+from metaeval.systems import approximate_randomization, paired_bootstrap, rank_systems
 
 
-def scores(rng: np.random.Generator, segments: int, is_skewed: bool) -> me.ScoreMatrix:
+def scores(rng: np.random.Generator, segments: int, is_skewed: bool) -> ScoreMatrix:
     """Two systems on segments that are as hard for both."""
     values: FloatArray = np.sqrt(0.4) * rng.normal(size=segments)
     values = values + np.sqrt(0.6) * rng.normal(size=(2, segments))
     if is_skewed:
         values = -np.round(np.maximum(np.expm1(1.2 * values), 0.0))
-    return me.ScoreMatrix(values, ["A", "B"], map(str, range(segments)))
+    return ScoreMatrix(values, ["A", "B"], map(str, range(segments)))
 
 
-def counts(rng: np.random.Generator, segments: int) -> me.CorpusStatistics:
+def counts(rng: np.random.Generator, segments: int) -> CorpusStatistics:
     """n-gram counts of two systems, for BLEU: lengths, then matches and totals of each order."""
     length = rng.integers(8, 30, size=segments)
     rates = np.clip(0.6 + 0.1 * rng.normal(size=(2, segments)), 0.05, 0.95)
@@ -30,23 +32,23 @@ def counts(rng: np.random.Generator, segments: int) -> me.CorpusStatistics:
         total = np.maximum(length - order, 0)
         rows[..., 2 + order] = rng.binomial(total, rates ** (1 + 0.7 * order))
         rows[..., 6 + order] = total
-    return me.CorpusStatistics(rows, ["A", "B"], map(str, range(segments)), me.bleu_score)
+    return CorpusStatistics(rows, ["A", "B"], map(str, range(segments)), bleu_score)
 
 
 def tested(test: str, is_skewed: bool, rng: np.random.Generator, size: Size) -> float:
     matrix = scores(rng, count_of(size), is_skewed)
-    run = {"bootstrap": me.paired_bootstrap, "randomisation": me.approximate_randomization}[test]
+    run = {"bootstrap": paired_bootstrap, "randomisation": approximate_randomization}[test]
     return rejects(float(run(matrix, "A", n_resamples=500, rng=seed_of(rng)).pvalues[0]))
 
 
 def bleu_tested(rng: np.random.Generator, size: Size) -> float:
-    found = me.paired_bootstrap(counts(rng, count_of(size)), "A", n_resamples=500, rng=seed_of(rng))
+    found = paired_bootstrap(counts(rng, count_of(size)), "A", n_resamples=500, rng=seed_of(rng))
     return rejects(float(found.pvalues[0]))
 
 
 def interval(rng: np.random.Generator, size: Size) -> float:
     matrix = scores(rng, count_of(size), False)
-    found = me.paired_bootstrap(matrix, "A", n_resamples=500, rng=seed_of(rng))
+    found = paired_bootstrap(matrix, "A", n_resamples=500, rng=seed_of(rng))
     if found.lows is None or found.highs is None:
         return np.nan
     return holds(float(found.lows[0]), float(found.highs[0]), 0.0)
@@ -55,7 +57,7 @@ def interval(rng: np.random.Generator, size: Size) -> float:
 def ranked(test: str, is_skewed: bool, rng: np.random.Generator, size: Size) -> float:
     """One-sided: the first system above the second."""
     matrix = scores(rng, count_of(size), is_skewed)
-    found = me.rank_systems(matrix, test=test, n_resamples=500, rng=seed_of(rng))
+    found = rank_systems(matrix, test=test, n_resamples=500, rng=seed_of(rng))
     first, second = (found.systems.index(name) for name in "AB")
     return rejects(float(found.pvalues[first, second]))
 

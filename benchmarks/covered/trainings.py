@@ -6,21 +6,21 @@ from functools import partial
 
 import numpy as np
 
-import metaeval as me
 from benchmarks.covered.case import REJECTS, Case, Size, count_of, holds, rejects
+from metaeval.significance import compare_seeds, paired_gain
 
 
 def gain(won: float, lost: float, rng: np.random.Generator, size: Size) -> float:
     """Examples that only the trained or only the untrained encoder finds."""
     moved = rng.choice([1, -1, 0], p=[won, lost, 1.0 - won - lost], size=count_of(size))
     before = np.where(moved == 1, 0, 1)
-    found = me.paired_gain(before, before + moved).interval
+    found = paired_gain(before, before + moved).interval
     return holds(found.low, found.high, won - lost) if found else np.nan
 
 
 def seeds(test: str, rng: np.random.Generator, size: Size) -> float:
     first, second = rng.normal(0.6, 0.02, size=(2, count_of(size)))
-    return rejects(getattr(me.compare_seeds(first, second, n_resamples=10, rng=1), test))
+    return rejects(getattr(compare_seeds(first, second, n_resamples=10, rng=1), test))
 
 
 WIDE = "few changes: too wide rather than too narrow"

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-import metaeval as me
+from metaeval import ScoreMatrix
 from metaeval.arrays import FloatArray
 
 # Shares of variance of a score, and how far humans and metric agree on each part: r = .465.
@@ -51,10 +51,10 @@ def scores(
     return np.asarray(effects[:, :, None] + difficulty[:, None, :] + cells)
 
 
-def matrices(values: FloatArray) -> tuple[me.ScoreMatrix, dict[str, me.ScoreMatrix]]:
+def matrices(values: FloatArray) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
     """Return the humans and the metrics by name."""
     names = [f"S{i}" for i in range(values.shape[1])], [str(j) for j in range(values.shape[2])]
-    human, *metrics = (me.ScoreMatrix(each, *names) for each in values)
+    human, *metrics = (ScoreMatrix(each, *names) for each in values)
     return human, {f"m{k}": metric for k, metric in enumerate(metrics)}
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from annotation.filters import FilterError
-from dashboards import choices, statistics
-from dashboards.page_choice import Choice
-from metaeval.questions import STATISTICS, Question
+from dashboards.pages import selection, statistics
+from dashboards.pages.choice import Choice
+from metaeval.replication.questions import STATISTICS, Question
 
 DEFAULT = "tau-b"
 # In an address they occur several times; no key has a blank.
@@ -31,8 +31,8 @@ class BundleChoice(Choice):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.one_of("correction", *choices.CORRECTIONS)
-        self.one_of("scope", *choices.SCOPES)
+        self.one_of("correction", *selection.CORRECTIONS)
+        self.one_of("scope", *selection.SCOPES)
         self.one_of("grouping", "", *statistics.GROUPINGS)
         self.one_of("test", "", *statistics.TESTS)
         if unknown := [key for key in self.statistic.split() if key not in STATISTICS]:

@@ -1,6 +1,6 @@
 """What goes into a bundle, read from the database at one moment."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +10,9 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from dashboards.bundle.choice import BundleChoice
-from dashboards.frame import Frame, read_frame
-from dashboards.selectors import Floats
-from metaeval.corpus import FORMULAS
+from dashboards.panel.human import Floats
+from dashboards.panel.panel import Panel, read_panel
+from metaeval.scores import FORMULAS
 from metrics.scores import MeasureScores
 
 # By metric: the formula that makes a system's score of its summed counts.
@@ -35,7 +35,7 @@ class Content:
 
     campaign: Campaign
     filters: BundleChoice
-    frame: Frame
+    panel: Panel
     segments: Sequence[Segment]
     names: Sequence[str]
     lines: Sequence[int]
@@ -48,20 +48,14 @@ class Content:
         return [str(place + 1) for place in range(len(self.segments))]
 
     @property
-    def measures(self) -> dict[str, MeasureScores]:
+    def measures(self) -> Mapping[str, MeasureScores]:
         """The measures of the tables."""
-        kept = self.frame.measures.items()
-        return {key: measure for key, measure in kept if key not in self.left_out}
+        return self.panel.measures
 
     @property
-    def lower(self) -> list[str]:
-        """Measures where lower is better."""
-        return [key for key, each in self.measures.items() if not each.higher_is_better]
-
-    @property
-    def given(self) -> dict[str, Floats]:
+    def given(self) -> Mapping[str, Floats]:
         """Scores of systems by measure, of those that were imported with such."""
-        return {k: each.systems for k, each in self.measures.items() if each.systems is not None}
+        return self.panel.scored.given
 
     @property
     def counted(self) -> dict[str, str]:
@@ -77,26 +71,27 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
     """Read a campaign; filters without choices of a bundle stand for its defaults."""
     if not isinstance(filters, BundleChoice):
         filters = BundleChoice(**vars(filters))
-    frame = read_frame(campaign, filters)
+    panel = read_panel(campaign, filters)
+    left_out = _left_out(panel)
     rows = campaign.test_set.segments.order_by("position").prefetch_related("references")
     segments = list(rows)
     places = {segment.pk: place for place, segment in enumerate(ordered(segments))}
     return Content(
         campaign,
         filters,
-        frame,
+        panel.only([key for key in panel.measures if key not in left_out]),
         segments,
-        unique_names(frame.human.systems),
+        unique_names(panel.human.systems),
         [places[segment.pk] + 1 for segment in segments],
         read_columns(campaign, with_excluded=True),
-        _left_out(frame),
+        left_out,
     )
 
 
-def _left_out(frame: Frame) -> dict[str, str]:
+def _left_out(panel: Panel) -> dict[str, str]:
     return {
         key: "its system score is made of counts by a formula that metaeval does not have"
-        for key, measure in frame.measures.items()
+        for key, measure in panel.measures.items()
         if measure.corpus is not None and not _has_formula(measure)
     }
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from annotation.exports import mtme
 from annotation.models import Item, Judgment
-from dashboards.analyses.systems import output_lengths
 from dashboards.bundle.content import Content
-from dashboards.lengths import unit_of
-from dashboards.selectors import Floats
-from metaeval.textfiles import plain_number
+from dashboards.panel.human import Floats
+from dashboards.panel.lengths import unit_of
+from dashboards.systems.document import output_lengths
+from metaeval.files.text import plain_number
 
 Files = Iterator[tuple[str, Iterable[str]]]
 JUDGMENT_COLUMNS = (
@@ -30,7 +30,7 @@ def data_files(content: Content) -> Files:
     yield "metrics.tsv", _metrics(content)
     for key in content.counted:
         yield f"counts/{key}.tsv", _counts(content, key)
-    if content.frame.human.published_systems is not None:
+    if content.panel.human.published_systems is not None:
         yield "human-systems.tsv", _human_systems(content)
     if content.given:
         yield "metric-systems.tsv", _metric_systems(content)
@@ -90,7 +90,7 @@ def _stamp(time: datetime | None) -> str | None:
 
 def _items(content: Content) -> dict[int, tuple[str, str]]:
     """System and segment of every item, as files name them."""
-    names = {s.pk: n for s, n in zip(content.frame.human.systems, content.names, strict=True)}
+    names = {s.pk: n for s, n in zip(content.panel.human.systems, content.names, strict=True)}
     number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
     rows = Item.objects.filter(campaign=content.campaign).order_by()
     return {
@@ -128,7 +128,7 @@ def _grid(content: Content, header: Sequence[str], planes: Sequence[Floats]) -> 
 
 
 def _scores(content: Content) -> Iterator[str]:
-    planes = [content.frame.human.values, *(each.values for each in content.measures.values())]
+    planes = [content.panel.human.values, *(each.values for each in content.measures.values())]
     return _grid(content, ["human", *content.measures], planes)
 
 
@@ -148,7 +148,7 @@ def _counts(content: Content, key: str) -> Iterator[str]:
 
 
 def _human_systems(content: Content) -> Iterator[str]:
-    published = content.frame.human.published_systems
+    published = content.panel.human.published_systems
     yield _line("system", "score")
     for name, score in zip(content.names, published if published is not None else (), strict=True):
         yield _line(name, plain_number(float(score)))
@@ -165,7 +165,7 @@ def _metric_systems(content: Content) -> Iterator[str]:
 
 def _lengths(content: Content) -> Iterator[str]:
     unit = unit_of(content.campaign.test_set.target_language)
-    own, goal, _ = output_lengths(content.campaign, content.frame, unit, "reference")
+    own, goal, _ = output_lengths(content.campaign, content.panel, unit, "reference")
     return _grid(content, ["length", "wanted"], [own, goal])
 
 
@@ -179,7 +179,7 @@ def _evalset(content: Content) -> Files:
     top, pair = f"mt-metrics-eval/{mtme.safe(test_set.slug)}", test_set.direction
     order = np.argsort(content.lines)
     if is_published:
-        values = content.frame.human.values[:, order]
+        values = content.panel.human.values[:, order]
         yield f"{top}/human-scores/{pair}.published.seg.score", _column(content, values)
     for key, measure in content.measures.items():
         # The layout has no place for a missing metric score.

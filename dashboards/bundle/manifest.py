@@ -7,8 +7,8 @@ from typing import Any
 from annotation.models import Item
 from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
-from metaeval.reproduce import FORMAT, versions
-from metrics import builds, provenance
+from metaeval.replication import FORMAT, versions
+from metrics.workers import builds, provenance
 
 PACKAGES = ("sacrebleu", "Django")
 
@@ -73,7 +73,7 @@ def campaign_facts(content: Content) -> dict[str, Any]:
         "protocol": campaign.protocol,
         "question": campaign.question_text,
         "shown_text": campaign.shown_text,
-        "human_scores": content.frame.human.source,
+        "human_scores": content.panel.human.source,
         "z_pool": campaign.z_pool,
         "seed": campaign.seed,
         "segments": len(content.segments),
@@ -82,7 +82,7 @@ def campaign_facts(content: Content) -> dict[str, Any]:
         "excluded_annotators": list(excluded.values_list("label", flat=True)),
         "judgments": len(judgments),
         "judgments_by_kind": {kind: n for kind, n in kinds.items() if n},
-        "judged_outputs": content.frame.human.n,
+        "judged_outputs": content.panel.human.n,
     }
 
 

@@ -76,7 +76,7 @@ def _settings(content: Content) -> list[str]:
     lines = [
         f"- {campaign.test_set.direction}, length asked for: {campaign.percent}",
         f"- protocol {campaign.protocol}, annotators: {campaign.get_origin_display().lower()}",
-        f"- human scores: {content.frame.human.source}",
+        f"- human scores: {content.panel.human.source}",
         f"- seed of hybrids and resamples: {campaign.seed}",
         f"- filters: {'; '.join(content.filters.words) or 'none'}",
     ]

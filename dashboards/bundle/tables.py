@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import metaeval
 from annotation.filters import OUT
 from annotation.filters.chosen import left_out
 from annotation.quality.agreement import N_RESAMPLES as AGREEMENT_RESAMPLES
-from dashboards.analyses.systems import N_RESAMPLES
 from dashboards.bundle.content import Content
-from dashboards.scored import N_HYBRIDS, Scored
-from metaeval.__main__ import run_command
-from metaeval.questions import can_answer
-from metaeval.reproduce import plain
+from dashboards.systems.document import N_RESAMPLES
+from metaeval import StatisticsWarning
+from metaeval.commands import run_command
+from metaeval.replication import plain
+from metaeval.replication.questions import N_HYBRIDS, can_answer
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,13 @@ class BundleTable:
 def tables_of(content: Content) -> list[BundleTable]:
     """Return the tables that a campaign's data allow."""
     tables = _of_judgments(content) if len(content.judgments) else []
-    if content.measures and content.frame.human.is_there:
+    if content.measures and content.panel.human.is_there:
         hybrids = ["--hybrids", str(N_HYBRIDS)]
         about = "Every metric against the humans: τ-b, r over outputs, systems and hybrids"
         arguments = ["correlations", *_scores(content), *hybrids]
         tables.append(BundleTable("correlations", about, arguments))
         tables += _of_questions(content)
-    if content.measures or content.frame.human.is_there:
+    if content.measures or content.panel.human.is_there:
         options = ["--versus", "next", "--test", "rank-sum", "--resamples", str(N_RESAMPLES)]
         about = "MT systems: human clusters, metric scores with marks"
         tables.append(BundleTable("systems", about, ["systems", *_scores(content), *options]))
@@ -91,10 +90,8 @@ def _of_questions(content: Content) -> list[BundleTable]:
     wanted = [key for key in filters.metric.split() if key in content.measures]
     shown = [word for key in wanted for word in ("--shown", key)]
     options = ["--correction", filters.correction, "--scope", filters.scope, *shown]
-    measures = list(content.measures.values())
-    panel = Scored(content.frame.human, measures, content.campaign.seed).panel
     for question in filters.questions:
-        if not can_answer(panel, question):
+        if not can_answer(content.panel.scored, question):
             continue
         words = ["--statistic", question.statistic.key, "--grouping", question.grouping]
         words += ["--test", question.test, "--metrics", "metrics.tsv"]
@@ -106,11 +103,11 @@ def _of_questions(content: Content) -> list[BundleTable]:
 
 def _scores(content: Content) -> list[str]:
     arguments = ["scores.tsv", "--human", "human", "--seed", str(content.campaign.seed)]
-    for key in content.lower:
+    for key in content.panel.scored.lower:
         arguments += ["--lower", key]
     for key, formula in content.counted.items():
         arguments += ["--counts", f"{key}:{formula}=counts/{key}.tsv"]
-    if content.frame.human.published_systems is not None:
+    if content.panel.human.published_systems is not None:
         arguments += ["--human-systems", "human-systems.tsv"]
     if content.given:
         arguments += ["--metric-systems", "metric-systems.tsv"]
@@ -120,6 +117,6 @@ def _scores(content: Content) -> list[str]:
 def expected(folder: Path, table: BundleTable) -> str:
     """Return a table's numbers as JSON, computed from the files in `folder`."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metaeval.StatisticsWarning)
+        warnings.simplefilter("ignore", StatisticsWarning)
         document = plain(run_command(table.arguments, folder))
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

@@ -1,7 +1,7 @@
 """Figures, each drawn once: a pure function from a page's document to a Vega-Lite specification.
 
 A figure's function returns None where its document has nothing to draw. `description` says in
-words what a figure shows; a specification without one is refused (`dashboards.figures`).
+words what a figure shows; a specification without one is refused (`dashboards.charts.files`).
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from dashboards.charts import (
     whatif,
 )
 from dashboards.charts.base import Document, Spec
-from metrics.preferences import CONDITIONS
+from training.preferences.altering import CONDITIONS
 
 Draw = Callable[[Document], Spec | None]
 

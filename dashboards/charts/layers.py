@@ -2,7 +2,7 @@
 
 from dashboards.charts.base import Document, Spec
 from dashboards.charts.style import CATEGORY, DASHES, INK, SHAPES, figure
-from dashboards.layers import PARTS
+from dashboards.layers.names import PARTS
 
 
 def profiles(document: Document) -> Spec | None:

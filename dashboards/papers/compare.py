@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dashboards.latex import Cell, Table, estimate, interval, number, texts
+from dashboards.papers.latex import Cell, Table, estimate, interval, number, texts
 
 Document = dict[str, Any]
 SECTIONS = {

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dashboards.brief import STATISTICS
 from dashboards.charts.whatif import largest, name_of
-from dashboards.latex import Cell, Table, interval, number, texts
+from dashboards.papers.latex import Cell, Table, interval, number, texts
+from metaeval.sensitivity import LEVELS as STATISTICS
 
 Document = dict[str, Any]
 # What a page of paper takes.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dashboards.latex import Cell, Table, number, texts
+from dashboards.papers.latex import Cell, Table, number, texts
 
 Document = dict[str, Any]
 SIDES = {

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dashboards.analyses.systems import by_name
-from dashboards.averages import direction_heads
-from dashboards.latex import Cell, Table, number, small_number, texts
+from dashboards.papers.latex import Cell, Table, number, small_number, texts
+from dashboards.studies.averages import direction_heads
+from dashboards.systems.document import by_name
 from dashboards.trust.systems import BOLD
 
 Document = dict[str, Any]

@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from annotation.models import TestSet
-from metaeval import preference
-from metaeval.consistency import pass_rate
-from metrics.preferences import CONDITIONS, LABELS
+from metaeval.judgments.controls import pass_rate
+from metaeval.systems import preference
 from training.models import PreferenceFile, PreferenceResult
+from training.perturbations.rules import EDITION, RULES
+from training.preferences.altering import CONDITIONS, LABELS
 
 Document = dict[str, Any]
 COLUMNS = (
     *("condition", "condition_label", "metric", "measure", "label", "n", "left_out"),
     *("w2w", "low", "high", "mean", "median", "ties"),
-    *("seed", "file", "sha256", "job", "signature"),
+    *("seed", "rules", "file", "sha256", "job", "signature"),
 )
 ACROSS_COLUMNS = (
     *("condition", "measure", "label", "metric", "direction", "n"),
-    *("w2w", "low", "high", "mean", "ties", "test_sets"),
+    *("w2w", "low", "high", "mean", "ties", "rules", "test_sets"),
 )
 
 
@@ -40,6 +41,7 @@ def of_test_set(test_set: TestSet) -> Document:
         "title": test_set.name,
         "direction": test_set.direction,
         "n_segments": test_set.segments.count(),
+        "rules": EDITION,
         "conditions": [
             {"key": name, "label": LABELS[name], "n_rows": _count(found, name)}
             for name in CONDITIONS
@@ -72,6 +74,7 @@ def _row(result: PreferenceResult) -> dict[str, Any]:
         "median": result.median,
         "ties": result.ties,
         "seed": result.job.options["seed"],
+        "rules": result.rules if result.condition in RULES else None,
         "file": "",
         "sha256": "",
         "job": result.job_id,
@@ -155,6 +158,7 @@ def across(condition: str) -> Document:
     return {
         "condition": condition,
         "condition_label": LABELS[condition],
+        "rules": EDITION,
         "directions": sorted({row["direction"] for row in pooled}),
         "rows": pooled,
     }
@@ -175,5 +179,6 @@ def _pooled(results: Sequence[PreferenceResult]) -> dict[str, Any]:
         "high": rate.interval.high if rate.interval else None,
         "mean": sum((row.mean or 0.0) * row.n for row in results) / n,
         "ties": sum((row.ties or 0.0) * row.n for row in results) / n,
+        "rules": min(row.rules for row in results) if one.condition in RULES else None,
         "test_sets": " ".join(sorted(row.test_set.slug for row in results)),
     }

@@ -6,11 +6,13 @@ from typing import Any
 from django import forms
 
 from annotation.models import TestSet
-from metrics import catalogue, preferring
-from metrics.forms import Choice
-from metrics.perturbation_files import GivenFile
-from metrics.preferences import FROM_FILE, LABELS
+from metrics import catalogue
+from metrics.forms.runs import Choice
+from metrics.runs.waiting import hosts_for
 from training.models import ParallelCorpus
+from training.perturbations.files import GivenFile
+from training.preferences import judging
+from training.preferences.altering import FROM_FILE, LABELS
 
 EXPLAINED = {
     "reorder": "All words of the reference in a random order.",
@@ -48,7 +50,7 @@ class StartForm(forms.Form):
     def __init__(self, test_set: TestSet, data: Any = None, files: Any = None) -> None:
         super().__init__(data, files)
         self.infos = list(catalogue.infos().values())
-        self.refusals = preferring.refusals(test_set)
+        self.refusals = judging.refusals(test_set)
         self.fields["metrics"].choices = [  # type: ignore[attr-defined]
             (info.name, info.label) for info in self.infos
         ]
@@ -89,8 +91,9 @@ class StartForm(forms.Form):
         ticked = self["metrics"].value() or []
         groups: dict[str, list[Choice]] = {}
         offered = [info for info in self.infos if info.name not in self.refusals]
+        hosts = hosts_for(offered)
         for info in sorted(offered, key=lambda info: info.needs_reference):
-            choice = Choice(info, info.name in ticked, None)
+            choice = Choice(info, info.name in ticked, None, hosts[info.name])
             groups.setdefault(info.family_label, []).append(choice)
         return groups
 

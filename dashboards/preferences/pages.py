@@ -15,16 +15,17 @@ from annotation.access import researcher_required, signed_in
 from annotation.exports import table_response
 from annotation.filters import FilterError
 from annotation.models import TestSet
-from annotation.views.errors import refuse
-from annotation.views.parameters import Parameters, takes
 from annotation.views.uploads import is_too_large, too_large_sentence
-from dashboards import figures, latex
+from annotation.web.errors import refuse
+from annotation.web.parameters import Parameters, takes
+from dashboards.charts import files as figures
+from dashboards.papers import latex
 from dashboards.preferences import documents, tables
 from dashboards.preferences.forms import StartForm
-from metrics.preferences import CONDITIONS, LABELS
-from training import presenting
+from training.jobs import presenting
 from training.models import PreferenceResult, TrainingJob
 from training.preferences import starting
+from training.preferences.altering import CONDITIONS, LABELS
 
 MAIN = "word-by-word"
 

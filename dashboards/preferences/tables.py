@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dashboards import latex
-from dashboards.figures import Figure
+from dashboards.charts.files import Figure
+from dashboards.papers import latex
 from dashboards.preferences.documents import Document
 
 Row = dict[str, Any]

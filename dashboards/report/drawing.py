@@ -4,7 +4,7 @@ import base64
 from importlib import import_module
 from typing import Any
 
-from dashboards.figures import VEGA_LITE
+from dashboards.charts.files import VEGA_LITE
 
 
 def drawing(spec: dict[str, Any]) -> str:

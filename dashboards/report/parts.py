@@ -8,17 +8,18 @@ from annotation.filters.chosen import read_judgments
 from annotation.filters.report import filtered_report
 from annotation.models import Campaign, Output
 from annotation.quality import QualityReport
-from dashboards.analyses import scatter, systems
 from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.manifest import campaign_facts
 from dashboards.charts.scatter import points
 from dashboards.charts.systems import ranking
-from dashboards.correlations import CampaignCorrelations, correlate
+from dashboards.correlations.agreement import CampaignCorrelations, correlate
 from dashboards.report.drawing import drawing
+from dashboards.scatter import document as scatter
+from dashboards.systems import document as systems
 from dashboards.trust.shown import fields_of
 from dashboards.trust.systems import marked
 from dashboards.trust.verdict import trust_of
-from metaeval.reproduce import plain, versions
+from metaeval.replication import plain, versions
 
 # Worst disagreements shown with their texts, on each side.
 N_SHOWN = 3

@@ -1,0 +1,1 @@
+"""What the templates of dashboards need to print texts and numbers."""

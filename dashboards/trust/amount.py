@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dashboards.selectors import HumanScores
+from dashboards.panel.human import HumanScores
 from dashboards.trust.reasons import Reason, Severity
-from metaeval.correlation_intervals import FEWEST_SEGMENTS
-from metaeval.hybrid_intervals import ENOUGH
-from metaeval.jackknife import FEWEST
+from metaeval.correlation.hybrids.limits import ENOUGH
+from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
+from metaeval.correlation.intervals.jackknife import FEWEST
 
 # The fewest systems for which an interval for new systems holds (docs/statistics.md).
 MIN_SYSTEMS = FEWEST

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import metaeval
 from annotation.quality import AnnotatorQuality, QualityReport, Verdict
 from annotation.quality.verdict import ITEMS, LOW_SCORE, RATE
 from dashboards.trust.reasons import Reason, Severity
+from metaeval.judgments.controls import pass_rate
 
 # From this share of the judgments on, what is true of them is true of the campaign.
 MOST = 0.5
@@ -122,7 +122,7 @@ def _controls(evidence: Evidence) -> list[Reason]:
         return [_untested()]
     failing = [one.label for one in people if one.checks.verdict == Verdict.FAILS]
     part, passed, n = share(people, Verdict.FAILS), *pooled(people)
-    ends = metaeval.pass_rate(passed, n).interval if n >= ITEMS else None
+    ends = pass_rate(passed, n).interval if n >= ITEMS else None
     are_failed = ends is not None and ends.high < RATE
     if part >= MOST or are_failed:
         return [_failed(Severity.INVALIDATES, failing, evidence, passed, n)]

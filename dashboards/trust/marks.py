@@ -6,7 +6,7 @@ from typing import Any
 
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import Reason, Severity, Verdict
-from metaeval.questions.statistics import SYSTEM
+from metaeval.replication.questions.statistics import SYSTEM
 
 Document = dict[str, Any]
 # Of the same systems on new segments: what it needs is segments.

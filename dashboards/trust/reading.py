@@ -8,7 +8,7 @@ from annotation.models import Campaign, Output
 from annotation.protocols import Layout
 from annotation.quality import JudgmentColumns
 from annotation.quality.columns import Floats
-from dashboards.lengths import CHARACTERS, WORDS, counter, unit_of
+from dashboards.panel.lengths import CHARACTERS, WORDS, counter, unit_of
 
 # Silent reading of English non-fiction, words a minute (Brysbaert 2019, a meta-analysis of 190
 # studies); Japanese, the faster of the two languages without blanks, characters a minute

@@ -5,8 +5,8 @@ from typing import Any
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards import results
-from dashboards.page_choice import general
+from dashboards.documents import results
+from dashboards.pages.choice import general
 from dashboards.trust.reasons import LABELS, SUMMARIES, Reason, Severity, Verdict, document_of
 
 Document = dict[str, Any]
@@ -25,8 +25,8 @@ OF_STUDIES = (
 def with_trust(found: results.Result, campaign: Campaign, filters: Filters) -> results.Result:
     """Add the verdict to a document as `trust`, None while it is not known.
 
-    It is asked for also where there are no numbers yet: workers take the newest request first, so
-    that the verdict is there when the numbers come.
+    It is asked for also where there are no numbers yet: it goes first (`Documents.choose`), so that
+    it is there when the numbers come.
     """
     if found.document is not None and "trust" in found.document:
         return found

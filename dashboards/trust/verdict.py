@@ -9,10 +9,10 @@ from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
 from annotation.quality import JudgmentColumns, quality_report
 from annotation.quality.columns import Floats
-from dashboards.analyses.overview import agreement
-from dashboards.page_choice import general
-from dashboards.plain import plain
-from dashboards.selectors import human_scores
+from dashboards.documents.plain import plain
+from dashboards.overview.document import agreement
+from dashboards.pages.choice import general
+from dashboards.panel.human import human_scores
 from dashboards.trust import amount, judging
 from dashboards.trust.reading import least_seconds
 from dashboards.trust.reasons import Document, Reason, Severity, document_of

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from annotation import protocols
 from annotation.imports import CampaignDraft, ItemDraft, JudgmentDraft, Pair
-from annotation.imports.mqm_names import our_category
+from annotation.imports.published.mqm_names import our_category
 from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign
 from annotation.protocols import Span

@@ -1,10 +1,8 @@
-"""Imports on their way: rows that workers take up, so that no page waits for a large folder.
+"""Imports on their way: work (`config.work`), so that no page waits for a large folder.
 
-A row is taken by a conditional update, so one worker has it. What is checked is read again when it
-is stored, from the same bytes, in one transaction.
+What is checked is read again when it is stored, from the same bytes, in one transaction.
 """
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -14,21 +12,61 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place
+from config.work.claims import ask, fail, finish
+from config.work.kinds import Kind
+from config.work.lease import Lease
+from config.work.sending import send_on_commit
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
 from metrics.models import DatasetImport
 
-logger = logging.getLogger(__name__)
 State = DatasetImport.State
-# A worker that has been at it for so long is gone.
-LOST = timedelta(minutes=20)
+QUEUE = "slow"
 EXPIRES = timedelta(hours=2)
 SHOWN = 1_000
+FAILED = "the import failed for a reason that the log of the worker gives"
+
+
+class Imports(Kind[DatasetImport]):
+    """Checks what was sent, and stores it where that is wanted: all of it or nothing."""
+
+    name = "import"
+    model = DatasetImport
+    soft_seconds, hard_seconds = 1200.0, 1260.0
+
+    def do(self, row: DatasetImport, lease: Lease) -> None:
+        """Read what was sent; what is wrong with it is reported and ends the import."""
+        report = Report()
+        try:
+            with _drafts(row, report) as drafts:
+                if not report.errors:
+                    for draft in drafts:
+                        datasets.examine(draft, report, user=row.created_by)
+                if report.errors:
+                    # What is wrong may hold names that no database takes.
+                    _end(row, State.REFUSED, report)
+                else:
+                    _store_or_show(row, drafts, report)
+        except ValidationError as error:
+            for message in error.messages:
+                report.error(message)
+            _end(row, State.REFUSED, report)
+
+    def failed(self, row: DatasetImport, error: Exception) -> None:
+        """It would come again."""
+        fail(row, FAILED)
+
+    def ended(self, row: DatasetImport) -> None:
+        """Say so, and forget what was sent."""
+        rows = DatasetImport.objects.filter(pk=row.pk)
+        rows.update(state=State.REFUSED, report=[["error", row.message, []]], content=b"")
+
+
+imports = Imports()
 
 
 def begin(
@@ -48,26 +86,17 @@ def begin(
         content=content,
         choice={**(choice or {}), "store": not is_dry_run},
         created_by=user,
+        queue=QUEUE,
     )
-    return _in_place(row)
+    send_on_commit([row])
+    return row
 
 
 def confirm(row: DatasetImport) -> bool:
     """Let a worker store what was checked; False where it is not there any more."""
-    rows = DatasetImport.objects.filter(pk=row.pk, state=State.CHECKED)
-    changed = rows.update(state=State.STORING, taken_at=None)
-    if changed:
-        row.refresh_from_db()
-        _in_place(row)
-    return bool(changed)
-
-
-def _in_place(row: DatasetImport) -> DatasetImport:
-    """Work at once where there are no workers, as in tests."""
-    if settings.ANALYSES_IN_PLACE:
-        work_off()
-        row.refresh_from_db()
-    return row
+    with transaction.atomic():
+        rows = DatasetImport.objects.filter(pk=row.pk, state=State.CHECKED)
+        return bool(rows.update(state=State.STORING) and ask([row]))
 
 
 def _expire() -> None:
@@ -76,55 +105,35 @@ def _expire() -> None:
     old.update(state=State.EXPIRED, content=b"")
 
 
-def work_off() -> None:
-    """Take up every row that waits, oldest first."""
-    while (row := _take()) is not None:
-        _work(row)
+def _store_or_show(row: DatasetImport, drafts: Sequence[EvaluationDraft], report: Report) -> None:
+    found = [summary(draft) for draft in drafts]
+    if row.state != State.STORING and not row.choice.get("store"):
+        _end(row, State.CHECKED, report, found)
+        return
+    with transaction.atomic():
+        stored = [_outcome(datasets.store(draft, user=row.created_by)) for draft in drafts]
+        if not _end(row, State.STORED, report, found, stored={"sets": stored}):
+            transaction.set_rollback(True)
 
 
-def _take() -> DatasetImport | None:
-    free = Q(taken_at=None) | Q(taken_at__lt=timezone.now() - LOST)
-    waiting = DatasetImport.objects.filter(free, state__in=DatasetImport.WAITING)
-    for pk in waiting.order_by("pk").values_list("pk", flat=True)[:5]:
-        if waiting.filter(pk=pk).update(taken_at=timezone.now()):
-            return DatasetImport.objects.select_related("created_by").get(pk=pk)
-    return None
-
-
-def _work(row: DatasetImport) -> None:
-    report = Report()
-    try:
-        with _drafts(row, report) as drafts:
-            if not report.errors:
-                for draft in drafts:
-                    datasets.examine(draft, report, user=row.created_by)
-            # What is wrong may hold names that no database takes.
-            found = [] if report.errors else [summary(draft) for draft in drafts]
-            is_last = report.errors or row.state == State.STORING or row.choice.get("store")
-            if not report.errors and is_last:
-                row.stored = {"sets": _store(drafts, row)}
-    except ValidationError as error:
-        found, is_last = [], True
-        for message in error.messages:
-            report.error(message)
-    except Exception:
-        logger.exception("import %s failed", row.pk)
-        found, is_last = [], True
-        report.error("the import failed for a reason that the log of the worker gives")
-    _end(row, report, found, is_last=bool(is_last))
-
-
-def _end(row: DatasetImport, report: Report, found: list[dict[str, Any]], *, is_last: bool) -> None:
-    row.found = {"sets": found, "n_problems": len(report.problems)}
-    row.report = [
-        [problem.severity, problem.message, list(problem.place)]
-        for problem in sorted(report.problems, key=lambda p: p.severity != "error")[:SHOWN]
-    ]
-    row.state = State.REFUSED if report.errors else State.STORED if is_last else State.CHECKED
-    if is_last:
-        row.content = b""
-    row.taken_at = None
-    row.save()
+def _end(
+    row: DatasetImport,
+    state: State,
+    report: Report,
+    found: Sequence[dict[str, Any]] = (),
+    **fields: Any,
+) -> bool:
+    """End this part of the work; whether the row was still ours."""
+    if state != State.CHECKED:
+        fields["content"] = b""
+    listed = sorted(report.problems, key=lambda problem: problem.severity != "error")[:SHOWN]
+    return finish(
+        row,
+        state=state,
+        found={"sets": list(found), "n_problems": len(report.problems)},
+        report=[[problem.severity, problem.message, list(problem.place)] for problem in listed],
+        **fields,
+    )
 
 
 @contextmanager
@@ -149,12 +158,6 @@ def choice_of(values: Mapping[str, Any]) -> mtme.Choice:
         lower=values.get("lower_is_better") or (),
         name=values.get("name") or "",
     )
-
-
-def _store(drafts: Sequence[EvaluationDraft], row: DatasetImport) -> list[dict[str, Any]]:
-    """Store all of it or nothing."""
-    with transaction.atomic():
-        return [_outcome(datasets.store(draft, user=row.created_by)) for draft in drafts]
 
 
 def _outcome(stored: Stored) -> dict[str, Any]:

@@ -13,11 +13,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from metrics import checkpoints, encoders, residents
 from metrics.base import MetricError
-from metrics.encoders import summary
-from metrics.precision import computing
-from metrics.residents import ModelSpec
+from metrics.checkpoints import places
+from metrics.encoding import encoders, memory
+from metrics.encoding.encoders import summary
+from metrics.encoding.memory import ModelSpec
+from metrics.encoding.precision import computing
 
 Array = NDArray[np.float64]
 Form = Literal["log-probability", "probability"]
@@ -122,11 +123,11 @@ def get(checkpoint: str, *, device: str | None = None) -> LanguageModel:
     Raises a permanent :class:`MetricError` for a checkpoint that is missing or no causal
     language model.
     """
-    folder = checkpoints.find(checkpoint)
-    weights = checkpoints.fingerprint(folder)
+    folder = places.find(checkpoint)
+    weights = places.fingerprint(folder)
     device = device or encoders.best_device()
     spec = ModelSpec("language model", checkpoint, "float32", device, weights)
-    return residents.get(spec, folder, lambda: _load(spec, folder))
+    return memory.get(spec, folder, lambda: _load(spec, folder))
 
 
 def signature_fields(model: LanguageModel, weights: Sequence[float]) -> dict[str, str | int]:
@@ -138,7 +139,7 @@ def signature_fields(model: LanguageModel, weights: Sequence[float]) -> dict[str
 def _load(spec: ModelSpec, folder: str) -> LanguageModel:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    checkpoints.check(spec.checkpoint, folder)
+    places.check(spec.checkpoint, folder)
     tokenizers: Any = AutoTokenizer
     models: Any = AutoModelForCausalLM
     try:

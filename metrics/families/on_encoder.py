@@ -1,7 +1,7 @@
 """What metrics on one encoder share: its place in a signature, and what a run's log tells of it."""
 
 from metrics.base import MeanOfSegments, MetricError, MetricInfo
-from metrics.encoders import Encoder
+from metrics.encoding.encoders import Encoder
 
 
 class OnEncoder(MeanOfSegments):
@@ -16,7 +16,7 @@ class OnEncoder(MeanOfSegments):
 
     @property
     def precision(self) -> str:
-        """That of the encoder's forward pass (:mod:`metrics.precision`)."""
+        """That of the encoder's forward pass (:mod:`metrics.encoding.precision`)."""
         return self.encoder.spec.precision
 
     @property

@@ -11,7 +11,7 @@ from metrics.families.static_vectors import StaticVectors
 from metrics.families.words import WordTokenizer
 
 if TYPE_CHECKING:
-    from metrics.embeddings import Embedded
+    from metrics.encoding.token_vectors import Embedded
 
 Array = NDArray[np.float64]
 

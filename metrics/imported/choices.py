@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from annotation.uploads.columns import Wanted
+from annotation.uploads.tables.columns import Wanted
 
 SEGMENT, SYSTEM, METRIC, SCORE, PAIR = "segment", "system", "metric", "score", "lp"
 FIELDS = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import isinf, nan
 from typing import Any
 
+from annotation.counted import counted
 from annotation.uploads.problems import Place, Report, some
 from metrics.imported.held import Held, Names
 
@@ -149,6 +150,6 @@ class Collector:
         """Say what was left out because the test set does not have it."""
         for what, found in self.unknown.items() if self.skips_unknown else ():
             self.report.warn(
-                f"{found.total():,} rows of {len(found):,} {what}s that the test set does not have "
-                f"are left out: {some(list(found))}"
+                f"{counted(found.total(), 'row')} of {counted(len(found), what)} that the test set "
+                f"does not have left out: {some(list(found))}"
             )

@@ -11,11 +11,12 @@ from itertools import islice
 from pathlib import PurePath
 from typing import Any
 
+from annotation.counted import counted
 from annotation.models import TestSet
-from annotation.uploads.columns import propose, renamed
 from annotation.uploads.files import InputFile, decode, lines_of, too_large
 from annotation.uploads.problems import Place, Report, some
-from annotation.uploads.tables import Table, parse
+from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.rows import Table, parse
 from metrics.imported.choices import FIELDS, METRIC, PAIR, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError, is_number
 
@@ -167,7 +168,10 @@ def _of_pair(
     if n_left == len(table.rows):
         report.error(f"no row is of {test_set.direction}", Place(table.file, None, PAIR))
     elif n_left:
-        report.note(f"{n_left:,} rows of other languages are left out", Place(table.file))
+        report.note(
+            f"{counted(n_left, 'row is', 'rows are')} of other languages and left out",
+            Place(table.file),
+        )
 
 
 def _languages(direction: str) -> list[str]:
@@ -233,6 +237,7 @@ def _check_lengths(name: str, seen: dict[str, int], expected: int, collector: Co
     for label, number in seen.items():
         if number != expected and label in collector.names.systems:
             collector.error(
-                f"“{label}” has {number:,} scores, and the test set has {expected:,} segments",
+                f"“{label}” has {counted(number, 'score')}, and the test set has "
+                f"{counted(expected, 'segment')}",
                 Place(name),
             )

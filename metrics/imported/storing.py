@@ -8,10 +8,11 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from annotation.counted import counted
 from annotation.models import TestSet
 from annotation.uploads.problems import some
+from config.work.clock import Now
 from metrics.base import format_signature
-from metrics.clock import Now
 from metrics.imported import naming
 from metrics.imported.held import Held, Names, digest, names_of, read, write
 from metrics.models import ConfiguredMetric, MetricImport, MetricSignature
@@ -194,8 +195,8 @@ def sentence(outcomes: Sequence[Outcome]) -> str:
     n_outputs = sum(each.plan.draft.held.n_outputs for each in stored)
     n_systems = sum(len(each.plan.draft.held.systems) for each in stored)
     return (
-        f"Imported {len(stored):,} metric{'s' if len(stored) != 1 else ''}: {n_outputs:,} scores "
-        f"of outputs, {n_systems:,} of systems."
+        f"Imported {counted(len(stored), 'metric')}: {counted(n_outputs, 'score')} of outputs, "
+        f"{n_systems:,} of systems."
     )
 
 

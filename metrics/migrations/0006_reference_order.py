@@ -139,11 +139,15 @@ def _tell_runs(apps, lost, old_keys):
     """
     runs = apps.get_model("metrics", "MetricRun").objects.filter(signature__in=list(lost))
     active = runs.filter(status__in=["queued", "running"])
+    _plan_anew(apps, active)
+    finished = runs.filter(status="done")
+    return sum(_tell(apps, run, lost[run.signature_id], old_keys) for run in finished)
+
+
+def _plan_anew(apps, active):
     for name in ("Lease", "RunPlan"):
         apps.get_model("metrics", name).objects.filter(run__in=active).delete()
     active.update(cursor=-1, planned=0, done=0, reused=0, rate=None)
-    finished = runs.filter(status="done")
-    return sum(_tell(apps, run, lost[run.signature_id], old_keys) for run in finished)
 
 
 def _tell(apps, run, lost, old_keys):

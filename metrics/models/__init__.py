@@ -1,20 +1,25 @@
 """Tables of metrics, their scores and their runs."""
 
 from metrics.models.catalogue import ConfiguredMetric, find_info
+from metrics.models.checks import HashCheck
 from metrics.models.datasets import DatasetImport
-from metrics.models.runs import Lease, MetricRun, RunPlan, RunWorker
+from metrics.models.loading import Loading
+from metrics.models.runs import FailedText, MetricRun, RunPlan, RunWorker, Slice
 from metrics.models.scores import ImportedScores, MetricImport, MetricSignature, SegmentScore
 
 __all__ = [
     "ConfiguredMetric",
     "DatasetImport",
+    "FailedText",
+    "HashCheck",
     "ImportedScores",
-    "Lease",
+    "Loading",
     "MetricImport",
     "MetricRun",
     "MetricSignature",
     "RunPlan",
     "RunWorker",
     "SegmentScore",
+    "Slice",
     "find_info",
 ]

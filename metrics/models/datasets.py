@@ -4,14 +4,17 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from config.work.models import Work
 
-class DatasetImport(models.Model):
+
+class DatasetImport(Work):
     """A folder that was sent, or a published set on the server, on its way into the tables.
 
-    Workers read and store; the web process keeps what was sent in `content`, an archive, and shows
-    the row. `choice` is what a person wants of it. `report` lists what is wrong or doubtful as
-    [severity, message, [file, row, field]], `found` says what would be stored, `stored` what was.
-    `content` is emptied where the import has ended.
+    Work that is done twice where somebody looks in between: checked, and then stored. The web
+    process keeps what was sent in `content`, an archive, and shows the row. `choice` is what a
+    person wants of it. `report` lists what is wrong or doubtful as [severity, message, [file, row,
+    field]], `found` says what would be stored, `stored` what was. `content` is emptied where the
+    import has ended.
     """
 
     class State(models.TextChoices):
@@ -32,7 +35,6 @@ class DatasetImport(models.Model):
     report = models.JSONField(default=list)
     found = models.JSONField(default=dict)
     stored = models.JSONField(default=dict)
-    taken_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

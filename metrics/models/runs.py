@@ -4,10 +4,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.functional import cached_property
 
-from annotation.models import System, TestSet
+from annotation.models import Output, System, TestSet
+from config.work.models import Work
 from metrics.base import MetricInfo
 from metrics.models.catalogue import find_info
 from metrics.models.scores import MetricSignature
@@ -16,23 +16,16 @@ from metrics.models.scores import MetricSignature
 class MetricRun(models.Model):
     """One metric over the outputs of some systems, shared by all workers that take part.
 
-    Rows are the only truth about a run: this one, its plan, its leases and its workers.
-    `cursor` is how far the plan of `planned` outputs is handed out, -1 before anybody makes it.
+    Rows are the only truth about a run: this one, its plan, its slices and its workers.
 
-    `total`, `done` and `reused` count contents, not outputs: a text that two systems share is one.
-    `reused` of them had a score before the run began, or got it from another run meanwhile.
-    `rate` is contents a second, lately, of all workers together; `worker` took work last.
-    A queued run is for workers from `requeue_at` on.
+    `total`, `done`, `reused` and `failed` count contents, not outputs: a text that two systems
+    share is one. `reused` of those done had a score before the run began, or got it from another
+    run meanwhile; those `failed` are in `failed_texts`. `rate` is contents a second, lately, of all
+    workers together; `worker` took work last, and at `heartbeat_at` one did something.
     """
 
-    class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "Running"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        CANCELLED = "cancelled", "Cancelled"
-
-    ACTIVE = (Status.QUEUED, Status.RUNNING)
+    Status = Work.Status
+    ACTIVE = Work.ACTIVE
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="metric_runs")
     metric = models.CharField(max_length=60)
@@ -44,12 +37,10 @@ class MetricRun(models.Model):
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     reused = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
     rate = models.FloatField(null=True, blank=True)
-    planned = models.PositiveIntegerField(default=0)
-    cursor = models.IntegerField(default=-1)
     worker = models.CharField(max_length=200, blank=True, default="")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    requeue_at = models.DateTimeField(default=timezone.now)
     message = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -91,7 +82,12 @@ class MetricRun(models.Model):
     @property
     def seconds_left(self) -> float | None:
         """Seconds until the run is done at its present rate, where there is one."""
-        return (self.total - self.done) / self.rate if self.rate else None
+        return self.left / self.rate if self.rate else None
+
+    @property
+    def left(self) -> int:
+        """How many contents have neither a score nor failed."""
+        return max(0, self.total - self.done - self.failed)
 
     @property
     def seconds_taken(self) -> float | None:
@@ -125,7 +121,7 @@ class RunWorker(models.Model):
 
     `process` tells two processes of one name apart. `seconds` are those it was busy, `rate` is
     contents a second, lately. `peak_bytes` is of its process, `device_peak_bytes` of its GPU,
-    `builds` what `metrics.builds` says. `is_lost` marks one that fell silent; it has then left.
+    `builds` what `workers.builds` says. `is_lost` marks one that fell silent.
     """
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="workers")
@@ -143,18 +139,12 @@ class RunWorker(models.Model):
     builds = models.JSONField(default=dict)
     joined_at = models.DateTimeField(db_default=Now())
     seen_at = models.DateTimeField(db_default=Now())
-    left_at = models.DateTimeField(null=True, blank=True)
     is_lost = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["run", "id"]
         constraints = [
             models.UniqueConstraint(fields=["run", "name", "process"], name="run_worker_once"),
-        ]
-        indexes = [
-            models.Index(
-                fields=["seen_at"], condition=models.Q(left_at=None), name="run_worker_there"
-            )
         ]
 
     def __str__(self) -> str:
@@ -170,26 +160,45 @@ class RunWorker(models.Model):
         """What it is doing, in a word or two."""
         if self.is_lost:
             return "stopped answering"
-        return "left" if self.left_at or not self.run.is_active else "at work"
+        running = any(each.status == Work.Status.RUNNING for each in self.slices.all())
+        return "at work" if running else "left"
 
 
-class Lease(models.Model):
-    """A slice of a plan that a worker has in hand, or that waits to be done again from `due_at`.
+class Slice(Work):
+    """A part of a plan that waits or that a worker has in hand; one that is done has no row.
 
-    Size 0 is the making of the plan itself. A slice that is done has no row any more.
+    Size 0 is the making of the plan itself. While `is_loading` its worker has yet to load the
+    metric: what befalls it then is not held against the texts.
     """
 
-    run = models.ForeignKey(MetricRun, models.CASCADE, related_name="leases")
+    run = models.ForeignKey(MetricRun, models.CASCADE, related_name="slices")
     worker = models.ForeignKey(
-        RunWorker, models.CASCADE, null=True, blank=True, related_name="leases"
+        RunWorker, models.SET_NULL, null=True, blank=True, related_name="slices"
     )
-    first = models.PositiveIntegerField()
-    size = models.PositiveIntegerField()
-    attempts = models.PositiveSmallIntegerField(default=0)
-    due_at = models.DateTimeField(db_default=Now())
+    first = models.PositiveIntegerField(default=0)
+    size = models.PositiveIntegerField(default=0)
+    is_loading = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["run", "first"]
 
     def __str__(self) -> str:
         return f"{self.first}+{self.size} of run {self.run_id}"
+
+
+class FailedText(models.Model):
+    """A text that has failed alone, after so many attempts; the run went on without it."""
+
+    run = models.ForeignKey(MetricRun, models.CASCADE, related_name="failed_texts")
+    output = models.ForeignKey(Output, models.CASCADE, related_name="+")
+    error = models.TextField()
+    attempts = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["run", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "output"], name="failed_text_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"output {self.output_id} in run {self.run_id}"

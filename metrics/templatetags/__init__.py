@@ -1,0 +1,1 @@
+"""Numbers of runs, checkpoints and workers as templates print them."""

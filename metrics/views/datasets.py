@@ -13,12 +13,12 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import admin_required, is_site_admin, signed_in
 from annotation.models import Campaign, TestSet
-from annotation.views.errors import refuse
-from annotation.views.live import render_live
 from annotation.views.uploads import is_too_large, too_large_sentence
+from annotation.web.errors import refuse
+from annotation.web.live import render_live
 from metrics import datasets
-from metrics.dataset_forms import MtmeForm
 from metrics.datasets import waiting
+from metrics.forms.datasets import MtmeForm
 from metrics.models import DatasetImport
 
 SHOWN = 200

@@ -7,9 +7,11 @@ from django.utils.text import get_text_list
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
-from annotation.views.live import render_live
-from metrics import checkpoints, inventory, stocks, workers
-from metrics.versions import CODE
+from annotation.web.live import render_live
+from metrics.checkpoints import checks, inventory, places
+from metrics.checkpoints import hosts as stocks
+from metrics.workers import fleet
+from metrics.workers.versions import CODE
 
 QUEUES = ("cpu", "gpu")
 
@@ -18,7 +20,7 @@ QUEUES = ("cpu", "gpu")
 @require_GET
 def model_list(request: HttpRequest) -> HttpResponse:
     """Every checkpoint: who needs it, on which hosts it lies, how to get it."""
-    living = list(workers.living())
+    living = list(fleet.living())
     found = stocks.survey(living, inventory.everything_here())
     context = {
         "section": "metrics",
@@ -26,8 +28,8 @@ def model_list(request: HttpRequest) -> HttpResponse:
         "stocks": [stock for stock in found if stock.is_needed],
         "others": [stock for stock in found if not stock.is_needed],
         "n_hosts": len({row.host for row in living}),
-        "folder": checkpoints.models_folder(),
-        "is_live": any(row.checks for row in living),
+        "folder": places.models_folder(),
+        "is_live": bool(checks.under_way()),
         "may_configure": is_site_admin(request.user),
     }
     return render_live(request, "metrics/models.html", context)
@@ -40,7 +42,7 @@ def model_check(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("name", "")
     if not name:
         raise Http404
-    hosts = stocks.ask_for_check(name, workers.living())
+    hosts = checks.ask_for_check(name, fleet.living())
     if hosts:
         messages.success(request, f"{name} is being checked on {get_text_list(hosts, 'and')}.")
     else:
@@ -52,15 +54,14 @@ def model_check(request: HttpRequest) -> HttpResponse:
 @require_GET
 def worker_list(request: HttpRequest) -> HttpResponse:
     """The fleet; htmx asks for what changes alone."""
-    seats = workers.fleet()
-    queues = workers.queue_states(seats, QUEUES)
+    seats = fleet.fleet()
+    queues = fleet.queue_states(seats, QUEUES)
     context = {
         "section": "metrics",
         "tab": "workers",
         "seats": seats,
         "queues": queues,
         "idle_queues": [queue.name for queue in queues if queue.is_starved],
-        "twins": workers.name_twins(seats),
         "code": CODE,
     }
     return render_live(request, "metrics/workers.html", context)

@@ -19,8 +19,8 @@ from annotation.access import (
 )
 from annotation.models import TestSet
 from annotation.uploads.waiting import ExpiredError
-from annotation.views.errors import refuse
 from annotation.views.uploads import is_too_large, too_large_sentence
+from annotation.web.errors import refuse
 from metrics import catalogue
 from metrics.imported import pending
 from metrics.imported.checking import Checked, bring_in, check

@@ -12,12 +12,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
-from metrics import catalogue, inventory, provenance, registry, runs, stocks, workers
+from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
-from metrics.metric_forms import MetricForm
+from metrics.checkpoints import hosts as stocks
+from metrics.checkpoints import inventory
+from metrics.checkpoints.hosts import Stock
+from metrics.forms.families import MetricForm
 from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature
 from metrics.options import Family
-from metrics.stocks import Stock
+from metrics.runs import starting
+from metrics.workers import fleet, provenance
 
 RUNS_SHOWN = SETS_SHOWN = 10
 IMPORTS_SHOWN = 50
@@ -81,7 +85,7 @@ def _entries(infos: Iterable[MetricInfo]) -> list[Entry]:
 
 
 def _stocks() -> list[Stock]:
-    return stocks.survey(workers.living(), inventory.needed_here())
+    return stocks.survey(fleet.living(), inventory.needed_here())
 
 
 @researcher_required
@@ -108,7 +112,7 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
             for row in signatures
         ],
         "runs": shown.order_by("-created_at", "-pk")[:RUNS_SHOWN],
-        "test_sets": [] if info.is_imported else runs.sets_to_score()[:SETS_SHOWN],
+        "test_sets": [] if info.is_imported else starting.sets_to_score()[:SETS_SHOWN],
         "imports": MetricImport.objects.filter(metric=name)
         .select_related("test_set", "created_by", "withdrawn_by")
         .order_by("-pk")[:IMPORTS_SHOWN],
@@ -166,7 +170,7 @@ def _family(key: str) -> Family:
 
 def _form(request: HttpRequest, family: Family) -> MetricForm:
     sent = request.POST if request.method == "POST" else None
-    known = {stock.name for stock in stocks.survey(workers.living()) if stock.places}
+    known = {stock.name for stock in stocks.survey(fleet.living()) if stock.places}
     known |= set(inventory.names_here())
     return MetricForm(family, sent, initial=request.GET.dict(), known=sorted(known))
 

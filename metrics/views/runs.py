@@ -12,15 +12,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import researcher_required
 from annotation.filters import FilterError
 from annotation.models import TestSet
-from annotation.views.live import render_live
-from annotation.views.paging import page_of
-from annotation.views.parameters import Parameters, takes
-from metrics import runs
-from metrics.contents import warnings_of
-from metrics.forms import FilterForm, StartForm
+from annotation.web.live import render_live
+from annotation.web.paging import page_of
+from annotation.web.parameters import Parameters, takes
+from metrics.forms.runs import FilterForm, StartForm
 from metrics.models import MetricRun
+from metrics.runs import starting, waiting
+from metrics.runs.contents import failed_texts, warnings_of
 
-PER_PAGE = 50
+PER_PAGE = FAILED_SHOWN = 50
 
 
 @researcher_required
@@ -30,7 +30,8 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """All runs, newest first; htmx asks for the table alone."""
     form = FilterForm(request.GET)
     page = page_of(request, _filtered(form), PER_PAGE)
-    runs.describe(page)
+    starting.describe(page)
+    waiting.attach(page)
     query = request.GET.copy()
     query.pop("page", None)
     context = {
@@ -39,7 +40,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "query": query.urlencode(),
         "is_live": any(run.is_active for run in page),
-        "idle_queues": runs.idle_queues(page),
+        "idle_queues": starting.idle_queues(page),
         "test_sets": TestSet.objects.filter(systems__isnull=False).distinct(),
     }
     return render_live(request, "metrics/runs.html", context)
@@ -64,11 +65,13 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """One run; htmx asks for what changes alone."""
     rows = MetricRun.objects.select_related("test_set", "signature", "created_by")
     run = get_object_or_404(rows.prefetch_related("systems"), pk=pk)
+    waiting.attach([run])
     context = {
         "section": "runs",
         "run": run,
-        "idle_queues": runs.idle_queues([run]),
-        "silence": runs.silence(run),
+        "failed_texts": failed_texts(run)[:FAILED_SHOWN],
+        "idle_queues": starting.idle_queues([run]),
+        "silence": starting.silence(run),
         "warnings": warnings_of(run),
     }
     return render_live(request, "metrics/run.html", context)
@@ -79,7 +82,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel; what was scored is kept."""
     run = get_object_or_404(MetricRun, pk=pk)
-    if runs.cancel(run):
+    if starting.cancel(run):
         messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
     else:
         messages.info(request, "This run had already ended.")
@@ -95,7 +98,7 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
     form = StartForm(test_set, sent, ticked=request.GET.getlist("metric"))
     if form.is_valid():
         try:
-            started = runs.start(test_set=test_set, user=request.user, **form.cleaned_data)
+            started = starting.start(test_set=test_set, user=request.user, **form.cleaned_data)
         except ValidationError as error:
             form.add_error("systems", error)
         else:
@@ -106,7 +109,7 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "metrics/run_start.html", context, status=status)
 
 
-def _tell(request: HttpRequest, started: runs.Started) -> None:
+def _tell(request: HttpRequest, started: starting.Started) -> None:
     if started.runs:
         names = get_text_list([run.label for run in started.runs], "and")
         messages.success(request, f"Started: {names}.")
@@ -116,7 +119,7 @@ def _tell(request: HttpRequest, started: runs.Started) -> None:
         messages.warning(request, sentence)
 
 
-def _after_start(test_set: TestSet, started: runs.Started) -> HttpResponse:
+def _after_start(test_set: TestSet, started: starting.Started) -> HttpResponse:
     if len(started.runs) == 1:
         return redirect(started.runs[0])
     return redirect(f"{reverse('runs')}?testset={test_set.slug}")

@@ -20,6 +20,18 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   location.reload();
 });
 
+// What somebody unfolded stays open: the part that comes anew knows nothing of it.
+let unfolded = [];
+
+document.addEventListener("htmx:beforeSwap", () => {
+  const summaries = document.querySelectorAll("[data-live] details[open] > summary[id]");
+  unfolded = [...summaries].map(({ id }) => id);
+});
+
+document.addEventListener("htmx:afterSwap", () => {
+  for (const id of unfolded) document.getElementById(id)?.parentElement.setAttribute("open", "");
+});
+
 let status = document.querySelector("[data-status]")?.dataset.status;
 
 document.addEventListener("htmx:afterSettle", () => {

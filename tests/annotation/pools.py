@@ -3,16 +3,22 @@
 import random
 import uuid
 from collections.abc import Sequence
+from datetime import timedelta
 
 from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import Count
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation import assignments, judgments
-from annotation.answers import Answer
 from annotation.campaigns import add_annotators
+from annotation.judging import assignments, judgments
+from annotation.judging.answers import Answer
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output
 from annotation.pool.candidates import MAX_SHUFFLE
-from tests.world import make_campaign, make_test_set
+from tests.annotation.views.test_views_judgments import JSON, address, form
+from tests.world import World, make_campaign, make_test_set
 
 
 def make_pool(
@@ -90,3 +96,47 @@ def work(annotator: Annotator, *, at_most: int = 10_000) -> list[Assignment]:
         rate(assignment)
         done.append(assignment)
     return done
+
+
+def age_claims(**minutes: int) -> None:
+    Assignment.objects.exclude(claimed_at=None).update(
+        claimed_at=timezone.now() - timedelta(**minutes)
+    )
+
+
+def claims_fit(campaign: Campaign) -> bool:
+    """What is given and what is still wanted make up what was asked for, for every screen."""
+    live = Assignment.objects.filter(released_at=None).values("item").annotate(n=Count("pk"))
+    taken = dict(live.values_list("item", "n"))
+    rows = campaign.items.filter(kind=Item.Kind.TARGET, place=0).values_list("pk", "wanted")
+    return all(taken.get(pk, 0) + wanted == campaign.annotators_per_item for pk, wanted in rows)
+
+
+def controlled(world: World, **fields: object) -> Campaign:
+    campaign = make_pool(
+        world.annotators, segments=30, annotators_per_item=3,
+        **({"items_per_annotator": 40} | fields),
+    )  # fmt: skip
+    for _ in range(4):
+        add_control(campaign, Item.Kind.TRAP)
+    for partner in campaign.items.filter(kind=Item.Kind.TARGET):
+        add_control(campaign, Item.Kind.REPEAT, partner=partner)
+        add_control(campaign, Item.Kind.BAD_REF, partner=partner)
+    return campaign
+
+
+def costs(client: Client, campaign: Campaign, user: object, places: set[int]) -> list[int]:
+    """Statements of a submit with the next item, at these places of one annotator."""
+    client.force_login(user)
+    counted = []
+    for place in range(max(places) + 1):
+        row = next_of(member(campaign, user))
+        if place not in places:
+            rate(row)
+            continue
+        data = form(client, row)
+        with CaptureQueriesContext(connection) as queries:
+            response = client.post(address(row), data, headers=JSON)
+        assert response.status_code == 200
+        counted.append(len(queries))
+    return counted

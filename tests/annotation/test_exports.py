@@ -25,7 +25,7 @@ from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, T
 from annotation.quality import read_columns, standardise
 from annotation.uploads import InputFile, Report
 from tests.annotation.appraise import as_file, document, import_all, item, manifest, read, tasks
-from tests.annotation.test_imports_appraise_scores import ESA, plain, row
+from tests.annotation.imports.test_imports_appraise_scores import ESA, plain, row
 
 DIRECT = tasks([item(1), item(2), item(1, "BAD"), item(2, "CHK"), item(3, system="=sys B")])
 SCORES = (

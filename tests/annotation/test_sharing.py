@@ -13,8 +13,8 @@ from annotation import sharing, uploads
 from annotation.access import CAMPAIGN_ADMIN, may_change_test_set
 from annotation.models import AuditEntry, System, TestSet, TestSetShare
 from tests.annotation.appraise import item, tasks
-from tests.annotation.test_views_interchange import send as send_campaign
-from tests.annotation.test_views_uploads import OUTPUT, confirm, form, send, sent
+from tests.annotation.views.test_views_interchange import send as send_campaign
+from tests.annotation.views.test_views_uploads import OUTPUT, confirm, form, send, sent
 from tests.world import World, make_user
 
 REFUSED = "“Weather” belongs to owner, and is not shared with you."
@@ -52,7 +52,7 @@ def names(test_set: TestSet) -> set[str]:
 def test_who_uploads_owns(weather: TestSet, owner: User, client: Client) -> None:
     assert weather.created_by == owner
     page = confirm(client, one_more(client))
-    assert "1 systems, 3 outputs" in page.text
+    assert "1 system, 3 outputs" in page.text
     assert names(weather) == {"strong", "weak", "late"}
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from metrics.models import ConfiguredMetric
-from metrics.workers import Worker
+from config.work.clock import Now
+from metrics.models import ConfiguredMetric, HashCheck
+from metrics.workers.fleet import Worker
 from tests.browser.conftest import Visitor
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
 from tests.world import make_world
@@ -59,41 +60,41 @@ def test_the_page_of_workers_follows_what_happens(
     someone.sign_in("researcher")
     page = someone.open("/workers/")
     expect(page.get_by_text("No worker has reported yet.")).to_be_visible()
-    row = make_worker("gpu0@one")
+    row = make_worker("gpu0@one", lacks={"comet": ["It has no GPU."]})
     table = page.get_by_role("region", name="Workers")
     expect(table).to_contain_text("gpu0@one")
     expect(table).to_contain_text("idle")
+    page.get_by_text("cannot run 1 metric").click()
     link = page.get_by_role("link", name="0 checkpoints on disk")
     link.focus()
     Worker.objects.filter(pk=row.pk).update(is_stopping=True)
     expect(table).to_contain_text("stopping")
     expect(link).to_be_focused()
+    expect(page.get_by_text("It has no GPU.")).to_be_visible()
     Worker.objects.all().delete()
     expect(page.get_by_text("No worker has reported yet.")).to_be_visible()
 
 
 def test_a_comparison_of_hashes_shows_its_end_by_itself(admin: Page, models: Path) -> None:
     name = "roberta-large-mnli"
-    row = make_worker("gpu0@one", checkpoints={name: found()})
+    make_worker("gpu0@one", checkpoints={name: found()})
     admin.goto(admin.url.split("/campaigns")[0].rstrip("/") + "/models/")
     card = admin.get_by_role("region", name=re.compile(f"^{name}"))
     expect(card).to_contain_text("not checked yet")
     card.get_by_role("button", name="Check hashes").click()
     expect(card).to_contain_text("being checked")
-    told = found(checked_at=60, problems=["model.safetensors is not what SHA256SUMS says."])
-    Worker.objects.filter(pk=row.pk).update(checks=[], checkpoints={name: told})
+    told = {"problems": ["model.safetensors is not what SHA256SUMS says."], "size": found()["size"]}
+    HashCheck.objects.update(status="done", checked_at=Now(), **told)
     expect(card).to_contain_text("model.safetensors is not what SHA256SUMS says.")
 
 
-@pytest.mark.parametrize(
-    "path", ["/metrics/", "/metrics/bertscore-roberta/", "/models/", "/workers/"]
-)
-def test_pages_fit_a_phone(visitor: Callable[..., Visitor], models: Path, path: str) -> None:
+def test_pages_fit_a_phone(visitor: Callable[..., Visitor], models: Path) -> None:
     make_world()
     make_worker("gpu0@a-host-with-a-long-name.example.org", checkpoints={
         "roberta-large-mnli": found(path="/srv/models/" + "deep/" * 12, problems=["x is missing."]),
     })  # fmt: skip
     someone = visitor(width=360)
     someone.sign_in("admin")
-    page = someone.open(path)
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    for path in ("/metrics/", "/metrics/bertscore-roberta/", "/models/", "/workers/"):
+        page = someone.open(path)
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), path

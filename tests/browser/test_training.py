@@ -10,12 +10,13 @@ from playwright.sync_api import Page, expect
 
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.demo import load_demo
-from metrics import scoring
+from config.work import sending
 from metrics.models import ConfiguredMetric, MetricRun
+from metrics.runs import scoring
 from tests.browser.conftest import Visitor
 from tests.metrics.families.neural import small
+from tests.training import doing
 from tests.world import make_user
-from training import jobs, working
 from training.models import ParallelCorpus, TrainingJob
 
 PARALLEL = Path(django_settings.DATA_DIR) / "parallel" / "zh-en.wmt17-unscored.tsv"
@@ -33,7 +34,7 @@ def researcher(
         Group.objects.get_or_create(name=name)
     make_user("reader", RESEARCHER)
     settings.TRAINED_DIR = tmp_path / "trained"
-    monkeypatch.setattr(jobs, "hand_out", lambda job: None)
+    monkeypatch.setattr(sending, "send", lambda *_: True)
     return visitor().sign_in("reader")
 
 
@@ -58,7 +59,7 @@ def upload(page: Page, name: str, *files: Path) -> None:
 
 def work_off() -> None:
     for job in TrainingJob.objects.filter(status="queued"):
-        working.work_off(job.pk, worker="test")
+        doing.work_off(job)
     for run in MetricRun.objects.filter(status="queued"):
         scoring.work_off(run.pk, worker="test")
 

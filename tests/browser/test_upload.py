@@ -80,7 +80,7 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     page.get_by_label("opus").select_option("outputs of the system “opus”")
     page.get_by_role("button", name="Read the files again").click()
 
-    expect(page.get_by_text("1 segments hold HTML entities such as &quot;")).to_be_visible()
+    expect(page.get_by_text("1 segment holds HTML entities such as &quot;")).to_be_visible()
     page.get_by_label("Decode HTML entities").check()
     page.get_by_role("button", name="Read the files again").click()
     expect(page.get_by_text("HTML entities of 2 texts are decoded")).to_be_visible()

@@ -7,11 +7,12 @@ import pytest
 from django.contrib.auth.models import Group
 from playwright.sync_api import Page, expect
 
-import metaeval
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.models import Campaign, Judgment, Output
-from metrics import scoring
+from metaeval.correlation import kendall
+from metaeval.judgments import z_scores
 from metrics.models import MetricRun
+from metrics.runs import scoring
 from tests.browser.conftest import Visitor
 from tests.world import make_user
 
@@ -120,13 +121,13 @@ def expected_tau() -> float:
     rows = Judgment.objects.filter(is_current=True, assignment__item__kind="target")
     columns = list(rows.values_list("assignment__annotator", "assignment__item__output", "score"))
     annotator, output, score = (np.array(column) for column in zip(*columns, strict=True))
-    z = metaeval.z_scores(score.astype(float), annotator).z
+    z = z_scores(score.astype(float), annotator).z
     human, metric = [], []
     for row in Output.objects.prefetch_related("segment__references"):
         human.append(float(z[output == row.pk].mean()))
         references = [reference.text for reference in row.segment.references.all()]
         metric.append(CHRF().sentence_score(row.text, references).score)
-    return metaeval.kendall(human, metric).statistic
+    return kendall(human, metric).statistic
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from annotation.campaigns import close_campaign, open_campaign
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
-from metrics import runs, scoring
+from metrics.runs import scoring, starting
 from tests.dashboards.conftest import DROPPED, add_outputs
 from tests.world import make_campaign, make_test_set
 
@@ -26,7 +26,7 @@ def make_clicked(slug: str = "clicked", seconds: float = SECONDS, **fields: obje
     campaign = open_campaign(campaign=campaign)
     _click(campaign, random.Random(slug), timedelta(seconds=seconds))
     campaign = close_campaign(campaign=campaign)
-    for run in runs.start(test_set=test_set, metrics=["chrf", "bleu"], enqueue=False).runs:
+    for run in starting.start(test_set=test_set, metrics=["chrf", "bleu"], enqueue=False).runs:
         scoring.work_off(run.pk, worker="test")
     return campaign
 

@@ -1,13 +1,15 @@
 """A small rated campaign for the pages that rest on judgments and scores."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
+from annotation.demo.simulation import simulate_campaign
 from annotation.models import Campaign, Output, System, TestSet
 from annotation.models.corpus import content_key
-from annotation.simulation import simulate_campaign
-from metrics import runs, scoring
+from metrics.runs import scoring, starting
+from tests.shared import SharedRows
 from tests.world import World, make_campaign, make_test_set
 
 # How many words of the reference a system may lose.
@@ -25,7 +27,7 @@ def make_rated(slug: str = "rated", segments: int = 18, **fields: object) -> Cam
         segment.save(update_fields=["document"])
     campaign = make_campaign(test_set, slug, **{"traps_per_annotator": 6} | fields)
     rate(campaign)
-    for run in runs.start(test_set=test_set, metrics=["chrf", "bleu"], enqueue=False).runs:
+    for run in starting.start(test_set=test_set, metrics=["chrf", "bleu"], enqueue=False).runs:
         scoring.work_off(run.pk, worker="test")
     return campaign
 
@@ -55,7 +57,14 @@ def rate(campaign: Campaign) -> None:
     simulate_campaign(campaign=campaign, adequacy=truth)
 
 
+@pytest.fixture(scope="module")
+def rated_rows(shared_rows: SharedRows[Campaign]) -> Iterator[int]:
+    """The key of a campaign that the tests of a module share."""
+    with shared_rows(make_rated) as made:
+        yield made.pk
+
+
 @pytest.fixture
-def rated(world: World) -> Campaign:
+def rated(rated_rows: int, world: World) -> Campaign:
     """A closed campaign with everything that pages show."""
-    return make_rated()
+    return Campaign.objects.get(pk=rated_rows)

@@ -12,9 +12,9 @@ from django.db.models import F
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.models import Campaign, ErrorSpan, Judgment, Output
-from annotation.views.parameters import ALL, JUDGMENTS
-from dashboards.figures import MARKS
-from dashboards.layers import layers_of
+from annotation.web.parameters import ALL, JUDGMENTS
+from dashboards.charts.files import MARKS
+from dashboards.layers.names import layers_of
 from metrics.models import MetricRun, MetricSignature
 from metrics.registry import METRICS
 from metrics.scores import store_scores

@@ -8,11 +8,13 @@ from typing import Any
 from tests.fuzz.hostile import (
     BODIES,
     CONTENT_TYPES,
+    DEPTH,
     HEADERS,
     IN_ADDRESS,
     IN_FORM,
     IN_JSON,
     METHODS,
+    chosen,
 )
 from tests.fuzz.requests import Case
 
@@ -93,14 +95,19 @@ def cases(operation: Operation) -> Iterator[Case]:
     yield case
     yield from _addresses(operation, case)
     yield from _queries(operation, case)
-    for headers in HEADERS:
-        yield replace(case, headers=headers, what=f"headers {headers}")
+    for what, headers in some({str(each): each for each in HEADERS}, operation):
+        yield replace(case, headers=headers, what=f"headers {what}")
     if operation.body(JSON) is not None:
         yield from _json_bodies(operation, case)
     if "requestBody" in operation.described:
-        yield from _bodies(case)
+        yield from _bodies(operation, case)
     if (form := operation.body("multipart/form-data")) is not None:
         yield from _forms(operation, form, case)
+
+
+def some(values: Mapping[str, Any], operation: Operation, *name: str) -> list[tuple[str, Any]]:
+    """Those of the values that this operation meets by this name."""
+    return chosen(values, 5 * DEPTH, operation.method, operation.path, *name)
 
 
 def right_case(operation: Operation) -> Case:
@@ -124,18 +131,14 @@ def wrong_methods(path: str, address: str, methods: Sequence[str]) -> Iterator[C
 
 def _addresses(operation: Operation, case: Case) -> Iterator[Case]:
     for name in operation.names("path"):
-        for what, value in IN_ADDRESS.items():
+        for what, value in some(IN_ADDRESS, operation, name):
             address = operation.filled({name: value})
             yield replace(case, address=address, what=f"{name}: {what}")
 
 
 def _queries(operation: Operation, case: Case) -> Iterator[Case]:
-    extra = list(IN_ADDRESS.items())[:: len(IN_ADDRESS) // 5]
-    known = {name: list(IN_ADDRESS.items()) for name in operation.names("query")}
-    for name, values in (
-        known | dict.fromkeys(("unknown", "format", "%00", "a%ED"), extra)
-    ).items():
-        for what, value in values:
+    for name in (*operation.names("query"), "unknown", "format", "%00", "a%ED"):
+        for what, value in some(IN_ADDRESS, operation, name):
             address = f"{case.address}?{name}={value}"
             yield replace(case, address=address, what=f"{name}: {what}")
         for query in (
@@ -150,10 +153,10 @@ def _queries(operation: Operation, case: Case) -> Iterator[Case]:
     yield replace(case, address=f"{case.address}?{many}", what="3,000 parameters")
 
 
-def _bodies(case: Case) -> Iterator[Case]:
-    for what, body in BODIES.items():
+def _bodies(operation: Operation, case: Case) -> Iterator[Case]:
+    for what, body in some(BODIES, operation):
         yield replace(case, body=body, content_type=JSON, what=f"body: {what}")
-    for content_type in CONTENT_TYPES:
+    for content_type, _ in some(dict.fromkeys(CONTENT_TYPES), operation):
         yield replace(case, body=b"{}", content_type=content_type, what=f"type: {content_type}")
         yield replace(case, body=b"a=%00&b=%FF", content_type=content_type, what="pairs")
     broken = b'--x\r\nContent-Disposition: form-data; name="a"; filename="\x00"\r\n\r\nhalf'
@@ -166,7 +169,7 @@ def _json_bodies(operation: Operation, case: Case) -> Iterator[Case]:
     schema = operation.body(JSON) or {}
     right = _instance(operation, schema)
     for name in schema.get("properties", {}):
-        for what, text in IN_JSON.items():
+        for what, text in some(IN_JSON, operation, name):
             others = {key: value for key, value in right.items() if key != name}
             body = _json(others)[:-1] + (b", " if others else b"") + f'"{name}": {text}}}'.encode()
             yield replace(case, body=body, what=f"{name}: {what}")
@@ -180,7 +183,7 @@ def _forms(operation: Operation, schema: Schema, case: Case) -> Iterator[Case]:
     for name, described in schema.get("properties", {}).items():
         is_file = _is_file(operation.schema, described)
         wrong: Mapping[str, Any] = FILES if is_file else IN_FORM
-        for what, value in wrong.items():
+        for what, value in some(wrong, operation, name):
             body = multipart(right | {name: value})
             yield replace(case, body=body, content_type=MULTIPART, what=f"form {name}: {what}")
         swapped = multipart(right | {name: "text" if is_file else b"a file"})

@@ -1,7 +1,13 @@
 """Values that no honest program sends, each with a name for the report."""
 
+import os
+import zlib
+from collections.abc import Mapping
 from typing import Any
 
+# So many values of each list go to each part of a path, each parameter and each field, chosen by
+# their names: all addresses together meet all values. FUZZ_DEPTH=25 sends everything everywhere.
+DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
 LONG = "x" * 8192
 # Parts of an address and of a query, percent-encoded as they travel.
 IN_ADDRESS = {
@@ -128,3 +134,9 @@ HEADERS: tuple[dict[str, Any], ...] = (
     {"HX-Request": "true"},
 )
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE")
+
+
+def chosen(values: Mapping[str, Any], number: int, *seed: str) -> list[tuple[str, Any]]:
+    """Return some of the values, others for another seed, the same in every run."""
+    rank = {what: zlib.crc32(repr((*seed, what)).encode()) for what in values}
+    return sorted(values.items(), key=lambda pair: rank[pair[0]])[:number]

@@ -1,7 +1,6 @@
 """Whatever is sent to the API: no failure, and no answer that its schema does not describe."""
 
 import json
-import logging
 import zlib
 from collections.abc import Iterable
 from dataclasses import replace
@@ -29,9 +28,8 @@ OTHERWISE = {200, 301, 400, 403, 404, 405, 406, 415}
 
 
 @pytest.fixture
-def places(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Places:
+def places(transactional_db: None, unlogged: None, monkeypatch: pytest.MonkeyPatch) -> Places:
     """Work that requests start is for workers; here is none."""
-    monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
     monkeypatch.setattr(Task, "apply_async", lambda *_, **__: None)
     return make_places()
 

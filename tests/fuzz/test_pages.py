@@ -1,8 +1,5 @@
 """Whatever is sent to any address of the site: an answer, and no failure of the server."""
 
-import logging
-import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -14,14 +11,20 @@ from django.test import Client
 from annotation.models import Campaign
 from tests.addresses import fill, routes
 from tests.fuzz.cases import FILES, MULTIPART, multipart
-from tests.fuzz.hostile import BODIES, CONTENT_TYPES, HEADERS, IN_ADDRESS, IN_FORM, METHODS
+from tests.fuzz.hostile import (
+    BODIES,
+    CONTENT_TYPES,
+    DEPTH,
+    HEADERS,
+    IN_ADDRESS,
+    IN_FORM,
+    METHODS,
+    chosen,
+)
 from tests.fuzz.listening import listening
 from tests.fuzz.places import Places, make_places
 from tests.fuzz.requests import Case, Record, send
 
-# So many values of each list go to each part of a path, each parameter and each field, chosen by
-# their names: all addresses together meet all values. FUZZ_DEPTH=25 sends everything everywhere.
-DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
 ROLES = ("site admin", "annotator", "anonymous")
 FORM = "application/x-www-form-urlencoded"
 ADMIN = {
@@ -42,10 +45,11 @@ RIGHT = {
 
 
 @pytest.fixture
-def places(transactional_db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Places:
+def places(
+    transactional_db: None, unlogged: None, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> Places:
     """Documents of the dashboards and started work are for workers; here is none."""
     settings.ANALYSES_IN_PLACE = False
-    monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
     monkeypatch.setattr(Task, "apply_async", lambda *_, **__: None)
     return make_places()
 
@@ -91,12 +95,6 @@ def spread(cases: Iterable[Case], clients: Mapping[str, Client]) -> Iterator[tup
         yield first, case
         if number % 10 < len(others):
             yield others[number % 10], case
-
-
-def chosen(values: Mapping[str, Any], number: int, *seed: str) -> list[tuple[str, Any]]:
-    """Return some of the values, others for another seed, the same in every run."""
-    rank = {what: zlib.crc32(repr((*seed, what)).encode()) for what in values}
-    return sorted(values.items(), key=lambda pair: rank[pair[0]])[:number]
 
 
 def in_addresses(route: str, right: str, names: set[str]) -> Iterator[Case]:

@@ -7,10 +7,11 @@ import dataclasses
 import numpy as np
 
 from metaeval import ScoreMatrix
-from metaeval.measures import Measure
-from metaeval.panels import Panel, panel
+from metaeval.correlation import Measure
+from metaeval.correlation.panel import Panel, panel
+from metaeval.correlation.values import value_of
 from metaeval.results import Notes
-from metaeval.swaps import Swaps
+from metaeval.significance.permutation.masks import Swaps
 
 
 def matrix(values: np.ndarray) -> ScoreMatrix:
@@ -33,7 +34,7 @@ def permuted(scores: Panel, measure: Measure, swap: str, n: int, seed: int) -> n
         for mask in chunk > 0:
             mixed = np.where(mask, first, second), np.where(mask, second, first)
             other = dataclasses.replace(scores, metrics=np.round(mixed, 12), names=("a", "b"))
-            values = [measure.value(other, index).statistic for index in (0, 1)]
+            values = [value_of(measure, other, index).statistic for index in (0, 1)]
             deltas.append(values[0] - values[1])
     return np.array(deltas)
 
@@ -46,5 +47,5 @@ def resampled(scores: Panel, measure: Measure, rows: np.ndarray, columns: np.nda
             np.repeat(np.arange(len(row)), row), np.repeat(np.arange(len(column)), column)
         )
         copied = panel_of(scores.human[cells], scores.metrics[0][cells])
-        values.append(measure.value(copied, 0).statistic)
+        values.append(value_of(measure, copied, 0).statistic)
     return np.array(values)

@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
-from metrics import claims, registry, runs, scoring
-from metrics.contents import find_missing, pack_ids
-from metrics.models import MetricRun, MetricSignature
+from config.work import working
+from metrics import registry
+from metrics.models import MetricRun, MetricSignature, Slice
+from metrics.runs import scoring, slices, starting
+from metrics.runs.contents import find_missing, pack_ids
+from metrics.runs.work import kind
 from tests.metrics import fakes
 from tests.world import World
 
-# Settings of other processes: importing them here would change the metrics of this one.
-collect_ignore = ["worker_settings.py"]
 FAKES = ("Counting", "Failing", "Acting", "Broken")
 
 
@@ -32,22 +33,28 @@ def reread(run: MetricRun) -> MetricRun:
     return MetricRun.objects.get(pk=run.pk)
 
 
-def plan(run: MetricRun, member: claims.Member) -> MetricRun:
-    """Let a worker plan a run: all its contents are missing."""
-    lease = claims.take(run.pk, member, size=1)
-    assert lease is not None
+def take(run: MetricRun) -> Slice | None:
+    """Take what comes first of a run."""
+    return working.take(kind, working.due(kind).filter(run=run))
+
+
+def plan(run: MetricRun, size: int = 1) -> MetricRun:
+    """Plan a run of which nothing is scored; from now on we take so many texts at once."""
+    row = take(run)
+    assert row is not None
     signature, _ = MetricSignature.objects.get_or_create(
         signature="chrf|v:1", defaults={"metric": "chrf", "measures": ["chrf"]}
     )
     missing = find_missing(run, signature)
     packed = pack_ids(missing.output_ids)
-    claims.plan(lease, signature=signature.pk, total=missing.total, output_ids=packed, reading={})
+    slices.plan(row, signature=signature.pk, total=missing.total, output_ids=packed, reading={})
+    scoring._Memory.sizes[run.metric] = size
     return reread(run)
 
 
 def start(world: World, metric: str = "counting", **options: Any) -> MetricRun:
     """A new run over the test set of the world."""
-    started = runs.start(test_set=world.test_set, metrics=[metric], enqueue=False, **options)
+    started = starting.start(test_set=world.test_set, metrics=[metric], enqueue=False, **options)
     return started.runs[0]
 
 

@@ -1,6 +1,7 @@
 """Metrics for tests of the machinery: they count, wait or fail; no production code knows them."""
 
 import os
+import signal
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -87,6 +88,23 @@ class LongChunk(Counting):
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         time.sleep(20)
         return super().score(inputs)
+
+
+class Deadly(Counting):
+    """Ends its process over the last text of its test set, as the kernel does out of memory."""
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        if any(each.hypothesis.startswith("Sentence 99 by kaew") for each in inputs):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().score(inputs)
+
+
+class Endless(Counting):
+    """Never comes to an end."""
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        while True:
+            time.sleep(0.1)
 
 
 class Failing(Counting):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from metrics.models import MetricRun, RunWorker
-from metrics.workers import Worker
+from metrics.models import MetricRun, RunWorker, Slice
+from metrics.workers.fleet import Worker, WorkerChild
 
 
 def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> Worker:
@@ -20,7 +20,7 @@ def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> 
     now = timezone.now()
     seen = now - timedelta(seconds=silent) if silent else now + timedelta(hours=1)
     told: dict[str, Any] = {
-        "uid": f"{name}-{fields.get('pid', 7)}",
+        "uid": uid_of(name, fields.get("pid", 7)),
         "name": name,
         "host": name.partition("@")[2],
         "pid": 7,
@@ -31,10 +31,24 @@ def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> 
     return Worker.objects.create(**told | fields)
 
 
-def put_to_work(run: MetricRun, worker: str, rate: float) -> None:
-    """Let a worker of this name have the run in hand."""
+def uid_of(name: str, pid: int = 7) -> str:
+    """What the names of all processes of a worker begin with."""
+    return f"{name}-{pid}"
+
+
+def make_child(worker: Worker, pid: int = 8, **fields: Any) -> WorkerChild:
+    """A process of a worker."""
+    return WorkerChild.objects.create(worker=worker, pid=pid, **fields)
+
+
+def put_to_work(run: MetricRun, worker: str, rate: float, pid: int = 8) -> RunWorker:
+    """Let a process of a worker of :func:`make_worker` have a slice of the run in hand."""
     MetricRun.objects.filter(pk=run.pk).update(status="running", worker=worker, rate=rate)
-    RunWorker.objects.create(run=run, name=worker, process="1", host="host", rate=rate)
+    row = RunWorker.objects.create(
+        run=run, name=worker, process=f"{uid_of(worker)}.{pid}", host="host", rate=rate
+    )
+    Slice.objects.filter(run=run).update(status="running", worker=row)
+    return row
 
 
 def found(path: str = "/models/x", **more: Any) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """An installation of its own for a test: broker, database and worker processes.
 
-The broker is the embedded one, or a Redis server of the test's own where CELERY_BROKER_URL names
-one; the database is an SQLite file, or a new one on the server of DATABASE_URL. A heartbeat counts
-as lost after 15 s here instead of 60 s: a busy machine may hold one up for a while.
+The broker is the embedded one, a Redis server of the test's own where CELERY_BROKER_URL names one,
+or a queue of the RabbitMQ server that it names; the database is an SQLite file, or a new one on the
+server of DATABASE_URL. A heartbeat counts as lost after 15 s here instead of 60 s: a busy machine
+may hold one up for a while.
 """
 
 import os
@@ -21,6 +22,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from amqp.exceptions import NotFound
+from kombu import Connection
 from redis import Redis, RedisError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,6 +85,31 @@ class RedisBroker(Broker):
         self.server.wait()
 
 
+class RabbitBroker(Broker):
+    """The RabbitMQ server of CELERY_BROKER_URL; the queue is the test's own."""
+
+    def __init__(self, var: Path, queue: str) -> None:
+        super().__init__(var)
+        self.url, self.queue = os.environ["CELERY_BROKER_URL"], queue
+
+    def restart(self) -> None:
+        """Lose every message that no worker has."""
+        with Connection(self.url) as connection, suppress(NotFound):
+            connection.default_channel.queue_purge(self.queue)
+
+    def stop(self) -> None:
+        with Connection(self.url) as connection, suppress(NotFound):
+            connection.default_channel.queue_delete(self.queue)
+
+
+def make_broker(var: Path, queue: str) -> Broker:
+    """The broker of CELERY_BROKER_URL: RabbitMQ, Redis, or else the embedded one."""
+    url = os.environ.get("CELERY_BROKER_URL", "")
+    if url.startswith("amqp"):
+        return RabbitBroker(var, queue)
+    return RedisBroker(var) if url.startswith("redis") else Broker(var)
+
+
 @dataclass
 class Site:
     """One installation, seen from outside: commands, workers, and its database by plain SQL."""
@@ -115,9 +143,15 @@ class Site:
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()
 
+    def cancel(self, metric: str) -> None:
+        """Cancel the run of a metric."""
+        run = f"MetricRun.objects.get(metric={metric!r})"
+        imports = "from metrics.models import MetricRun; from metrics.runs import starting"
+        self.manage("shell", "--no-imports", "-v0", "-c", f"{imports}; starting.cancel({run})")
+
     def start_worker(self, name: str) -> subprocess.Popen[bytes]:
         """Start a worker as `make demo` does."""
-        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo"]
+        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--concurrency", "1"]
         options = ["-Q", self.queue, "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
         with (self.var / f"{name}.log").open("wb") as log:
             worker = subprocess.Popen(
@@ -181,8 +215,9 @@ class Site:
     def at_work(self, metric: str) -> list[str]:
         """The workers, by their short names, that have a slice of a run in hand."""
         sql = (
-            "SELECT w.name FROM metrics_lease l JOIN metrics_runworker w ON w.id = l.worker_id "
-            "JOIN metrics_metricrun r ON r.id = l.run_id WHERE metric = '{}' ORDER BY w.id"
+            "SELECT w.name FROM metrics_slice s JOIN metrics_runworker w ON w.id = s.worker_id "
+            "JOIN metrics_metricrun r ON r.id = s.run_id "
+            "WHERE s.status = 'running' AND metric = '{}' ORDER BY w.id"
         )
         return [name.split("@")[0] for (name,) in self.query(sql.format(metric))]
 

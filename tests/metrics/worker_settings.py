@@ -20,7 +20,7 @@ CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_EXCHANGE = QUEUE
 registry.METRICS.update(
     {name: (replace(info, queue=QUEUE), path) for name, (info, path) in registry.METRICS.items()}
 )
-for _class in ("Counting", "Slow", "Slower", "LongChunk"):
+for _class in ("Counting", "Slow", "Slower", "LongChunk", "Deadly", "Endless"):
     registry.METRICS[_class.lower()] = (
         make_info(_class.lower(), QUEUE),
         f"tests.metrics.fakes:{_class}",

@@ -1,12 +1,10 @@
-"""The literal checks of the specification; settings of other processes are no tests."""
+"""The literal checks of the specification."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-collect_ignore = ["worker_settings.py"]
 
 
 @pytest.fixture(scope="session")

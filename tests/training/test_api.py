@@ -7,14 +7,15 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from training import corpora, jobs
+from config.work import sending
 from training.models import ParallelCorpus, TrainingJob
-from training.parallel import Row
+from training.parallel import corpora
+from training.parallel.reading import Row
 
 
 @pytest.fixture
 def api(as_researcher: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
-    monkeypatch.setattr(jobs, "hand_out", lambda job: None)
+    monkeypatch.setattr(sending, "send", lambda *_: True)
     rows = [Row("a:1", "港口", "harbour"), Row("a:2", "", "quiet")]
     corpora.add(name="port", source_language="zh", target_language="en", rows=rows)
     return as_researcher

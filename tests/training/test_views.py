@@ -8,14 +8,16 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import TestSet
-from metrics import catalogue, runs
+from config.work import sending
+from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.options import Option
+from tests.training.doing import work_off
 from tests.world import World, make_test_set
-from training import corpora, jobs, working
-from training.kinds import KINDS, Kind
+from training.jobs.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
-from training.parallel import Row
+from training.parallel import corpora
+from training.parallel.reading import Row
 
 TSV = "source\ttarget\n港口\tharbour\n港口\tharbour\n\tnothing\n安静\tquiet\n"
 UPLOAD = "/training/corpora/upload/"
@@ -23,7 +25,7 @@ UPLOAD = "/training/corpora/upload/"
 
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "hand_out", lambda job: None)
+    monkeypatch.setattr(sending, "send", lambda *_: True)
 
 
 @pytest.fixture
@@ -195,7 +197,7 @@ def test_ten_seeds_are_ten_jobs(
 def test_one_click_scores_a_test_set_with_what_came_of_it(
     as_researcher: Client, world: World, corpus: ParallelCorpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "hand_out", lambda run: None)
+    monkeypatch.setattr(sending, "_send_all", lambda rows: None)
     TestSet.objects.filter(pk=world.test_set.pk).update(source_language="zh", target_language="en")
     make_test_set("elsewhere", languages=("de", "en"))
     metric = catalogue.configure(family="sentbleu-wmt", name="trained", label="Trained", options={})
@@ -225,7 +227,7 @@ def test_htmx_gets_what_changes_alone(as_researcher: Client, corpus: ParallelCor
 def test_a_failed_job_says_why(as_researcher: Client, corpus: ParallelCorpus) -> None:
     start(as_researcher)
     job = TrainingJob.objects.get()
-    working.work_off(job.pk, worker="test")
+    work_off(job)
     page = as_researcher.get(job.get_absolute_url()).content.decode()
     assert "acme/x" in page
     assert "Failed" in page

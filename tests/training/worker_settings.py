@@ -4,6 +4,6 @@ from dataclasses import replace
 
 from tests.metrics.worker_settings import *  # noqa: F403
 from tests.metrics.worker_settings import QUEUE
-from training import kinds
+from training.jobs import kinds
 
 kinds.KINDS.update({key: replace(kind, queue=QUEUE) for key, kind in kinds.KINDS.items()})

@@ -6,7 +6,7 @@ number of texts that did, from which the interval is computed anew.
 
 from django.db import migrations
 
-from metaeval import paired_gain
+from metaeval.significance import paired_gain
 
 
 def renew(apps, schema_editor):
@@ -39,7 +39,6 @@ def renewed(n, gain, low, high):
 
 
 class Migration(migrations.Migration):
-
     dependencies = [("training", "0003_preferences")]
 
     operations = [migrations.RunPython(renew, migrations.RunPython.noop)]

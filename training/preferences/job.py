@@ -13,13 +13,14 @@ import numpy as np
 from django.db import transaction
 
 from annotation.models import TestSet
-from metrics import preferences
 from metrics.base import MetricError
-from metrics.perturbation_files import GivenFile
-from metrics.preferences import Altered
-from metrics.preferring import Judge, Row
-from training.kinds import JobError, Outcome, Work
+from training.jobs.kinds import JobError, Outcome, Work
 from training.models import PreferenceFile, PreferenceResult
+from training.perturbations.files import GivenFile
+from training.perturbations.rules import EDITION
+from training.preferences import altering
+from training.preferences.altering import Altered
+from training.preferences.judging import Judge, Row
 from training.preferences.options import listed
 from training.preferences.starting import files_of
 from training.remap import alignment
@@ -48,22 +49,22 @@ def run(work: Work) -> Outcome:
 def _conditions(work: Work) -> list[str]:
     names = listed(str(work.options["conditions"]))
     for name in names:
-        if name not in preferences.CONDITIONS:
-            known = ", ".join(preferences.CONDITIONS)
+        if name not in altering.CONDITIONS:
+            known = ", ".join(altering.CONDITIONS)
             raise JobError(f"There is no condition {name}. Known: {known}.")
     return names
 
 
 def alter(work: Work, test_set: TestSet, condition: str, files: dict[str, GivenFile]) -> Altered:
     """Return the altered texts; JobError where there are none, or a file is missing."""
-    work.report({"stage": f"altering texts: {preferences.LABELS[condition].lower()}"})
+    work.report({"stage": f"altering texts: {altering.LABELS[condition].lower()}"})
 
     def align(pairs: Sequence[tuple[list[str], list[str]]]) -> list[alignment.Links]:
         return alignment.align([*pairs, *_helpers(work)])[: len(pairs)]
 
     file, seed = files.get(condition), int(work.options["seed"])
     try:
-        return preferences.alter(test_set, condition, file=file, seed=seed, align=align)
+        return altering.alter(test_set, condition, file=file, seed=seed, align=align)
     except ValueError as error:
         raise JobError(str(error)) from error
 
@@ -100,7 +101,7 @@ class _Analysis:
         self._tell(f"loading {metric}")
         judge = Judge(metric, self.test_set)
         for each in wanted:
-            stage = f"{judge.info.label}, {preferences.LABELS[each.condition].lower()}"
+            stage = f"{judge.info.label}, {altering.LABELS[each.condition].lower()}"
             rows = judge.compare(each, partial(self._tell, stage))
             self.n_scored += _size(each)
             with transaction.atomic():
@@ -127,6 +128,7 @@ class _Analysis:
                 condition=altered.condition,
                 measure=row.measure,
                 label=row.label,
+                rules=EDITION,
                 signature=signature,
                 low=interval.low if interval else None,
                 high=interval.high if interval else None,

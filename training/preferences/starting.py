@@ -9,11 +9,12 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.models import Reference, TestSet
-from metrics import catalogue, preferences, preferring
+from metrics import catalogue
 from metrics.base import MetricInfo
-from metrics.perturbation_files import GivenFile
-from training import jobs
+from training.jobs import starting
 from training.models import ParallelCorpus, PreferenceFile, TrainingJob
+from training.perturbations.files import GivenFile
+from training.preferences import altering, judging
 from training.preferences.options import KIND, listed
 
 NO_REFERENCES = "This test set has no references, and they are what is altered."
@@ -35,7 +36,7 @@ def start(
     ``files`` are those of conditions, by their name. ValidationError says by field (``metrics``,
     ``conditions``, or a condition for its file) what does not fit.
     """
-    chosen = [name for name in preferences.CONDITIONS if name in set(conditions)]
+    chosen = [name for name in altering.CONDITIONS if name in set(conditions)]
     used = {name: files[name] for name in chosen if name in files}
     infos = check(test_set, metrics, chosen, used)
     given = {
@@ -49,8 +50,8 @@ def start(
         TestSet.objects.select_for_update().get(pk=test_set.pk)  # two clicks at once start one
         if running := _same(given, used, corpora):
             return running, False
-        name = f"preferences-{test_set.slug}"[: jobs.LONGEST_NAME]
-        job = jobs.start(
+        name = f"preferences-{test_set.slug}"[: starting.LONGEST_NAME]
+        job = starting.start(
             kind=KIND, name=name, given=given, corpora=corpora, user=user, enqueue=enqueue
         )
         PreferenceFile.objects.bulk_create(
@@ -67,7 +68,7 @@ def check(
 ) -> list[MetricInfo]:
     """Return the metrics; ValidationError with everything that does not fit."""
     wanted, known = list(dict.fromkeys(metrics)), catalogue.infos()
-    refused = preferring.refusals(test_set)
+    refused = judging.refusals(test_set)
     wrong: dict[str, list[str]] = {"metrics": [], "conditions": []}
     wrong["metrics"] += [f"There is no metric {name}." for name in wanted if name not in known]
     wrong["metrics"] += [refused[name] for name in wanted if name in refused]
@@ -85,12 +86,12 @@ def check(
 
 
 def _wrong_with(test_set: TestSet, condition: str, file: GivenFile | None) -> list[str]:
-    if file is None and condition in preferences.NEEDS_FILE:
-        return [f"“{preferences.LABELS[condition]}” needs a file."]
+    if file is None and condition in altering.NEEDS_FILE:
+        return [f"“{altering.LABELS[condition]}” needs a file."]
     if file is None:
         return []
     try:
-        preferences.check_file(test_set, condition, file)
+        altering.check_file(test_set, condition, file)
     except ValueError as error:
         return [str(error)]
     return []

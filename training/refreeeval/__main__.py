@@ -15,9 +15,9 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from training.folders import held
-from training.kinds import Corpus, JobError
-from training.parallel import ParallelError, clean, hash_pairs, read_pairs, write_pairs
+from training.jobs.folders import held
+from training.jobs.kinds import Corpus, JobError
+from training.parallel.reading import ParallelError, clean, hash_pairs, read_pairs, write_pairs
 from training.refreeeval.processes import joined, rank
 from training.refreeeval.recipe import OPTIONS, Recipe
 from training.refreeeval.train import make_metric

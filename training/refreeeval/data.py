@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from training.kinds import Corpus, JobError
-from training.refreeeval.clauses import has_rules
-from training.refreeeval.perturb import negatives
+from training.jobs.kinds import Corpus, JobError
+from training.perturbations.clauses import has_rules
+from training.perturbations.rules import negatives
 from training.refreeeval.recipe import Recipe
 
 FEWEST_PAIRS = 20

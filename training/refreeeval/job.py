@@ -1,6 +1,6 @@
 """ReFreeEval as a job: what the page and the workers start."""
 
-from training.kinds import JobError, NewMetric, Outcome, Work
+from training.jobs.kinds import JobError, NewMetric, Outcome, Work
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.train import make_metric
 

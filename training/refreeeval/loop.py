@@ -16,13 +16,13 @@ from typing import Any
 
 import torch
 
-from training.kinds import JobError, StoppedError
+from training.jobs.kinds import JobError, StoppedError
+from training.jobs.saving import Stream, current, save_whole, write_whole
 from training.refreeeval.levels import Level, Parts, Validation
 from training.refreeeval.losses import rate_factor
 from training.refreeeval.processes import check_equal, rank, sum_gradients, wait, world
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.student import Student
-from training.saving import Stream, current, save_whole, write_whole
 
 Report = Callable[[dict[str, Any]], None]
 EPSILON = 1e-8

@@ -107,6 +107,11 @@ def conflicts(chosen: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def checkpoints(chosen: Mapping[str, Any]) -> list[str]:
+    """Return the checkpoints that a training reads."""
+    return [chosen["encoder"], *([chosen["teacher"]] if VARIANTS[chosen["variant"]][2] else [])]
+
+
 OPTIONS = (
     Option("encoder", "Encoder", "checkpoint", "xlm-roberta-base", help="What is trained."),
     Option(

@@ -8,13 +8,14 @@ from typing import Any
 
 import torch
 
-from metrics import checkpoints, encoders
 from metrics.base import MetricError
-from metrics.encoders import Encoder, EncoderSpec
+from metrics.checkpoints import places
+from metrics.encoding import encoders
+from metrics.encoding.encoders import Encoder, EncoderSpec
+from metrics.encoding.precision import computing
 from metrics.options import count_layers
-from metrics.precision import computing
-from training.kinds import JobError
-from training.refreeeval.clauses import tokens
+from training.jobs.kinds import JobError
+from training.perturbations.clauses import tokens
 from training.refreeeval.pieces import Pieces
 
 Tensor = torch.Tensor
@@ -51,7 +52,7 @@ class Student:
         self.max_pieces = min(max_pieces, self.tokenizer.model_max_length)
         self.special = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
         self.n_real = self.n_computed = 0
-        self.pieces = Pieces(self.tokenizer, checkpoints.find(checkpoint), self.max_pieces)
+        self.pieces = Pieces(self.tokenizer, places.find(checkpoint), self.max_pieces)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, cut to the recipe's length with their last special piece kept."""
@@ -149,7 +150,7 @@ def _load(checkpoint: str, layer: int) -> Encoder:
     """Load only the layers that are used: those above would be saved unchanged or at random."""
     device = encoders.best_device()
     try:
-        folder = checkpoints.find(checkpoint)
+        folder = places.find(checkpoint)
         depth = count_layers(checkpoint) - 1
         if layer > depth:
             raise JobError(f"{checkpoint} has {depth} layers, not {layer}.")

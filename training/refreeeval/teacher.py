@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics import checkpoints
 from metrics.base import MetricError
+from metrics.checkpoints import places
 from metrics.families.cosine.sentences import SentenceEncoder
-from training.kinds import JobError
+from training.jobs.kinds import JobError
+from training.jobs.saving import write_whole
 from training.refreeeval.data import Example
-from training.saving import write_whole
 
 Cosines = NDArray[np.float32]
 Report = Callable[[dict[str, Any]], None]
@@ -55,7 +55,7 @@ def _read(path: Path) -> Cosines | None:
 
 def _key(checkpoint: str, found: Sequence[Example]) -> str:
     """What the cosines depend on: the weights and all texts."""
-    weights = checkpoints.fingerprint(checkpoints.find(checkpoint))
+    weights = places.fingerprint(places.find(checkpoint))
     return hashlib.sha256(repr([weights, list(found)]).encode()).hexdigest()[:16]
 
 

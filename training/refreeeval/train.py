@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from metaeval import paired_gain
-from metrics import checkpoints
+from metaeval.significance import paired_gain
 from metrics.base import MetricError
-from training.kinds import Corpus, JobError
+from metrics.checkpoints import places
+from training.jobs.kinds import Corpus, JobError
+from training.jobs.saving import current, save_whole, told, write_whole
+from training.perturbations.rules import EDITION
 from training.refreeeval import teacher
 from training.refreeeval.data import Example, Pair, examples, prepare, swap
 from training.refreeeval.levels import Level, SentenceLevel, WordLevel, find_genuine
@@ -22,7 +24,6 @@ from training.refreeeval.loop import Report, Trained, train
 from training.refreeeval.processes import first_alone, world
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.student import Student
-from training.saving import current, save_whole, told, write_whole
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 
@@ -58,7 +59,7 @@ def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report:
         "metric": "ReFreeEval",
         "recipe": recipe.as_json(),
         "encoder": _fingerprint(recipe.encoder),
-        "data": prepared.report | {"test_counts": test_counts},
+        "data": prepared.report | _edition(recipe) | {"test_counts": test_counts},
         "data_hash": prepared.data_hash,
         "levels": levels,
         "held_out": compare(untrained.found, find_genuine(final, test).found),
@@ -73,11 +74,17 @@ def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report:
 def _take(folder: Path, recipe: Recipe, data_hash: str) -> None:
     """Note what is trained in a folder; JobError where that was something else."""
     path = folder / "training.json"
-    text = json.dumps({"recipe": recipe.as_json(), "data_hash": data_hash}, indent=1)
+    told = {"recipe": recipe.as_json(), "data_hash": data_hash} | _edition(recipe)
+    text = json.dumps(told, indent=1)
     if not path.exists():
         write_whole(path, lambda file: file.write(text.encode()))
     elif path.read_text(encoding="utf-8") != text:
         raise JobError(f"{folder} holds a training with other settings or other text.")
+
+
+def _edition(recipe: Recipe) -> dict[str, int]:
+    """The edition of the rules, where one before had other texts; `clauses` has stayed the same."""
+    return {"rules": EDITION} if recipe.rule in ("shuffle", "repeat") else {}
 
 
 def _train_levels(
@@ -188,10 +195,10 @@ def _level_document(done: Trained, warmup: int, counts: dict[str, Any]) -> dict[
 
 def _fingerprint(checkpoint: str) -> dict[str, str]:
     try:
-        folder = Path(checkpoints.find(checkpoint))
+        folder = Path(places.find(checkpoint))
     except MetricError as error:
         raise JobError(error.message) from error
-    return {"name": checkpoint, "weights": checkpoints.fingerprint(folder)}
+    return {"name": checkpoint, "weights": places.fingerprint(folder)}
 
 
 def _machine(device: str) -> dict[str, str]:

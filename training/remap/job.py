@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from metrics import encoders
 from metrics.base import MetricError
-from metrics.encoders import Encoder
+from metrics.encoding import encoders
+from metrics.encoding.encoders import Encoder
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import About, Kind, Mapping
-from training.kinds import JobError, NewMetric, Outcome, Work
-from training.parallel import hash_pairs, write_pairs
+from training.jobs.kinds import JobError, NewMetric, Outcome, Work
+from training.jobs.saving import save_whole
+from training.parallel.reading import hash_pairs, write_pairs
 from training.remap import alignment, fitting, links, words
 from training.remap.alignment import Links
 from training.remap.fitting import Split, Vectors
 from training.remap.options import SENTENCES
 from training.remap.vectors import encode
-from training.saving import save_whole
 
 MOST_HELD_OUT = 500
 # With a data-size curve, one in so many pairs is held out.

@@ -1,0 +1,1 @@
+"""Numbers of jobs as templates print them."""

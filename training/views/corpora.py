@@ -14,14 +14,14 @@ from annotation import languages
 from annotation.access import is_site_admin, researcher_required, signed_in
 from annotation.uploads import waiting
 from annotation.uploads.waiting import ExpiredError
-from annotation.views.errors import refuse
 from annotation.views.uploads import is_too_large, too_large_sentence
-from training import corpora
+from annotation.web.errors import refuse
 from training.forms import CorpusForm
 from training.models import ParallelCorpus
-from training.parallel import Cleaning, Row, clean
+from training.parallel import corpora
+from training.parallel.reading import Cleaning, Row, clean
 
-PURPOSE = "training.corpora"
+PURPOSE = "training.parallel.corpora"
 SAMPLE = 20
 Pairs = list[tuple[str, str]]
 

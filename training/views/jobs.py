@@ -11,16 +11,21 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import researcher_required, signed_in
 from annotation.models import TestSet
-from annotation.views.live import render_live
-from annotation.views.paging import page_of
-from annotation.views.parameters import Parameters, takes
-from metrics import inventory, runs, stocks, workers
-from metrics.metric_forms import PREFIX
-from training import differences, jobs, presenting, resuming, sweeping
+from annotation.web.live import render_live
+from annotation.web.paging import page_of
+from annotation.web.parameters import Parameters, takes
+from metrics.checkpoints import hosts, inventory
+from metrics.forms.families import PREFIX
+from metrics.runs import starting as runs
+from metrics.workers import fleet
 from training.forms import PAPER_SEEDS, JobForm
-from training.kinds import KINDS, Kind
+from training.jobs import presenting, resuming
+from training.jobs import starting as jobs
+from training.jobs.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
-from training.sweeps import SEED
+from training.sweeps import differences
+from training.sweeps import starting as sweeping
+from training.sweeps.table import SEED
 
 PER_PAGE = 50
 SETS_SHOWN = 10
@@ -163,7 +168,7 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
 
 def _form(request: HttpRequest, kind: Kind) -> JobForm:
     sent = request.POST if request.method == "POST" else None
-    known = {stock.name for stock in stocks.survey(workers.living()) if stock.places}
+    known = {stock.name for stock in hosts.survey(fleet.living()) if stock.places}
     initial: dict[str, Any] = request.GET.dict() | {"corpora": request.GET.getlist("corpora")}
     seeds = request.GET.get(PREFIX + SEED)
     if seeds == "ten":

@@ -15,6 +15,7 @@ from itertools import groupby
 from django.utils.html import strip_tags
 
 from annotation import protocols
+from annotation.counted import counted
 from annotation.imports.appraise.batches import RawItem
 from annotation.imports.appraise.doubts import Lonely, outcome, settle, tell_lonely_bad
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE, Manifest, Pair
@@ -47,7 +48,8 @@ def build(
     """
     items = _without_documents(items, manifest, report)
     if marked := sum(item.is_marked for item in items):
-        report.warn(f"errors marked beforehand in {marked} items are left out: people mark afresh")
+        items_told = counted(marked, "item")
+        report.warn(f"errors marked beforehand in {items_told} are left out: people mark afresh")
     protocol = protocols.get(manifest.protocol)
     has_screens = protocol.layout != protocols.Layout.SINGLE
     lonely = Builder(manifest.layout, has_screens, Report()).lonely_checks(items)

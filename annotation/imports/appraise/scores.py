@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 
 from annotation import languages, protocols
+from annotation.counted import counted
 from annotation.csvsafe import restore
 from annotation.imports.appraise.batches import TYPES, RawItem
 from annotation.imports.appraise.build import DUPLICATE, Built, base_document
@@ -72,15 +73,21 @@ def add_scores(
 
 def _say(counts: Counts, name: str, report: Report) -> None:
     if counts.twice:
-        report.warn(f"{counts.twice} rows are there twice; each counts once", Place(name))
+        report.warn(
+            f"{counted(counts.twice, 'row is', 'rows are')} there twice; each counts once",
+            Place(name),
+        )
     if counts.left_out:
-        message = f"{counts.left_out:,} rows are about check items that are left out; so are they"
+        rows = counted(counts.left_out, "row is", "rows are")
+        message = f"{rows} left out with the check items that they are about"
         report.warn(message, Place(name))
     for reason, number in counts.doubtful.items():
-        message = f"{number} judgments have an impossible time ({reason}); they are kept without it"
+        judgments = counted(number, "judgment has", "judgments have")
+        message = f"{judgments} an impossible time ({reason}); kept without it"
         report.warn(message, Place(name))
     if counts.undecided:
-        report.warn(f"{counts.undecided} spans without a severity are left out", Place(name))
+        spans = counted(counts.undecided, "span has", "spans have")
+        report.warn(f"{spans} no severity: left out", Place(name))
 
 
 def _rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:

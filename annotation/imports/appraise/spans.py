@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotation.imports.appraise.batches import RawItem
-from annotation.imports.mqm_names import our_category, their_category
+from annotation.imports.published.mqm_names import our_category, their_category
 from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads.problems import Place, Report

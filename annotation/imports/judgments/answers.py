@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from annotation.counted import counted
 from annotation.imports.judgments.fields import Sheet
 from annotation.imports.judgments.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.options import Options
@@ -189,13 +190,15 @@ class Reader:
 def say(reader: Reader, report: Report) -> None:
     """Report what was left out, and which times could not be kept."""
     if reader.missing:
+        rows = counted(len(reader.missing), "row has", "rows have")
         report.warn(
-            f"{len(reader.missing):,} rows have no score and no error: nothing was answered "
-            "there, and they are left out",
+            f"{rows} no score and no error: nothing was answered there",
             reader.missing[0].at("score"),
         )
     for reason, number in reader.clock.doubtful.items():
-        report.warn(f"{number:,} judgments have impossible times ({reason}): they are kept without")
+        judgments = counted(number, "judgment has", "judgments have")
+        report.warn(f"{judgments} impossible times ({reason}): kept without them")
     if reader.clock.without_zone:
         zone = reader.clock.zone or "UTC, as no other was said"
-        report.warn(f"{reader.clock.without_zone:,} times name no time zone: read as {zone}")
+        times = counted(reader.clock.without_zone, "time names", "times name")
+        report.warn(f"{times} no time zone: read as {zone}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from annotation import protocols
+from annotation.counted import counted
 from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.drafting import Drafter
@@ -89,7 +90,7 @@ def _usable(
             kept.append(answer)
     for reason, number in out.items():
         if reason:
-            report.warn(f"{number:,} judgments are left out: {reason}")
+            report.warn(f"{counted(number, 'judgment is', 'judgments are')} left out: {reason}")
     return kept
 
 

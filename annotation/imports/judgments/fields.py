@@ -6,10 +6,10 @@ from functools import cached_property
 
 from annotation.csvsafe import restore
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
-from annotation.uploads.columns import Wanted, propose
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report, some
-from annotation.uploads.tables import Table, format_of, parse
+from annotation.uploads.tables.columns import Wanted, propose
+from annotation.uploads.tables.rows import Table, format_of, parse
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
 SPAN_FIELDS = (

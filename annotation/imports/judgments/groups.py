@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from django.utils.text import slugify
 
+from annotation.counted import counted
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.build import Frame, build
@@ -176,9 +177,10 @@ def drafts_of(
 def _say_silent(group: Group, report: Report) -> None:
     for name, place in group.texts.silent.items():
         number = sum(row.name("system") == name for row in group.rows)
+        judgments = counted(number, "judgment counts", "judgments count")
         report.warn(
-            f"“{name}” has no output in the tables: its {number:,} judgments count for their "
-            "annotators, but for no system",
+            f"“{name}” has no output in the tables: its {judgments} for their annotators, but for "
+            "no system",
             place,
         )
 

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from annotation.counted import counted
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.kinds import SHOW_OUTPUT
@@ -93,9 +94,10 @@ class Items:
             elif draft.kind in PAIRED:
                 lonely[draft.kind.label] += 1
         for kind, count in lonely.items():
+            have = counted(count, f"item of the kind {kind} has", f"items of the kind {kind} have")
             report.warn(
-                f"{count:,} items of the kind {kind} have no output of the same segment, system "
-                "and batch to be compared with: they enter no test"
+                f"{have} no output of the same segment, system and batch to be compared with: no "
+                "test is made of that"
             )
         if self.again:
             report.warn(

@@ -24,9 +24,9 @@ from annotation.imports.judgments.rows import Row, join, rows_of
 from annotation.imports.judgments.segments import fill_names, name_segments
 from annotation.imports.judgments.times import Clock
 from annotation.uploads import TestSetDraft
-from annotation.uploads.columns import Wanted
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.columns import Wanted
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 FIRST = 5

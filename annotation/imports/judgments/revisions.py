@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotation.counted import counted
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.options import LAST_WINS
 from annotation.uploads.problems import Report
@@ -47,7 +48,9 @@ class Revisions:
     def say(self) -> None:
         """Report what was found."""
         if self.copies:
-            self.report.warn(f"{self.copies:,} rows are there twice; each counts once")
+            self.report.warn(
+                f"{counted(self.copies, 'row is', 'rows are')} there twice; each counts once"
+            )
         if self.revised:
             rule = f", {self.by_rule:,} times by the rule that the last row counts"
             self.report.note(

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from annotation import languages
+from annotation.counted import counted
 from annotation.imports.judgments.kinds import SHOW_OUTPUT, base_document
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Key, Row
@@ -64,8 +65,8 @@ def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
             row.cells |= {"document": base, "shown_document": shown}
     if marked:
         report.note(
-            f"in {marked:,} rows the document ends with #SYSTEM, #bad or #duplicate, as in "
-            "Appraise: those marks are not part of the document's name"
+            f"in {counted(marked, 'row')} the document ends with #SYSTEM, #bad or #duplicate, as "
+            "in Appraise: those marks are not part of the document's name"
         )
 
 

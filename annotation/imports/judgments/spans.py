@@ -13,11 +13,11 @@ from typing import Any
 
 from annotation.imports.appraise.spans import MISSING, OMISSION, UNDECIDED, code_points
 from annotation.imports.judgments.rows import Row
-from annotation.imports.mqm_names import our_category
+from annotation.imports.published.mqm_names import our_category
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables import QUOTED_JSON
+from annotation.uploads.tables.rows import QUOTED_JSON
 
 NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
 SIDES = {

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
+from annotation.counted import counted
 from annotation.imports import appraise
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.launch import Launched, examine, launch
@@ -76,7 +77,7 @@ def _report_problems(command: BaseCommand, report: Report) -> None:
     for problem in report.problems:
         command.stderr.write(f"{problem.severity}: {problem}")
     if report.errors:
-        raise CommandError(f"{len(report.errors)} errors; nothing was stored.")
+        raise CommandError(f"{counted(len(report.errors), 'error')}; nothing was stored.")
 
 
 def _foreseen(draft: CampaignDraft) -> str:
@@ -86,8 +87,8 @@ def _foreseen(draft: CampaignDraft) -> str:
 
 def _held(n_published: int, n_items: int, n_judgments: int) -> str:
     if n_published:
-        return f"{n_published} published scores"
-    return f"{n_items} items, {n_judgments} judgments"
+        return counted(n_published, "published score")
+    return f"{counted(n_items, 'item')}, {counted(n_judgments, 'judgment')}"
 
 
 def _say(command: BaseCommand, launched: Launched) -> None:

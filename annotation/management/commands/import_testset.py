@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation import languages
+from annotation.counted import counted
 from annotation.models import TestSet
 from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
 from annotation.uploads.submissions import label_of_file, parse_ratio
@@ -55,7 +56,9 @@ class Command(BaseCommand):
         checked = check_submission(self._submission(options))
         self._report(checked)
         if checked.report.errors:
-            raise CommandError(f"{len(checked.report.errors)} errors; nothing was stored.")
+            raise CommandError(
+                f"{counted(len(checked.report.errors), 'error')}; nothing was stored."
+            )
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
@@ -100,13 +103,14 @@ class Command(BaseCommand):
         if len(report.problems) > SHOWN:
             self.stderr.write(f"… and {len(report.problems) - SHOWN} more")
         self.stdout.write(
-            f"{preview.segments:,} segments, {preview.documents:,} documents, "
-            f"{preview.references:,} references, {len(preview.systems):,} systems, "
-            f"{preview.outputs:,} outputs ({preview.empty:,} empty)."
+            f"{counted(preview.segments, 'segment')}, {counted(preview.documents, 'document')}, "
+            f"{counted(preview.references, 'reference')}, "
+            f"{counted(len(preview.systems), 'system')}, "
+            f"{counted(preview.outputs, 'output')} ({preview.empty:,} empty)."
         )
         for row in preview.systems:
             state = "new" if row.is_new else "stored already"
-            self.stdout.write(f"  {row.label}: {row.outputs:,} outputs, {state}")
+            self.stdout.write(f"  {row.label}: {counted(row.outputs, 'output')}, {state}")
 
 
 def _columns(arguments: list[str], tables: set[str]) -> dict[str, dict[str, str]]:

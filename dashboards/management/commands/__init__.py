@@ -1,0 +1,1 @@
+"""The demo, and results of sweeps: one command a file."""

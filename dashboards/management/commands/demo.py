@@ -1,6 +1,6 @@
 """`manage.py demo`: the whole app on one machine, with its demo, in one command.
 
-Loads the demo where it is missing, then runs a web server and a worker until Ctrl-C. Everything
+Loads the demo where it is missing, then runs a web server and its workers until Ctrl-C. Everything
 is kept in the `var` folder, so the next start goes on where this one ended.
 """
 
@@ -9,7 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from argparse import ArgumentParser
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -20,16 +22,17 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.demo import DEMO_PASSWORD, load_demo
 from annotation.demo.load import LOGINS
 from annotation.models import TestSet
-from metrics import packaged
+from dashboards.documents.computing import QUICK, SLOW
+from metrics.checkpoints import packaged
 from metrics.models import MetricRun
 from metrics.registry import METRICS
-from metrics.runs import start
+from metrics.runs.starting import start
 
 GRACE_SECONDS = 15
 
 
 class Command(BaseCommand):
-    help = "Start the app with its demo: web server and worker, until Ctrl-C."
+    help = "Start the app with its demo: web server and workers, until Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
@@ -48,7 +51,7 @@ class Command(BaseCommand):
             return
         call_command("collectstatic", interactive=False, verbosity=0)
         self._announce(host, port)
-        sys.exit(_supervise([_web(host, port), _worker()]))
+        sys.exit(_supervise([_web(host, port), *_workers()]))
 
     def _announce(self, host: str, port: int) -> None:
         address = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}/"
@@ -90,20 +93,25 @@ def _web(host: str, port: int) -> list[str]:
     return [*command, "--workers", "1", "--threads", "8", "--log-level", "warning"]
 
 
-def _worker() -> list[str]:
-    """It takes over the runs of a worker that was killed, also of the one before it."""
+def _workers() -> list[list[str]]:
+    """Scoring; documents with mail; slow documents with imports: each in processes of its own.
+
+    They take over the work of those that were killed, also in the demo before this one. Documents
+    give way to the web server where there are fewer processors than processes.
+    """
+    return [
+        _worker("scoring", "cpu,gpu"),
+        ["nice", "-n", "5", *_worker(QUICK, f"{QUICK},mail")],
+        ["nice", *_worker(SLOW, f"{SLOW},slow", children=2)],
+    ]
+
+
+def _worker(name: str, queues: str, children: int = 1) -> list[str]:
     # Whoever runs the demo as root knows that they do.
     quiet = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
-    command = [sys.executable, *quiet, "-A", "config", "worker", "--pool", "solo"]
-    return [
-        *command,
-        "-Q",
-        "cpu,gpu",
-        "--loglevel",
-        "warning",
-        "--without-gossip",
-        "--without-mingle",
-    ]
+    command = [sys.executable, *quiet, "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queues]
+    options = ["--concurrency", str(children), "--loglevel", "warning"]
+    return [*command, *options, "--without-gossip", "--without-mingle"]
 
 
 def _supervise(commands: list[list[str]]) -> int:
@@ -135,9 +143,11 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
     for process in processes:
         if process.poll() is None:
             process.terminate()
+    deadline = time.monotonic() + GRACE_SECONDS
     for process in processes:
-        try:
-            process.wait(timeout=GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=max(0.0, deadline - time.monotonic()))
+        # Children, too, whatever became of the process that forked them.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -10,12 +10,12 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import Campaign, TestSet
-from dashboards.correlations import correlate
-from metaeval import SeedComparison
+from dashboards.correlations.agreement import correlate
+from metaeval.significance import SeedComparison
 from metrics import catalogue
-from training import columns, sweeps
-from training.columns import ColumnError
-from training.sweeps import Setting, Values
+from training.sweeps import columns, table
+from training.sweeps.columns import ColumnError
+from training.sweeps.table import Setting, Values
 
 
 class Command(BaseCommand):
@@ -42,8 +42,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = sweeps.group(sweeps.trainings_of(options["sweep"]))
-            wanted = sweeps.metrics_of(found)
+            found = table.group(table.trainings_of(options["sweep"]))
+            wanted = table.metrics_of(found)
             if options["against"]:
                 wanted.append(_known(options["against"]))
             named = _columns(options, wanted)
@@ -54,10 +54,10 @@ class Command(BaseCommand):
         if options["against"] and not named:
             raise CommandError("--against needs --campaign, --darr or --mqm.")
         self._jobs(found)
-        for label, read in (("accuracy", sweeps.accuracies), ("variation", sweeps.variations)):
+        for label, read in (("accuracy", table.accuracies), ("variation", table.variations)):
             self._table(label, [(each, read(each)) for each in found], None)
         for label, values in named.items():
-            rows = [(each, sweeps.column(each, values)) for each in found]
+            rows = [(each, table.column(each, values)) for each in found]
             self._table(label, rows, _baseline(values, options["against"]))
 
     def _jobs(self, found: Sequence[Setting]) -> None:
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         for place, (setting, values) in enumerate(rows):
             tested = None
             if baseline is not None or place:
-                tested = sweeps.compare(values, first)
+                tested = table.compare(values, first)
             self.stdout.write(f"  {setting.label:<24} {_summary(values)}{_test(tested)}")
         if baseline is not None:
             self.stdout.write(f"  tested against {baseline:+.4f}, which no seed changes")

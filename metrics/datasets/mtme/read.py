@@ -18,8 +18,8 @@ from annotation.imports import CampaignDraft
 from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report, some
-from metaeval import EvalSet, FormatError, read_evalset
-from metaeval.evalset import NO_SOURCE
+from metaeval.files import EvalSet, FormatError, read_evalset
+from metaeval.files.evalset.folder import NO_SOURCE
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 from metrics.datasets.mtme import ratings
 

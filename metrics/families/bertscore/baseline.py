@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from metrics import checkpoints
 from metrics.base import MetricError, Scores
+from metrics.checkpoints import places
 
 _COLUMNS = ("LAYER", "P", "R", "F")
 
@@ -37,7 +37,7 @@ def locate(checkpoint: str, name: str) -> Path:
 
     Raises :class:`MetricError` where that checkpoint is not on this machine.
     """
-    return Path(name) if Path(name).is_absolute() else Path(checkpoints.find(checkpoint)) / name
+    return Path(name) if Path(name).is_absolute() else Path(places.find(checkpoint)) / name
 
 
 def read(path: Path, layers: int) -> Baseline:

@@ -2,7 +2,7 @@
 
 import torch
 
-from metrics.precision import computing
+from metrics.encoding.precision import computing
 
 Tensor = torch.Tensor
 

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from metrics import encoders, hashes, precision
 from metrics.base import (
+    InputError,
     MetricError,
     MetricInfo,
     Scores,
@@ -22,8 +22,10 @@ from metrics.base import (
     format_signature,
     group_by_references,
 )
-from metrics.embeddings import tokenize
-from metrics.encoders import Encoder
+from metrics.checkpoints import hashes
+from metrics.encoding import encoders, precision
+from metrics.encoding.encoders import Encoder
+from metrics.encoding.token_vectors import tokenize
 from metrics.families import references
 from metrics.families.bertscore import baseline
 from metrics.families.bertscore.baseline import Baseline
@@ -94,7 +96,7 @@ class BertScore(OnEncoder):
         texts = sorted(text for each in references for text in chosen(self.info, each))
         if len(texts) < LEAST_REFERENCES:
             message = f"{self.info.label} weighs by idf, for which {len(texts)} references are few"
-            raise MetricError(message, permanent=True)
+            raise InputError(message)
         ids = {text: tokenize(self.encoder.tokenizer, text) for text in dict.fromkeys(texts)}
         digest = hashes.of_text(json.dumps(texts, ensure_ascii=False))[:12]
         self.weights = fit_weights([ids[text] for text in texts], digest)

@@ -47,4 +47,5 @@ FAMILY = Family(
         PRECISION,
     ),
     describe=describe,
+    packages=("bleurt_pytorch",),
 )

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from metrics import checkpoints, encoders, precision, residents
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -22,10 +21,12 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
-from metrics.encoders import summary
+from metrics.checkpoints import places
+from metrics.encoding import encoders, memory, precision
+from metrics.encoding.encoders import summary
+from metrics.encoding.memory import ModelSpec
 from metrics.families import references
 from metrics.options import precision_of
-from metrics.residents import ModelSpec
 
 REVISION = 1
 MAX_TOKENS = 512
@@ -104,12 +105,12 @@ def get(checkpoint: str, chosen: str = "float32") -> BleurtModel:
     """Return the resident model in a precision, loading it where needed.
 
     Raises a permanent :class:`MetricError` for a checkpoint that is missing, damaged, or no
-    BLEURT. Errors of :func:`metrics.precision.check`.
+    BLEURT. Errors of :func:`metrics.encoding.precision.check`.
     """
     device = encoders.best_device()
     precision.check(device, chosen)
-    folder = checkpoints.find(checkpoint)
-    weights = checkpoints.fingerprint(folder)
+    folder = places.find(checkpoint)
+    weights = places.fingerprint(folder)
     key = ModelSpec("bleurt", checkpoint, chosen, device, weights)
 
     def load() -> BleurtModel:
@@ -117,13 +118,13 @@ def get(checkpoint: str, chosen: str = "float32") -> BleurtModel:
         budget = encoders.tokens_per_batch(device)
         return BleurtModel(tokenizer, model.eval().to(device), device, chosen, weights, budget)
 
-    return residents.get(key, folder, load)
+    return memory.get(key, folder, load)
 
 
 def _load(checkpoint: str, folder: str) -> tuple[Any, Any]:
     from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
 
-    checkpoints.check(checkpoint, folder)
+    places.check(checkpoint, folder)
     try:
         tokenizer = BleurtTokenizer.from_pretrained(folder, local_files_only=True)
         model, report = BleurtForSequenceClassification.from_pretrained(

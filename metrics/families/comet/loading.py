@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 
-from metrics import checkpoints, encoders, residents
 from metrics.base import MetricError
-from metrics.encoders import summary
-from metrics.precision import check
-from metrics.residents import ModelSpec
+from metrics.checkpoints import places
+from metrics.encoding import encoders, memory
+from metrics.encoding.encoders import summary
+from metrics.encoding.memory import ModelSpec
+from metrics.encoding.precision import check
 
 # The class names that hparams.yaml may give, and the texts that each reads; None where the
 # checkpoint itself says so (CometKiwi reads no reference).
@@ -57,12 +58,12 @@ def get(name: str, precision: str = "float32") -> CometModel:
     """
     device = encoders.best_device()
     check(device, precision)
-    folder = checkpoints.find(name)
+    folder = places.find(name)
     settings = _settings(Path(folder), name)
-    encoder = checkpoints.find(str(settings["pretrained_model"]))
-    weights = checkpoints.fingerprint(folder)
+    encoder = places.find(str(settings["pretrained_model"]))
+    weights = places.fingerprint(folder)
     # Of the encoder only settings and tokenizer are read: its weights are in the checkpoint.
-    encoder_settings = checkpoints.fingerprint(encoder, weights=False)
+    encoder_settings = places.fingerprint(encoder, weights=False)
     key = ModelSpec("comet", name, precision, device, f"{weights} {encoder_settings}")
 
     def load() -> CometModel:
@@ -70,12 +71,12 @@ def get(name: str, precision: str = "float32") -> CometModel:
         budget = encoders.tokens_per_batch(device)
         return CometModel(model, device, precision, weights, encoder_settings, budget)
 
-    return residents.get(key, folder, load)
+    return memory.get(key, folder, load)
 
 
 def _load(name: str, folder: Path, settings: dict[str, Any], encoder: str) -> Any:
-    checkpoints.check(name, folder)
-    checkpoints.check(str(settings["pretrained_model"]), encoder)
+    places.check(name, folder)
+    places.check(str(settings["pretrained_model"]), encoder)
     weights = folder / "checkpoints" / "model.ckpt"
     if not weights.is_file():
         raise MetricError(f"{name} has no checkpoints/model.ckpt.", permanent=True)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from metrics import checkpoints
 from metrics.base import MetricError, MetricInfo, one_measure
+from metrics.checkpoints import places
 from metrics.families import references
 from metrics.options import PRECISION, Family, Given, Option, Options
 
@@ -55,7 +55,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 def _reads_reference(checkpoint: str) -> bool | None:
     """What hparams.yaml says; None where it leaves the choice, cannot be read, or is elsewhere."""
     try:
-        path = Path(checkpoints.find(checkpoint)) / "hparams.yaml"
+        path = Path(places.find(checkpoint)) / "hparams.yaml"
         settings = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (MetricError, OSError, ValueError, yaml.YAMLError):
         return None
@@ -80,4 +80,5 @@ FAMILY = Family(
         PRECISION,
     ),
     describe=describe,
+    packages=("comet",),
 )

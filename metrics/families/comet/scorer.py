@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from metrics import encoders, precision
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -21,6 +20,7 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
+from metrics.encoding import encoders, precision
 from metrics.families import references
 from metrics.families.comet import loading
 from metrics.families.comet.loading import CometModel

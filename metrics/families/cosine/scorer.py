@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrics import precision
 from metrics.base import (
     MetricError,
     MetricInfo,
@@ -18,6 +17,7 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
+from metrics.encoding import precision
 from metrics.families import lm, references
 from metrics.families.cosine.sentences import SentenceEncoder, Vectors, cosine
 from metrics.families.on_encoder import OnEncoder

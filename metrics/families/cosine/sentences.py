@@ -15,11 +15,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from metrics import checkpoints, encoders
 from metrics.base import MetricError
-from metrics.embeddings import embed
-from metrics.encoders import NO_LIMIT
-from metrics.precision import computing
+from metrics.checkpoints import places
+from metrics.encoding import encoders
+from metrics.encoding.encoders import NO_LIMIT
+from metrics.encoding.precision import computing
+from metrics.encoding.token_vectors import embed
 
 Array = NDArray[np.float64]
 Vectors = dict[str, Array]
@@ -50,9 +51,9 @@ class SentenceEncoder:
 
     def __init__(self, checkpoint: str, precision: str = "float32") -> None:
         self.checkpoint = checkpoint
-        folder = Path(checkpoints.find(checkpoint))
-        checkpoints.check(checkpoint, folder)
-        self.weights = checkpoints.fingerprint(folder)
+        folder = Path(places.find(checkpoint))
+        places.check(checkpoint, folder)
+        self.weights = places.fingerprint(folder)
         transformer, *rest = self._modules(folder)
         # The hub's name stays the encoder's, so that other metrics find it resident.
         encoder = str(folder / transformer) if transformer else checkpoint

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.base import MetricWarning
-from metrics.embeddings import Embedded, embed, tokenize
-from metrics.encoders import Encoder
+from metrics.encoding.encoders import Encoder
+from metrics.encoding.token_vectors import Embedded, embed, tokenize
 from metrics.families.mover import idf
 from metrics.families.mover.definition import Definition
 from metrics.families.mover.idf import IdfTable

@@ -91,4 +91,5 @@ FAMILY = Family(
         PRECISION,
     ),
     describe=describe,
+    packages=("ot",),
 )

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import torch
 
-from metrics import encoders, precision
 from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
-from metrics.embeddings import Embedded
+from metrics.encoding import encoders, precision
+from metrics.encoding.token_vectors import Embedded
 from metrics.families import references
 from metrics.families.mover import texts
 from metrics.families.mover.texts import Side, Task

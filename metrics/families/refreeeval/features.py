@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from metrics.embeddings import Embedded, embed
-from metrics.encoders import Encoder
+from metrics.encoding.encoders import Encoder
+from metrics.encoding.token_vectors import Embedded, embed
 from metrics.families.xbertscore.idf import UNIFORM
 from metrics.families.xbertscore.scorer import match_pairs
 

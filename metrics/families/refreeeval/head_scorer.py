@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrics import encoders, hashes, precision
 from metrics.base import (
     MetricError,
     MetricInfo,
@@ -13,6 +12,8 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
+from metrics.checkpoints import hashes
+from metrics.encoding import encoders, precision
 from metrics.families.on_encoder import OnEncoder, encoder_fields
 from metrics.families.refreeeval import features
 from metrics.families.refreeeval.head_options import load

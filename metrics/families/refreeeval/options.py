@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from metrics import checkpoints
 from metrics.base import MetricInfo
+from metrics.checkpoints import places
 from metrics.families.xbertscore.options import make_info
 from metrics.options import PRECISION, Family, Option, Options, check_layer
 
@@ -17,7 +17,7 @@ def trained_layer(checkpoint: str) -> int:
 
     Raises ValueError where the file cannot be read or names no layer.
     """
-    path = Path(checkpoints.find(checkpoint)) / "meta.json"
+    path = Path(places.find(checkpoint)) / "meta.json"
     if not path.exists():
         return RELEASED_LAYER
     try:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import torch
 
-from metrics import checkpoints, encoders
 from metrics.base import MetricError
-from metrics.encoders import Encoder
+from metrics.checkpoints import places
+from metrics.encoding import encoders
+from metrics.encoding.encoders import Encoder
 from metrics.families.xbertscore.scorer import XBertScore
 from metrics.options import precision_of
 
@@ -25,7 +26,7 @@ class ReFreeEval(XBertScore):
     def _load_encoder(self) -> Encoder:
         checkpoint = self.info.checkpoint
         encoder = encoders.get(checkpoint, precision=precision_of(self.info), layers=self.layer)
-        stored = stored_layers(Path(checkpoints.find(checkpoint)), encoder.model.base_model_prefix)
+        stored = stored_layers(Path(places.find(checkpoint)), encoder.model.base_model_prefix)
         missing = sorted(set(range(self.layer)) - stored)
         if missing:
             message = f"{self.info.label}: {checkpoint} lacks the weights of layer {missing[0] + 1}"

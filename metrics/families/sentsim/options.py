@@ -81,4 +81,5 @@ FAMILY = Family(
         PRECISION,
     ),
     describe=describe,
+    packages=("ot",),
 )

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from metrics import encoders, precision
 from metrics.base import (
     MetricInfo,
     Scores,
@@ -18,7 +17,8 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
-from metrics.embeddings import Embedded, embed
+from metrics.encoding import encoders, precision
+from metrics.encoding.token_vectors import Embedded, embed
 from metrics.families.cosine.sentences import SentenceEncoder, cosine
 from metrics.families.on_encoder import OnEncoder, check_layer, encoder_fields
 from metrics.families.sentsim.combine import PARTS, combine

@@ -48,4 +48,5 @@ FAMILY = Family(
         ),
     ),
     describe=describe,
+    packages=("ot",),
 )

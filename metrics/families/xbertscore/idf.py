@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from metrics.embeddings import Embedded, tokenize
+from metrics.encoding.token_vectors import Embedded, tokenize
 from metrics.families import files
 from metrics.families.mover import idf
 

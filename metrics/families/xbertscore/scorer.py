@@ -3,7 +3,7 @@
 Zhang et al. 2020, eq. 1–3, at one layer. Special tokens weigh nothing but can be matched. A text
 without words scores 0 on all three values. A value depends on its two texts alone, never on what
 else is in the batch. The encoder stops at the layer, and its vectors are shared with every other
-metric on the same encoder (:mod:`metrics.embeddings`).
+metric on the same encoder (:mod:`metrics.encoding.token_vectors`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from metrics import encoders, precision
 from metrics.base import (
     MetricInfo,
     Scores,
@@ -20,8 +19,9 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
-from metrics.embeddings import Embedded, embed
-from metrics.encoders import Encoder
+from metrics.encoding import encoders, precision
+from metrics.encoding.encoders import Encoder
+from metrics.encoding.token_vectors import Embedded, embed
 from metrics.families import references
 from metrics.families.bertscore.matching import greedy_match
 from metrics.families.on_encoder import OnEncoder, check_layer, encoder_fields

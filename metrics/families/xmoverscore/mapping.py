@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.base import MetricError
+from metrics.base import InputError, MetricError
 
 Array = NDArray[np.float64]
 Kind = Literal["clp", "clp-unconstrained", "umd", "umd-paper"]
@@ -91,6 +91,8 @@ class Mapping:
             if fitted != used:
                 shown = f"{about.encoder} ({fitted})" if what == "encoder" else fitted
                 message = f"The mapping was fitted for {what} {shown}, not for {used}."
+                if what == "direction":
+                    raise InputError(message)
                 raise MetricError(message, permanent=True)
 
     def save(self, folder: Path) -> None:

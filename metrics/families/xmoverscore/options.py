@@ -169,4 +169,5 @@ FAMILY = Family(
         PRECISION,
     ),
     describe=describe,
+    packages=("ot",),
 )

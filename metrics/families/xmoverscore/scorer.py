@@ -5,9 +5,9 @@ from typing import cast
 
 import numpy as np
 
-from metrics import encoders, precision
 from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
-from metrics.embeddings import Embedded
+from metrics.encoding import encoders, precision
+from metrics.encoding.token_vectors import Embedded
 from metrics.families import lm
 from metrics.families.mover import texts
 from metrics.families.mover.matching import Tensor

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from metrics import encoders, precision
 from metrics.base import MetricInfo
-from metrics.embeddings import embed, tokenize
+from metrics.encoding import encoders, precision
+from metrics.encoding.token_vectors import embed, tokenize
 from metrics.families.on_encoder import OnEncoder, check_layer, encoder_fields
 from metrics.families.token_vectors import of_pieces
 from metrics.families.yisi.base import Compare, Yisi, load_tables

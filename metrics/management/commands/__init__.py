@@ -1,0 +1,1 @@
+"""Metrics configured, scores brought in, runs, checkpoints: one command a file."""

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.counted import counted
 from annotation.imports import Pair
 from metrics import datasets
 from metrics.datasets import DATASETS, Stored
@@ -73,11 +74,13 @@ def sentences(stored: Stored) -> Iterator[str]:
     for each in stored.campaigns:
         what = "imported" if each.is_new else "unchanged, it was stored already"
         yield (
-            f"{each.campaign.slug}: {each.n_items} items, {each.n_judgments} judgments, "
-            f"{each.n_published} published scores: {what}."
+            f"{each.campaign.slug}: {counted(each.n_items, 'item')}, "
+            f"{counted(each.n_judgments, 'judgment')}, "
+            f"{counted(each.n_published, 'published score')}: {what}."
         )
     if stored.metrics:
         new = sum(outcome.row is not None for outcome in stored.metrics)
-        yield f"{stored.test_set.slug}: scores of {len(stored.metrics)} metrics, {new} of them new."
+        metrics = counted(len(stored.metrics), "metric")
+        yield f"{stored.test_set.slug}: scores of {metrics}, {new} of them new."
     if not stored.campaigns and not stored.metrics:
-        yield f"{stored.test_set.slug}: {stored.changes.outputs_added} outputs added."
+        yield f"{stored.test_set.slug}: {counted(stored.changes.outputs_added, 'output')} added."

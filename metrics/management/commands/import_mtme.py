@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.counted import counted
 from annotation.uploads import Report
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, mtme
@@ -86,7 +87,10 @@ class Command(BaseCommand):
 
     def _describe(self, draft: EvaluationDraft) -> None:
         test_set = draft.test_set
-        self.stdout.write(
-            f"{test_set.slug}: {len(test_set.segments):,} segments, {len(test_set.systems):,} "
-            f"systems, {len(draft.campaigns):,} human scores, {len(draft.metrics):,} metrics."
+        held = (
+            counted(len(test_set.segments), "segment"),
+            counted(len(test_set.systems), "system"),
+            counted(len(draft.campaigns), "human score"),
+            counted(len(draft.metrics), "metric"),
         )
+        self.stdout.write(f"{test_set.slug}: {', '.join(held)}.")

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.counted import counted
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from metrics.imported.checking import Checked, bring_in, check
@@ -58,7 +59,9 @@ class Command(BaseCommand):
         checked = check(test_set, files, _choices(options))
         self._report(checked)
         if checked.report.errors:
-            raise CommandError(f"{len(checked.report.errors)} errors; nothing was stored.")
+            raise CommandError(
+                f"{counted(len(checked.report.errors), 'error')}; nothing was stored."
+            )
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
@@ -77,7 +80,8 @@ class Command(BaseCommand):
             state = found.plan.sentence if found.plan else "–" if found.is_taken else "left out"
             self.stdout.write(
                 f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
-                f"{found.n_systems:,} systems, {found.n_missing:,} without a score; {state}"
+                f"{counted(found.n_systems, 'system')}, {found.n_missing:,} without a score; "
+                f"{state}"
             )
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from metrics import checkpoints, fetching, inventory, stocks
 from metrics.base import MetricError
-from metrics.stocks import Stock
+from metrics.checkpoints import fetching, hosts, inventory, places
+from metrics.checkpoints.hosts import Stock
 from metrics.templatetags.fleet_numbers import in_bytes
 
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            checkpoints.refuse_pickles()
+            places.refuse_pickles()
             for name in options["fetch"] or []:
                 self._fetch(name)
         except MetricError as error:
@@ -44,27 +44,27 @@ class Command(BaseCommand):
             if not inventory.find(other):
                 self.stdout.write(
                     f"It also needs the configuration and the tokenizer of {other}: "
-                    f"{stocks.fetch_command(other)}"
+                    f"{hosts.fetch_command(other)}"
                 )
 
     def _list(self, *, verify: bool) -> None:
         n_bad = 0
-        for stock in stocks.survey([], inventory.everything_here()):
+        for stock in hosts.survey([], inventory.everything_here()):
             self.stdout.write(_line(stock))
             if verify and stock.places:
                 n_bad += self._verify(stock)
         if n_bad:
             count = f"{n_bad} checkpoint{'s' if n_bad > 1 else ''}"
-            raise CommandError(f"Not what {checkpoints.SUMS} says: {count}.")
+            raise CommandError(f"Not what {places.SUMS} says: {count}.")
 
     def _verify(self, stock: Stock) -> bool:
         """Write what is wrong with the files of a checkpoint; whether anything is."""
         found = stock.places[0].found
         self.stdout.write(f"  {in_bytes(found['size'])}")
         if not found["has_sums"]:
-            self.stdout.write(f"  no {checkpoints.SUMS} to compare with")
+            self.stdout.write(f"  no {places.SUMS} to compare with")
             return False
-        problems = checkpoints.verify(Path(found["path"]))
+        problems = places.verify(Path(found["path"]))
         for problem in problems or ["hashes are right"]:
             self.stdout.write(f"  {problem}")
         return bool(problems)
@@ -73,5 +73,5 @@ class Command(BaseCommand):
 def _line(stock: Stock) -> str:
     users = ", ".join([*(info.label for info in stock.users), *stock.used_by]) or "not used"
     if not stock.places:
-        return f"{users}: {checkpoints.missing_message(stock.name)}"
+        return f"{users}: {places.missing_message(stock.name)}"
     return f"{users}: {stock.name} in {stock.places[0].found['path']}"

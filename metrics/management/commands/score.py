@@ -9,14 +9,16 @@ from typing import Any, NoReturn
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
+from annotation.counted import counted
 from annotation.models import System, TestSet
-from metrics import catalogue, runs, scoring
-from metrics.contents import warnings_of
+from metrics import catalogue
 from metrics.models import MetricRun
+from metrics.runs import scoring, signatures, starting, state
+from metrics.runs.contents import warnings_of
 from metrics.templatetags.fleet_numbers import in_bytes
 from metrics.templatetags.run_numbers import duration, rate
+from metrics.workers import capability
 
 POLL_SECONDS = 0.5
 
@@ -48,26 +50,33 @@ class Command(BaseCommand):
         for name in options["metric"]:
             if name not in known:
                 raise CommandError(f"{catalogue.refusal(name)} Known: {', '.join(known)}.")
+        chosen: list[str] = options["metric"]
+        lacking: dict[str, list[str]] = {}
+        if options["here"]:
+            lacking = {name: capability.lacking(known[name]) for name in chosen}
+            chosen = [name for name in chosen if not lacking[name]]
         test_set = _find_test_set(options["test_set"])
         systems = _find_systems(test_set, options["system"])
         try:
-            started = runs.start(
+            started = starting.start(
                 test_set=test_set,
-                metrics=options["metric"],
+                metrics=chosen,
                 systems=systems,
                 enqueue=not options["here"],
             )
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
+        for name, sentences in lacking.items():
+            started.refused += [f"{known[name].label}: {sentence}" for sentence in sentences]
         for sentence in started.refused:
             self.stderr.write(sentence)
         self._follow(started, here=options["here"], wait=options["wait"])
         if started.refused:
             raise CommandError("Not every metric was started.")
 
-    def _follow(self, started: runs.Started, *, here: bool, wait: bool) -> None:
+    def _follow(self, started: starting.Started, *, here: bool, wait: bool) -> None:
         for run in started.runs:
-            self.stdout.write(f"{run.label}: run {run.pk} over {run.total:,} texts")
+            self.stdout.write(f"{run.label}: run {run.pk} over {counted(run.total, 'text')}")
         for run in started.active:
             self.stdout.write(f"{run.label}: run {run.pk} was already under way")
         if not (here or wait):
@@ -83,8 +92,9 @@ class Command(BaseCommand):
 
     def _leave(self, own: Sequence[MetricRun]) -> NoReturn:
         """After Ctrl-C: what was to be scored here is cancelled, workers go on with the rest."""
-        n_cancelled = sum(runs.cancel(run) for run in own)
-        kept = f" {n_cancelled} runs are cancelled; their scores are kept." if n_cancelled else ""
+        n_cancelled = sum(starting.cancel(run) for run in own)
+        runs = counted(n_cancelled, "run is", "runs are")
+        kept = f" {runs} cancelled; what is scored is kept." if n_cancelled else ""
         raise CommandError(f"Interrupted.{kept}", returncode=130)
 
     def _report(self, followed: Sequence[MetricRun]) -> None:
@@ -127,41 +137,30 @@ def _progress(run: MetricRun) -> str:
 
 def _follow(run: MetricRun, line: _Line, *, here: bool) -> None:
     """Watch a run until it has ended; with `here`, take part as soon as there is work."""
-    rest_until = 0.0
-    run.refresh_from_db()
-    while run.is_active:
-        if here and _may_try(run) and time.monotonic() >= rest_until:
-            rest_until = time.monotonic() + _work_off(run, line)
-            run.refresh_from_db()
+
+    def report() -> None:
+        run.refresh_from_db()
         if run.is_active:
             line.show(run)
-            time.sleep(POLL_SECONDS)
-            run.refresh_from_db()
-    line.show(run)
-
-
-def _may_try(run: MetricRun) -> bool:
-    """Whether this process may find something to take: not before a retry is due."""
-    return run.started_at is None or run.requeue_at <= timezone.now()
-
-
-def _work_off(run: MetricRun, line: _Line) -> float:
-    """Take part in a run; return for how many seconds to leave it to others."""
-
-    def report(progress: scoring.Progress) -> None:
-        run.status, run.total = MetricRun.Status.RUNNING, progress.total
-        run.done, run.rate = progress.done, progress.rate
-        line.show(run)
 
     name = f"manage.py score on {socket.gethostname()}"
-    return scoring.work_off(run.pk, worker=name, report=report).rest_seconds
+    while True:
+        if here:
+            scoring.work_off(run.pk, worker=name, report=report)
+            if problem := signatures.held(run):
+                state.fail(run.pk, problem)
+        report()
+        if not run.is_active:
+            line.show(run)
+            return
+        time.sleep(POLL_SECONDS)
 
 
 def _write_log(run: MetricRun, out: Any) -> None:
     """Say what each worker did for a run, on which device and in how much memory."""
     for worker in run.workers.all():
         parts = [worker.device, worker.precision, worker.batch and f"batches of {worker.batch}"]
-        parts += [f"{worker.segments:,} texts in {duration(worker.seconds)}"]
+        parts += [f"{counted(worker.segments, 'text')} in {duration(worker.seconds)}"]
         parts.append(rate(worker.average_rate))
         if worker.peak_bytes:
             parts.append(f"peak memory {in_bytes(worker.peak_bytes)}")

@@ -1,8 +1,9 @@
 """Nothing but the texts tells an annotator what is on a screen: a guesser stays at chance.
 
-In every mode and protocol three people rate a campaign to its end. A guesser that knows some of
-the items tries to tell of the others, from all that came with them but the texts, whether an item
-is a control, whose output it is, and whether somebody else, or everybody else, had rated it.
+In all kinds of modes and protocols three people rate a campaign to its end. A guesser that knows
+some of the items tries to tell of the others, from all that came with them but the texts, whether
+an item is a control, whose output it is, and whether somebody else, or everybody else, had rated
+it.
 """
 
 import os
@@ -13,10 +14,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation import progress
+from annotation.judging import progress
+from annotation.judging.progress import Progress
 from annotation.models import Campaign, Item
 from annotation.pool import mixing
-from annotation.progress import Progress
 from annotation.protocols import PROTOCOLS
 from tests.annotation.blindness.guessing import Guesses, Look, guess
 from tests.annotation.blindness.reading import EARLY, LATE
@@ -30,9 +31,15 @@ from tests.annotation.blindness.worlds import (
 
 Mode = Campaign.Mode
 DA = "segment-da"
-# The last with a share for everybody, which pages then name.
-WORLDS = [(mode, protocol, 0) for mode in Mode.values for protocol in PROTOCOLS]
-WORLDS += [(Mode.POOL, DA, 40)]
+# Every mode with the plainest protocol, every other protocol with one mode (documents with two:
+# a pool hands them out whole), and a share for everybody, which pages then name. All fifteen pairs
+# with BLIND_WORLDS=all.
+WORLDS = [(mode, DA, 0) for mode in Mode.values]
+WORLDS += [(Mode.POOL, DA, 40), (Mode.STATIC, "document-da", 0), (Mode.POOL, "document-da", 0)]
+WORLDS += [(Mode.POOL, "side-by-side", 0), (Mode.ACTIVE, "esa", 0), (Mode.STATIC, "mqm", 0)]
+if os.environ.get("BLIND_WORLDS") == "all":
+    pairs = [(mode, protocol, 0) for mode in Mode.values for protocol in PROTOCOLS]
+    WORLDS += [pair for pair in pairs if pair not in WORLDS]
 
 
 @pytest.fixture
@@ -73,6 +80,11 @@ def _guess(screens: list[Shown], labels: list[bool]) -> Guesses:
             for shown, label in zip(screens, labels, strict=True)
         ]
     )
+
+
+def test_every_mode_and_every_protocol_has_a_world() -> None:
+    assert {mode for mode, _, _ in WORLDS} == set(Mode.values)
+    assert {protocol for _, protocol, _ in WORLDS} == set(PROTOCOLS)
 
 
 @pytest.mark.parametrize(("mode", "protocol", "limit"), WORLDS)

@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.access import ANNOTATOR
-from annotation.answers import Answer
-from annotation.assignments import first_open
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.judgments import issue_start, submit
+from annotation.judging.answers import Answer
+from annotation.judging.assignments import first_open
+from annotation.judging.judgments import issue_start, submit
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output
 from annotation.protocols import Layout
 from tests.annotation.blindness.reading import Received, Seen, bits, phases, tokens_in_order

@@ -10,9 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Assignment, Campaign, Item
 from annotation.pool import active
-from tests.annotation.pool.test_claiming import costs
-from tests.annotation.pools import make_pool, member, next_of, rate, work
-from tests.annotation.test_views_judgments import MAX_QUERIES
+from tests.annotation.pools import costs, make_pool, member, next_of, rate, work
+from tests.annotation.views.test_views_judgments import MAX_QUERIES
 from tests.world import World
 
 SYSTEMS = ("alike-1", "alike-2", "far")

@@ -12,7 +12,7 @@ from annotation.exports import FORMATS
 from annotation.models import Campaign, ErrorSpan, Item, Judgment, TestSet
 from annotation.uploads import InputFile
 from metrics import catalogue
-from metrics.runs import refusals_for
+from metrics.runs.starting import refusals_for
 from tests.annotation.tables.reading import DE_EN, as_files, errors_of, read, stored, values
 from tests.world import World
 
@@ -44,7 +44,7 @@ def test_odd_names_three_languages_gaps_documents_and_spans(db: None) -> None:
     files = as_files(odd_tsv=ODD)
     reading, report = read(files, name="Pilot", columns=COLUMNS)
     assert report.errors == []
-    assert "1 rows have no score and no error" in " ".join(map(str, report.warnings))
+    assert "1 row has no score and no error" in " ".join(map(str, report.warnings))
     launched = stored(files, name="Pilot", columns=COLUMNS)
     assert [each.result.campaign.slug for each in launched] == [
         "pilot-de-en", "pilot-zh-cn-en", "pilot-en-ar",
@@ -195,7 +195,7 @@ def test_revisions_by_time_copies_and_the_rule_for_the_rest(db: None) -> None:
     rows = ("R1|1|alpha|80|1714550410", "R1|1|alpha|70|1714550400", "R1|1|alpha|80|1714550410")
     reading, report = read(table(*rows, head=TIMED), **DE_EN)
     assert [j.score for j in reading.drafts[0][1].judgments] == [70, 80]
-    assert "1 rows are there twice; each counts once" in " ".join(map(str, report.warnings))
+    assert "1 row is there twice; each counts once" in " ".join(map(str, report.warnings))
     assert "1 answers were revised later" in " ".join(map(str, report.notes))
     stored(table(*rows, head=TIMED), name="Timed", **DE_EN)
     ours = Judgment.objects.order_by("revision").values_list("score", "revision", "is_current")
@@ -249,7 +249,7 @@ def test_controls_are_paired_with_their_output(db: None) -> None:
         (Item.Kind.REPEAT, "alpha", 0),
         (Item.Kind.BAD_REF, None, None),
     ]
-    assert "1 items of the kind Bad reference have no output" in " ".join(map(str, report.warnings))
+    assert "1 item of the kind Bad reference has no output" in " ".join(map(str, report.warnings))
 
 
 def test_without_texts_a_test_set_of_keys_alone_is_made(db: None) -> None:

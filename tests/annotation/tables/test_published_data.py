@@ -11,7 +11,7 @@ from django.core.management import call_command
 from annotation.imports import tables
 from annotation.models import Campaign, ErrorSpan, Item, Judgment
 from annotation.quality import quality_report
-from metaeval.controls import control_test
+from metaeval.judgments.controls import control_test
 from tests.annotation.tables.reading import at, stored, values
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Campaign, TestSet
+from config.work import reconciling, working
 from metrics.datasets import waiting
 from metrics.models import DatasetImport
 from tests.metrics.datasets.test_mtme import written
@@ -21,12 +24,6 @@ PAGE = "/campaigns/import/mt-metrics-eval/"
 API = "/api/imports/mt-metrics-eval/"
 SETS = "/api/imports/data-sets/"
 State = DatasetImport.State
-
-
-@pytest.fixture(autouse=True)
-def _by_hand(settings: Any) -> None:
-    """Imports wait for `work_off`, as they wait for a worker."""
-    settings.ANALYSES_IN_PLACE = False
 
 
 def archive(tmp_path: Path, **wrong: str) -> SimpleUploadedFile:
@@ -49,7 +46,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     assert answer["Location"] == row.get_absolute_url()
     assert "This waits for a worker" in as_admin.get(row.get_absolute_url()).text
     assert row.content
-    waiting.work_off()
+    working.work_off(waiting.imports)
     page = as_admin.get(row.get_absolute_url()).text
     assert "Nothing is stored yet." in page
     assert "m-refA" in page
@@ -57,7 +54,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     assert not TestSet.objects.filter(slug="set-en-de").exists()
     as_admin.post(row.get_absolute_url())
     assert as_admin.get(row.get_absolute_url()).text.count("waits for a worker") == 1
-    waiting.work_off()
+    working.work_off(waiting.imports)
     row.refresh_from_db()
     assert (row.state, bytes(row.content)) == (State.STORED, b"")
     page = as_admin.get(row.get_absolute_url()).text
@@ -69,7 +66,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
 def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path) -> None:
     wrong = {"human-scores/en-de.mqm.seg.score": "A\tx\n", "documents/en-de.docs": "a b c\n"}
     as_admin.post(PAGE, {"archive": archive(tmp_path, **wrong)})
-    waiting.work_off()
+    working.work_off(waiting.imports)
     row = DatasetImport.objects.get()
     assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
     page = as_admin.get(row.get_absolute_url()).text
@@ -78,7 +75,7 @@ def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path
     lines = as_admin.get(f"{row.get_absolute_url()}?problems").text.splitlines()
     assert [line.split("\t")[0] for line in lines[:2]] == ["error", "error"]
     as_admin.post(row.get_absolute_url())
-    waiting.work_off()
+    working.work_off(waiting.imports)
     assert not Campaign.objects.filter(study="set").exists()
 
 
@@ -97,7 +94,7 @@ def test_the_files_of_a_folder_are_chosen_together(
     if has_script:
         data["path"] = [str(path.relative_to(tmp_path)) for path in paths]
     as_admin.post(PAGE, data)
-    waiting.work_off()
+    working.work_off(waiting.imports)
     row = DatasetImport.objects.get()
     assert row.state == State.CHECKED, row.report
     (found,) = row.found["sets"]
@@ -145,10 +142,10 @@ def test_nobody_adds_to_the_test_set_of_another(
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         relative = [str(path.relative_to(tmp_path / name)) for path in paths]
         client.post(PAGE, {**files, "path": relative})
-        waiting.work_off()
+        working.work_off(waiting.imports)
         row = DatasetImport.objects.latest("pk")
         client.post(row.get_absolute_url())
-        waiting.work_off()
+        working.work_off(waiting.imports)
     row.refresh_from_db()
     assert row.state == State.REFUSED
     assert "is not shared with you" in json.dumps(row.report)
@@ -160,7 +157,7 @@ def test_programs_try_and_store(as_admin: Client, tmp_path: Path) -> None:
     assert answer.status_code == 202
     first = answer.json()
     assert first["state"] == "checking"
-    waiting.work_off()
+    working.work_off(waiting.imports)
     first = as_admin.get(f"{API}{first['id']}/").json()
     assert (first["state"], first["stored"]) == ("checked", {})
     assert first["found"]["sets"][0]["campaigns"][0]["judgments"] == 3
@@ -170,7 +167,7 @@ def test_programs_try_and_store(as_admin: Client, tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     data = {"archive": archive(tmp_path / "again"), "human": ["mqm"], "language_pair": "en-de"}
     second = as_admin.post(API, data).json()
-    waiting.work_off()
+    working.work_off(waiting.imports)
     second = as_admin.get(f"{API}{second['id']}/").json()
     assert second["state"] == "stored"
     assert [each["slug"] for each in second["stored"]["sets"][0]["campaigns"]] == ["set-en-de-mqm"]
@@ -182,13 +179,13 @@ def test_published_sets_come_in_on_a_page_and_by_programs(as_admin: Client, data
     assert 'value="wmt23-meta-en-de"' in page
     assert 'value="graham2015-cs-en"' in page
     answer = as_admin.post("/datasets/", {"dataset": "length-control-en-de"})
-    waiting.work_off()
+    working.work_off(waiting.imports)
     row = DatasetImport.objects.get()
     assert answer["Location"] == row.get_absolute_url()
     assert row.found["sets"][0]["segments"] == 200
     assert as_admin.post("/datasets/", {"dataset": "nope"})["Location"] == "/datasets/"
     begun = as_admin.post(SETS, {"dataset": "length-control"}, "application/json").json()
-    waiting.work_off()
+    working.work_off(waiting.imports)
     done = as_admin.get(f"{SETS}{begun['id']}/").json()
     assert done["state"] == "stored"
     assert TestSet.objects.get(slug="isometric-en-de").systems.count() == 6
@@ -201,7 +198,7 @@ def test_a_set_that_is_not_on_the_server_is_refused(
     settings.DATA_DIR = tmp_path
     assert "not on this server" in as_admin.get("/datasets/").text
     as_admin.post(SETS, {"dataset": "wmt17"}, "application/json")
-    waiting.work_off()
+    working.work_off(waiting.imports)
     row = DatasetImport.objects.get()
     assert row.state == State.REFUSED
     assert "no such folder of a language pair" in row.report[0][1]
@@ -211,7 +208,7 @@ def test_an_import_that_nobody_confirms_expires(
     as_admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_admin.post(PAGE, {"archive": archive(tmp_path)})
-    waiting.work_off()
+    working.work_off(waiting.imports)
     row = DatasetImport.objects.get()
     monkeypatch.setattr(waiting, "EXPIRES", -waiting.EXPIRES)
     as_admin.post(SETS, {"dataset": "wmt15-cs-en"}, "application/json")
@@ -220,6 +217,40 @@ def test_an_import_that_nobody_confirms_expires(
     as_admin.post(row.get_absolute_url())
     row.refresh_from_db()
     assert row.state == State.EXPIRED
+
+
+def test_whoever_lost_the_import_stores_nothing(
+    as_admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_admin.post(API, {"archive": archive(tmp_path)})
+    monkeypatch.setattr(waiting, "finish", lambda *_, **__: False)
+    assert working.do_one(waiting.imports)
+    assert not TestSet.objects.filter(slug="set-en-de").exists()
+
+
+def test_an_import_that_kills_its_workers_is_refused(as_admin: Client, tmp_path: Path) -> None:
+    as_admin.post(API, {"archive": archive(tmp_path)})
+    past = timezone.now() - timedelta(seconds=1)
+    for status in ("queued", "queued", "failed"):
+        DatasetImport.objects.update(status="running", owner="x.1.1", expires_at=past)
+        reconciling.reconcile()
+        assert DatasetImport.objects.get().status == status
+    row = DatasetImport.objects.get()
+    assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
+    assert "Its worker stopped answering." in as_admin.get(row.get_absolute_url()).text
+
+
+def test_an_unexpected_error_refuses_the_import(
+    as_admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    as_admin.post(API, {"archive": archive(tmp_path)})
+    monkeypatch.setattr(waiting, "summary", fail)
+    working.work_off(waiting.imports)
+    row = DatasetImport.objects.get()
+    assert (row.state, row.report) == (State.REFUSED, [["error", waiting.FAILED, []]])
 
 
 def test_a_name_that_no_database_takes_is_refused(as_admin: Client, tmp_path: Path) -> None:
@@ -236,7 +267,7 @@ def test_a_name_that_no_database_takes_is_refused(as_admin: Client, tmp_path: Pa
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             into.write(path, path.relative_to(tmp_path))
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
-    waiting.work_off()
+    working.work_off(waiting.imports)
     row = DatasetImport.objects.get()
     assert (row.state, row.found["sets"]) == (State.REFUSED, [])
     assert "the system name contains U+0000 (NUL)" in row.report[0][1]
@@ -256,7 +287,7 @@ def test_what_a_folder_lacks_is_said(as_admin: Client, tmp_path: Path) -> None:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             into.write(path, path.relative_to(tmp_path))
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
-    waiting.work_off()
+    working.work_off(waiting.imports)
     page = as_admin.get(DatasetImport.objects.get().get_absolute_url()).text
     assert "sources are marked as not published" in page
     assert "it holds no score at all" in page
@@ -267,7 +298,7 @@ def test_an_archive_of_something_else_is_called_by_its_name(as_admin: Client) ->
     with zipfile.ZipFile(buffer, "w") as into:
         into.writestr("README", "nothing")
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("other.zip", buffer.getvalue())})
-    waiting.work_off()
+    working.work_off(waiting.imports)
     row = DatasetImport.objects.get()
     assert row.state == State.REFUSED
     assert row.report[0][1].startswith("other: no folder in the layout")

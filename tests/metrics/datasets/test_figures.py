@@ -15,12 +15,12 @@ from annotation.imports import tables
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, TestSet
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft
-from dashboards.analyses import whatif
-from dashboards.analyses.correlations import DEFAULT, asked
-from dashboards.selectors import human_scores
+from dashboards.correlations.document import DEFAULT, asked
+from dashboards.panel.human import human_scores
+from dashboards.whatif import document as whatif
 from metrics import datasets
 from metrics.models import ConfiguredMetric
-from tests.dashboards.test_correlations import score
+from tests.dashboards.correlations.test_correlations import score
 
 # README of the data: against MQM over 12 MT systems, r over systems and over 5,520 outputs.
 WMT23 = {

@@ -23,7 +23,7 @@ from annotation.models import (
     TestSet,
 )
 from annotation.models.corpus import NO_SOURCE
-from metaeval import EvalSet, EvalSetScores, write_evalset
+from metaeval.files import EvalSet, EvalSetScores, write_evalset
 from metrics.models import ConfiguredMetric
 from metrics.scores import system_scores
 from tests.annotation.test_exports import direct, wipe
@@ -160,7 +160,7 @@ def test_everything_of_a_folder_is_stored(db: None, tmp_path: Path, capsys: Any)
     }  # fmt: skip
     z = Campaign.objects.get(slug="set-en-de-wmt-z")
     assert list(z.published_scores.values_list("system__name", "value")) == [("A", 0.5)]
-    assert "1 metrics, 1 of them new" in capsys.readouterr().out
+    assert "1 metric, 1 of them new" in capsys.readouterr().out
     (measure,) = system_scores(test_set).measures.values()
     assert measure.label == "m-refA (imported)"
     # `Z.1-x` has no second output, so the score of it is left out.
@@ -182,7 +182,7 @@ def test_the_same_again_changes_nothing(db: None, tmp_path: Path, capsys: Any) -
 def test_a_dry_run_stores_nothing(db: None, tmp_path: Path, capsys: Any) -> None:
     call_command("import_mtme", written(tmp_path), dry_run=True)
     said = capsys.readouterr().out
-    assert "set-en-de: 3 segments, 3 systems, 2 human scores, 1 metrics." in said
+    assert "set-en-de: 3 segments, 3 systems, 2 human scores, 1 metric." in said
     assert "Dry run: nothing was stored." in said
     assert not TestSet.objects.exists()
 

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.models import Item
 from annotation.uploads import Report
-from metaeval import EvalSet, EvalSetScores
+from metaeval.files import EvalSet, EvalSetScores
 from metrics.datasets import mtme
 from tests.metrics.datasets.test_mtme import rating, small, written
 
@@ -76,7 +76,7 @@ def test_errors_without_a_place_are_marked_and_told(tmp_path: Path) -> None:
     draft, report = read(small(human_scores={}, ratings={"mqm": one}), tmp_path)
     (span,) = draft.campaigns[0].judgments[0].spans
     assert (span.side, span.start, span.end) == ("target", 0, 4)
-    assert "1 errors have no place in their text" in str(report.warnings[0])
+    assert "1 error has no place in the text" in str(report.warnings[0])
 
 
 def test_merged_ratings_stand_for_those_of_single_raters(tmp_path: Path) -> None:

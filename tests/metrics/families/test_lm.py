@@ -8,8 +8,8 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel, GPT2Tokenizer
 
-from metrics import encoders
 from metrics.base import MetricError
+from metrics.encoding import encoders
 from metrics.families import lm
 from metrics.families.xmoverscore.scorer import couple
 from tests.metrics.families.mover import checkpoints

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from metrics import embeddings, encoders
 from metrics.base import SegmentInput
+from metrics.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import make
 
@@ -72,7 +72,7 @@ def test_at_most_1_2_tokens_are_computed_per_real_token(
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     texts = [row[side] for row in rows for side in ("source", "reference")]
     folder = small.bert(tmp_path / "mbert", texts[:40], layers=1)
-    embeddings.embed(encoders.get(str(folder)), texts, [1])
+    token_vectors.embed(encoders.get(str(folder)), texts, [1])
     computed = sum(len(batch) * max(map(len, batch)) for batch in seen)
     real = sum(len(ids) for batch in seen for ids in batch)
     assert computed <= 1.2 * real

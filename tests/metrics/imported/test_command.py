@@ -29,7 +29,7 @@ def test_dry_run_then_import(world: World, file: str) -> None:
     assert "Dry run: nothing was stored." in told
     assert not MetricImport.objects.exists()
     told = run("harbour", file, "--metric", "TER", "--lower-is-better", "TER", "--name", "TER=T")
-    assert "Imported 1 metric: 1 scores of outputs, 0 of systems." in told
+    assert "Imported 1 metric: 1 score of outputs, 0 of systems." in told
     assert [row.metric for row in MetricImport.objects.all()] == ["imported-t-lower"]
     again = run("harbour", file, "--metric", "TER", "--lower-is-better", "TER", "--name", "TER=T")
     assert "Nothing changed" in again
@@ -41,7 +41,7 @@ def test_dry_run_then_import(world: World, file: str) -> None:
         (["nowhere", "FILE"], "There is no test set 'nowhere'"),
         (["harbour", "/nowhere.tsv"], "/nowhere.tsv: No such file"),
         (["harbour", "FILE", "--column", "x"], "write COLUMN=FIELD"),
-        (["harbour", "FILE", "--metric", "BLEU"], "1 errors; nothing was stored"),
+        (["harbour", "FILE", "--metric", "BLEU"], "1 error; nothing was stored"),
     ],
 )
 def test_refusals(world: World, file: str, arguments: list[str], wanted: str) -> None:

@@ -106,7 +106,7 @@ def test_strangers_can_be_left_out_and_are_counted(world: World) -> None:
     result = checked(world, *LONG, "9\tstrong\tCOMET\t1", "1\tother\tCOMET\t1", skips_unknown=True)
     assert not result.report.errors
     told = " ".join(str(each) for each in result.report.warnings)
-    assert "1 rows of 1 segments that the test set does not have are left out: 9" in told
+    assert "1 row of 1 segment that the test set does not have left out: 9" in told
     assert "left out: other" in told
 
 
@@ -115,7 +115,7 @@ def test_rows_of_other_languages_are_left_out(world: World) -> None:
     lines = ("lp\tsystem\tmetric\tscore", "zh-en\tstrong\tB\t1", "de-en\tstrange\tB\t2")
     result = checked(world, *lines)
     assert result.metrics[0].n_systems == 1
-    assert "1 rows of other languages are left out" in str(result.report.notes[0])
+    assert "1 row is of other languages and left out" in str(result.report.notes[0])
     [told] = errors(world, lines[0], lines[2])[:1]
     assert "no row is of zh-en" in told
 

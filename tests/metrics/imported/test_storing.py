@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from django.core.exceptions import ValidationError
 
-from metrics import catalogue, imported, runs, scoring
+from metrics import catalogue, imported
 from metrics.base import MetricError
 from metrics.imported import storing
 from metrics.models import ImportedScores, MetricImport, MetricSignature
+from metrics.runs import scoring, starting
 from metrics.scores import latest_signatures, system_scores
 from tests.metrics.imported.files import names
 from tests.world import World, make_test_set
@@ -150,7 +151,7 @@ def test_lengths_tell_systems_of_one_name_apart(db: None) -> None:
 
 
 def test_it_stands_beside_our_own_and_cannot_be_run(world: World) -> None:
-    [run] = runs.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs
+    [run] = starting.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs
     scoring.work_off(run.pk, worker="test")
     imported.store(world.test_set, "chrF", row_of(world, "strong", 0.5), {"strong": 60.0})
     labels = [each.label for each in system_scores(world.test_set).measures.values()]
@@ -158,7 +159,7 @@ def test_it_stands_beside_our_own_and_cannot_be_run(world: World) -> None:
     assert "imported-chrf" not in catalogue.infos()
     assert "imported-chrf" in catalogue.infos(retired=True)
     assert not catalogue.retire("imported-chrf")
-    started = runs.start(test_set=world.test_set, metrics=["imported-chrf"], enqueue=False)
+    started = starting.start(test_set=world.test_set, metrics=["imported-chrf"], enqueue=False)
     assert started.refused == [
         "chrF (imported): its scores were computed elsewhere; it cannot be run here."
     ]

@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 
 from annotation.models import Reference, TestSet
-from metrics import preferring
-from metrics.perturbation_files import GivenFile
+from config.work import processes
 from tests.metrics import fakes
+from tests.training.doing import work_off
 from tests.training.preferences.test_starting import TEXTS, start
-from training import corpora, jobs, working
+from training.jobs import starting
 from training.models import PreferenceResult, TrainingJob
-from training.parallel import Row
-
-
-def work_off(job: TrainingJob, **how: Any) -> TrainingJob:
-    working.work_off(job.pk, worker="test", **how)
-    return TrainingJob.objects.get(pk=job.pk)
+from training.parallel import corpora
+from training.parallel.reading import Row
+from training.perturbations.files import GivenFile
+from training.preferences import judging
 
 
 def differences(metric: str, condition: str, measure: str) -> list[float]:
@@ -80,7 +78,9 @@ def test_a_worker_that_goes_leaves_whole_results_and_the_next_goes_on(
     job, _ = start(harbour, metrics=["ordered", "speechless"], conditions=["reorder", "clauses"])
     stored = PreferenceResult.objects.filter(job=job)
     # It is told to go once the first condition of the first metric is stored.
-    half = work_off(job, should_stop=lambda: stored.exists())
+    with monkeypatch.context() as stopping:
+        stopping.setattr(processes, "is_stopping", stored.exists)
+        half = work_off(job)
     assert (half.status, stored.count()) == ("queued", 2)
     before = set(stored.values_list("pk", flat=True))
     fakes.Counting.seen.clear()
@@ -93,14 +93,14 @@ def test_a_job_that_was_cancelled_meanwhile_stores_nothing_more(
     harbour: TestSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, _ = start(harbour)
-    compare = preferring.Judge.compare
+    compare = judging.Judge.compare
 
     def cancelled(self: Any, *rest: Any) -> Any:
         rows = compare(self, *rest)
-        jobs.cancel(job)
+        starting.cancel(job)
         return rows
 
-    monkeypatch.setattr(preferring.Judge, "compare", cancelled)
+    monkeypatch.setattr(judging.Judge, "compare", cancelled)
     assert work_off(job).status == "cancelled"
     assert not PreferenceResult.objects.exists()
 
@@ -108,15 +108,15 @@ def test_a_job_that_was_cancelled_meanwhile_stores_nothing_more(
 def test_two_workers_store_once(harbour: TestSet, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first was thought dead: while it scored, a second one did the whole job."""
     job, _ = start(harbour)
-    compare = preferring.Judge.compare
+    compare = judging.Judge.compare
 
     def overtaken(self: Any, *rest: Any) -> Any:
-        monkeypatch.setattr(preferring.Judge, "compare", compare)
-        TrainingJob.objects.update(status="queued", claim="")
+        monkeypatch.setattr(judging.Judge, "compare", compare)
+        TrainingJob.objects.update(status="queued", owner="")
         assert work_off(job).status == "done"
         return compare(self, *rest)
 
-    monkeypatch.setattr(preferring.Judge, "compare", overtaken)
+    monkeypatch.setattr(judging.Judge, "compare", overtaken)
     assert work_off(job).status == "done"
     assert PreferenceResult.objects.count() == 4
 
@@ -149,9 +149,9 @@ def test_source_order_by_our_own_aligner(harbour: TestSet) -> None:
 
 def test_a_condition_that_nobody_knows(harbour: TestSet) -> None:
     given = {"test_set": "harbour", "metrics": "ordered", "conditions": "upside-down"}
-    job = jobs.start(kind="preferences", name="odd", given=given, enqueue=False)
+    job = starting.start(kind="preferences", name="odd", given=given, enqueue=False)
     assert "There is no condition upside-down." in work_off(job).message
-    gone = jobs.start(
+    gone = starting.start(
         kind="preferences", name="odd", given=given | {"test_set": "gone"}, enqueue=False
     )
     assert work_off(gone).message == "There is no test set gone."

@@ -4,9 +4,9 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from annotation.models import Reference, TestSet
-from metrics.perturbation_files import GivenFile
 from tests.world import make_test_set
 from training.models import PreferenceFile, TrainingJob
+from training.perturbations.files import GivenFile
 from training.preferences import starting
 
 TEXTS = GivenFile("texts.txt", b"f e d c b a\na b c d\n\na b c\n")

@@ -1,4 +1,4 @@
-"""A training small enough for a test."""
+"""A training small enough for a test. What needs torch is imported where it is used."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.metrics.families.neural import small
-from training.kinds import Corpus
-from training.parallel import clean, read_pairs
+from training.jobs.kinds import Corpus
+from training.parallel.reading import clean, read_pairs
 from training.refreeeval.recipe import Recipe
 
 
@@ -22,6 +21,8 @@ def corpus(data_dir: Path) -> Corpus:
 
 @pytest.fixture(scope="session")
 def encoder(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> str:
+    from tests.metrics.families.neural import small
+
     texts = [text for pair in corpus.pairs for text in pair]
     return str(small.bert(tmp_path_factory.mktemp("encoder") / "bert", texts))
 

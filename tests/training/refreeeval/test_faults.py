@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import load_file
 
 from tests.small_disk import SmallDisk
-from training.kinds import Corpus, JobError, StoppedError
+from training.jobs.kinds import Corpus, JobError, StoppedError
+from training.jobs.saving import current
 from training.refreeeval import loop
 from training.refreeeval.data import prepare
 from training.refreeeval.levels import Validation, WordLevel
 from training.refreeeval.train import _take, make_metric
-from training.saving import current
 
 
 def quiet(progress: dict[str, Any]) -> None:

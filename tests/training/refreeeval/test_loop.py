@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.metrics.families.neural import small
-from training.parallel import write_pairs
+from training.parallel.reading import write_pairs
 from training.refreeeval import loop, processes, teacher
 from training.refreeeval.data import examples, prepare
 from training.refreeeval.levels import Level, SentenceLevel, WordLevel
@@ -97,7 +97,7 @@ def test_two_processes_train_as_one(recipe, corpus, calm, tmp_path):
 
 DIVERGED = """
 import torch
-from training.kinds import JobError
+from training.jobs.kinds import JobError
 from training.refreeeval import processes
 with processes.joined():
     model = torch.nn.Linear(2, 2)

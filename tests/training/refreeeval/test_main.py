@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from training.folders import held
-from training.parallel import write_pairs
+from training.jobs.folders import held
+from training.parallel.reading import write_pairs
 from training.refreeeval import __main__ as command
 
 

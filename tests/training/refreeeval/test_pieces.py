@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from metrics import encoders
-from metrics.embeddings import tokenize
+from metrics.encoding import encoders
+from metrics.encoding.token_vectors import tokenize
 from tests.metrics.families.neural import small
-from training.kinds import Corpus
-from training.parallel import clean, read_pairs
+from training.jobs.kinds import Corpus
+from training.parallel.reading import clean, read_pairs
 from training.refreeeval.pieces import Pieces
 
 ODD = [

@@ -6,11 +6,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from metrics.metric_forms import PREFIX
-from training import corpora, sweeping
+from metrics.forms.families import PREFIX
 from training.models import TrainingJob
-from training.parallel import Row
+from training.parallel import corpora
+from training.parallel.reading import Row
 from training.refreeeval.recipe import Recipe
+from training.sweeps import starting
 
 WRONG = [
     ({"c1": 1e-5, "c2": 1e-3}, "c2", "must be below c1, not 0.001 with c1 1e-05"),
@@ -104,4 +105,4 @@ def test_layers_of_a_head_are_numbers(as_researcher: Client) -> None:
 
 def test_the_table_of_alpha_is_the_papers() -> None:
     """Wu et al. 2023, table 12."""
-    assert sweeping.TABLES["alpha"] == {"alpha": (0, 5, 10, 50, 100, 500)}
+    assert starting.TABLES["alpha"] == {"alpha": (0, 5, 10, 50, 100, 500)}

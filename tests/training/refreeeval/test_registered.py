@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from annotation.models import Output, PublishedScore
-from dashboards.correlations import correlate
-from metrics import catalogue, runs, scoring
+from dashboards.correlations.agreement import correlate
+from metrics import catalogue
 from metrics.base import SegmentInput
 from metrics.models import MetricRun
+from metrics.runs import scoring
+from metrics.runs import starting as runs
+from tests.training.doing import work_off
 from tests.world import make_campaign, make_test_set
-from training import corpora, jobs, working
+from training.jobs import starting as jobs
 from training.models import TrainingJob
-from training.parallel import Row
+from training.parallel import corpora
+from training.parallel.reading import Row
 
 
 @pytest.fixture
@@ -27,7 +31,7 @@ def trained(
     job = jobs.start(
         kind="refreeeval", name="News", given=chosen.as_json(), corpora=[stored], enqueue=False
     )
-    working.work_off(job.pk, worker="test")
+    work_off(job)
     return TrainingJob.objects.get(pk=job.pk), corpus
 
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from metrics import embeddings, encoders
+from metrics.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
-from training.kinds import Corpus, JobError, StoppedError
+from training.jobs.kinds import Corpus, JobError, StoppedError
 from training.refreeeval import job, loop, teacher
 from training.refreeeval.data import Example, examples, order, prepare, swap
 from training.refreeeval.levels import find_genuine
@@ -107,7 +107,7 @@ def test_the_teacher_encodes_every_distinct_text_once(recipe, corpus, tmp_path, 
     chosen = recipe()
     found, _ = examples(prepare([corpus], chosen).train, chosen)
     seen: list[int] = []
-    embeddings.forget()
+    token_vectors.forget()
     original = encoders.Encoder.hidden_states
     monkeypatch.setattr(
         encoders.Encoder,
@@ -282,7 +282,7 @@ def test_an_untrained_encoder_is_near_chance_and_dropout_is_off(recipe, corpus):
 
 
 def test_the_job_returns_a_metric_of_the_family(recipe, corpus, tmp_path):
-    from training.kinds import Work
+    from training.jobs.kinds import Work
 
     outcome = job.run(Work(recipe(variant="fluency").as_json(), tmp_path, [corpus]))
     assert outcome.metric.family == "refreeeval"

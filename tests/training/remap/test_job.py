@@ -7,17 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrics import catalogue, encoders, runs, scoring
+from metrics import catalogue
 from metrics.base import MetricError
+from metrics.encoding import encoders
 from metrics.families.xmoverscore import mapping
 from metrics.models import MetricRun, SegmentScore
 from metrics.options import clean_all
+from metrics.runs import scoring
+from metrics.runs import starting as runs
 from tests.metrics.families.neural import small
+from tests.training.doing import work_off
 from tests.world import World, make_test_set
-from training import corpora, jobs, working
-from training.kinds import Corpus, JobError, StoppedError, Work
+from training.jobs import starting as jobs
+from training.jobs.kinds import Corpus, JobError, StoppedError, Work
 from training.models import TrainingJob
-from training.parallel import Row
+from training.parallel import corpora
+from training.parallel.reading import Row
 from training.remap import job as remap
 from training.remap.options import OPTIONS
 
@@ -155,7 +160,7 @@ def fitted(world: World, encoder: str, pairs: Pairs, settings: Any, tmp_path: Pa
         corpora=[corpus],
         enqueue=False,
     )
-    working.work_off(job.pk, worker="test")
+    work_off(job)
     return TrainingJob.objects.get(pk=job.pk)
 
 

@@ -11,9 +11,9 @@ from django.db import DatabaseError
 
 from annotation.forms.uploads import LanguageField
 from metrics import disk
-from training import corpora
 from training.forms import RESERVED
-from training.parallel import ParallelError, Row, clean, read_moses, read_pairs
+from training.parallel import corpora
+from training.parallel.reading import ParallelError, Row, clean, read_moses, read_pairs
 
 
 class Command(BaseCommand):

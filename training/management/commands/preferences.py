@@ -9,11 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import TestSet
-from metrics import catalogue, preferences
+from metrics import catalogue
 from metrics.base import MetricError
-from metrics.perturbation_files import GivenFile
-from metrics.preferences import Altered
-from metrics.preferring import Judge, Row
+from training.perturbations.files import GivenFile
+from training.preferences import altering
+from training.preferences.altering import Altered
+from training.preferences.judging import Judge, Row
 from training.remap import alignment
 
 BAR = 40
@@ -31,8 +32,8 @@ class Command(BaseCommand):
             "--metric", action="append", required=True, metavar="METRIC", help="may be repeated"
         )
         parser.add_argument(
-            "--condition", required=True, choices=preferences.CONDITIONS, metavar="CONDITION",
-            help=f"how texts are altered: {', '.join(preferences.CONDITIONS)}",
+            "--condition", required=True, choices=altering.CONDITIONS, metavar="CONDITION",
+            help=f"how texts are altered: {', '.join(altering.CONDITIONS)}",
         )  # fmt: skip
         file = parser.add_mutually_exclusive_group()
         for option, text in (
@@ -56,7 +57,7 @@ class Command(BaseCommand):
             if name not in known:
                 raise CommandError(f"There is no metric {name!r}. Known: {', '.join(known)}.")
         try:
-            altered = preferences.alter(
+            altered = altering.alter(
                 test_set,
                 condition,
                 file=_read(options["file"]),

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError
 
 from metrics.management.commands.add_metric import meaning_of, pairs_of
-from training import jobs, resuming, working
-from training.kinds import KINDS, Kind
+from training.jobs import resuming, starting, work
+from training.jobs.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
 
 POLL_SECONDS = 0.5
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         }
         if options["here"] and (left := resuming.left_by_command(**wanted)):
             return self._go_on(left, here=True)
-        job = jobs.start(**wanted, here=options["here"])
+        job = starting.start(**wanted, here=options["here"])
         self.stdout.write(f"{job.label}: job {job.pk}, {job.name}")
         return job
 
@@ -86,9 +86,9 @@ class Command(BaseCommand):
 
     def _here(self, job: TrainingJob) -> None:
         try:
-            working.work_off(job.pk, worker=resuming.worker_here(), here=True)
+            work.work_here(job)
         except KeyboardInterrupt:
-            jobs.cancel(job)
+            starting.cancel(job)
             message = "Interrupted; the job is cancelled. The same command goes on with it."
             raise CommandError(message, returncode=130) from None
         except (OperationalError, InterfaceError) as error:

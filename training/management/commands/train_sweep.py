@@ -7,8 +7,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from training import sweeping
 from training.models import ParallelCorpus
+from training.sweeps import starting
 
 
 class Command(BaseCommand):
@@ -17,22 +17,22 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("sweep", metavar="SWEEP", help="its name; a taken one gets a number")
         parser.add_argument("--corpus", action="append", required=True, help="may be repeated")
-        parser.add_argument("--table", choices=list(sweeping.TABLES), help="one of the paper's")
+        parser.add_argument("--table", choices=list(starting.TABLES), help="one of the paper's")
         parser.add_argument(
             "--vary", action="append", default=[], metavar="NAME=A,B,…", help="may be repeated"
         )
         parser.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE", help="the same for all"
         )
-        seeds = ",".join(map(str, sweeping.SEEDS))
+        seeds = ",".join(map(str, starting.SEEDS))
         parser.add_argument("--seeds", default=seeds, help=f"default: {seeds}")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            started = sweeping.start(
+            started = starting.start(
                 kind="refreeeval",
                 name=options["sweep"],
-                grid=sweeping.combine(_values(options)),
+                grid=starting.combine(_values(options)),
                 corpora=_corpora(options["corpus"]),
             )
         except ValidationError as error:
@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
 def _values(options: dict[str, Any]) -> dict[str, Sequence[Any]]:
     """The values of every setting that is given, the seed last."""
-    varied: dict[str, Sequence[Any]] = dict(sweeping.TABLES.get(options["table"] or "", {}))
+    varied: dict[str, Sequence[Any]] = dict(starting.TABLES.get(options["table"] or "", {}))
     varied |= {name: value.split(",") for name, value in _pairs(options["vary"]).items()}
     fixed = {name: [value] for name, value in _pairs(options["set"]).items()}
     seeds = {"seed": _seeds(options["seeds"])}

@@ -7,8 +7,8 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
-from metrics import encoders
 from metrics.base import MetricError, SegmentInput
+from metrics.encoding import encoders
 from metrics.families.cosine.sentences import SentenceEncoder, cosine
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import About, Mapping

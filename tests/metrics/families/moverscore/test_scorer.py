@@ -11,8 +11,9 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from metrics import embeddings, encoders, registry
+from metrics import registry
 from metrics.base import MetricError, MetricWarning, SegmentInput
+from metrics.encoding import encoders, token_vectors
 from metrics.families.moverscore.scorer import MoverScore, power_means
 from tests.metrics.families.mover import checkpoints
 from tests.metrics.families.mover.published import CHECKS
@@ -39,7 +40,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def _nothing_resident() -> None:
-    embeddings.forget()
+    token_vectors.forget()
     encoders.forget()
 
 

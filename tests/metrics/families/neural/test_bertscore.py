@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from metrics import encoders
 from metrics.base import MetricError, MetricInfo, Scores, SegmentInput
-from metrics.checkpoints import fingerprint
+from metrics.checkpoints.places import fingerprint
+from metrics.encoding import encoders
 from metrics.families.bertscore.scorer import BertScore
 from tests.metrics.families.neural import small
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from metrics import encoders
 from metrics.base import MetricError, SegmentInput, one_measure
+from metrics.encoding import encoders
 from metrics.families.bleurt.scorer import Bleurt
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import TEXTS, Run

@@ -8,8 +8,8 @@ import pytest
 import torch
 from comet import load_from_checkpoint
 
-from metrics import encoders
 from metrics.base import MetricError, SegmentInput, one_measure
+from metrics.encoding import encoders
 from metrics.families.comet import scorer
 from metrics.families.comet.scorer import Comet
 from tests.metrics.families.neural import small

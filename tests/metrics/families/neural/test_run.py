@@ -8,10 +8,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output
-from metrics import encoders
+from metrics import catalogue
+from metrics.encoding import encoders
 from metrics.models import MetricRun
+from metrics.runs import scoring
 from metrics.scores import load_scores, system_scores
 from tests.metrics.families.neural import small
+from tests.metrics.fleet import encoder
 from tests.world import World
 
 
@@ -43,12 +46,47 @@ def test_all_layers_are_kept_and_one_is_shown(world: World, models: Path) -> Non
     assert MetricRun.objects.latest("pk").reused == 8
 
 
-def test_a_missing_model_fails_with_the_way_to_get_it(world: World, models: Path) -> None:
-    with pytest.raises(CommandError):
+def test_a_missing_model_is_refused_with_the_way_to_get_it(world: World, models: Path) -> None:
+    told = StringIO()
+    with pytest.raises(CommandError, match="Not every metric was started"):
+        call_command(
+            "score", "harbour", "--metric", "bleurt-20", "--metric", "chrf", "--here",
+            stdout=StringIO(), stderr=told,
+        )  # fmt: skip
+    assert "python manage.py models --fetch lucadiliello/BLEURT-20" in told.getvalue()
+    assert [(run.metric, run.status) for run in MetricRun.objects.all()] == [("chrf", "done")]
+
+
+def test_what_cannot_be_loaded_here_fails(world: World, models: Path) -> None:
+    encoder(models / "lucadiliello/BLEURT-20")
+    with pytest.raises(CommandError, match="1 of 1 runs did not end well"):
         call_command(
             "score", "harbour", "--metric", "bleurt-20", "--here", stdout=StringIO(),
             stderr=StringIO(),
         )  # fmt: skip
     run = MetricRun.objects.get()
-    assert run.status == "failed"
-    assert "hf download lucadiliello/BLEURT-20" in run.message
+    assert (run.status, "cannot be loaded as BLEURT" in run.message) == ("failed", True)
+
+
+def test_a_run_whose_scores_exist_loads_nothing(
+    world: World, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = list(Output.objects.values_list("text", flat=True))
+    small.bert(models / "bert-base-multilingual-cased", texts, layers=12)
+
+    def score() -> MetricRun:
+        call_command("score", "harbour", "--metric", "bertscore-mbert", "--here", stdout=StringIO())
+        return MetricRun.objects.latest("pk")
+
+    first = score()
+    scoring.forget()
+    monkeypatch.setattr(catalogue, "load", None)
+    second = score()
+    assert (second.status, second.reused, second.signature) == ("done", 8, first.signature)
+    vocabulary = models / "bert-base-multilingual-cased/vocab.txt"
+    vocabulary.write_text(vocabulary.read_text() + "harbour-pilot\n")
+    monkeypatch.undo()
+    monkeypatch.setenv("TOUCHSTONE_MODELS", str(models))
+    third = score()
+    assert (third.status, third.reused) == ("done", 0)
+    assert third.signature != first.signature

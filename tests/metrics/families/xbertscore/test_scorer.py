@@ -10,7 +10,7 @@ import torch
 from bert_score.utils import get_idf_dict, get_tokenizer
 
 from metrics.base import MetricError, Scores, SegmentInput
-from metrics.embeddings import Embedded
+from metrics.encoding.token_vectors import Embedded
 from metrics.families.xbertscore.idf import UNIFORM, Weights
 from metrics.families.xbertscore.scorer import match_pairs
 from tests.metrics.families.reference_free import INPUTS, OUTPUTS, SOURCES, make, read_check
@@ -126,11 +126,11 @@ def test_idf_of_a_file_equals_that_of_bert_score(xlmr: str, tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("fresh")
 def test_values_do_not_depend_on_the_batch(xlmr: str) -> None:
-    from metrics import embeddings
+    from metrics.encoding import token_vectors
 
     metric = make("xbertscore", checkpoint=xlmr, layer=2)
     together = metric.score(INPUTS)
-    embeddings.forget()
+    token_vectors.forget()
     alone = np.vstack([metric.score([each]) for each in INPUTS])
     np.testing.assert_allclose(alone, together, atol=1e-5)
 

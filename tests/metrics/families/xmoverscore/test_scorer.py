@@ -12,13 +12,15 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertModel, BertTokenizer, GPT2LMHeadModel, GPT2Tokenizer
 
-from metrics import embeddings, encoders, options, registry, telemetry
+from metrics import options, registry
 from metrics.base import MetricError, MetricInfo, MetricWarning, SegmentInput
+from metrics.encoding import encoders, token_vectors
 from metrics.families import lm
 from metrics.families.mover import texts
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.options import FAMILY
 from metrics.families.xmoverscore.scorer import XMoverScore
+from metrics.workers import telemetry
 from tests.metrics.families.mover import checkpoints
 from tests.metrics.families.neural import small
 
@@ -50,7 +52,7 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_resident() -> None:
-    embeddings.forget()
+    token_vectors.forget()
     encoders.forget()
 
 
@@ -128,7 +130,7 @@ def test_what_a_mapping_leaves_keeps_its_digits(encoder: str, tmp_path: Path, ki
     array, rng = metric.mapping.array, np.random.default_rng(6)
     common = array if array.ndim == 1 else np.linalg.svd(array)[0][:, -1]
     states = torch.tensor(100 * common + rng.standard_normal((7, 32)), dtype=torch.float32)
-    text = embeddings.Embedded((), (), (), {2: states})
+    text = token_vectors.Embedded((), (), (), {2: states})
     expected = metric.mapping.apply(states.numpy().astype(np.float64))
     np.testing.assert_allclose(metric.task.vectors(text, "left"), expected, rtol=0, atol=1e-11)
 
@@ -166,7 +168,7 @@ def test_layers_above_are_not_computed(encoder: str) -> None:
 def test_values_do_not_depend_on_the_batch(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     metric = make(encoder)
     together = metric.score(PAIRS)
-    embeddings.forget()
+    token_vectors.forget()
     metric.encoder.budget = 1
     monkeypatch.setattr(texts, "PAIRS_PER_CHUNK", 1)
     np.testing.assert_allclose(metric.score(PAIRS[::-1])[::-1], together, atol=1e-5)

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrics import encoders, registry
+from metrics import registry
 from metrics.base import MetricError, SegmentInput
-from metrics.embeddings import embed
+from metrics.encoding import encoders
+from metrics.encoding.token_vectors import embed
 from metrics.families.yisi.core import LexicalWeights, combine, precision_recall
 from tests.metrics.families.reference_free import INPUTS, OUTPUTS, REFERENCES, SOURCES, make
 

@@ -1,0 +1,1 @@
+"""The stages of annotation for programs, under /api/."""

@@ -1,0 +1,262 @@
+"""Imports for programs: tables in, with a dry run; every problem as severity, message and place.
+
+Campaign admins only. The serializers of problems serve every import of the API.
+"""
+
+from collections import Counter
+from typing import Any, ClassVar
+
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.forms import Form
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import protocols
+from annotation.access import is_admin
+from annotation.api.parameters import TakesParameters
+from annotation.counted import counted
+from annotation.filters import FilterError
+from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
+from annotation.imports import sources
+from annotation.imports.drafts import CampaignDraft
+from annotation.imports.judgments.options import LAST_WINS
+from annotation.imports.launch import examine, launch
+from annotation.imports.sources import Reading
+from annotation.models import Campaign
+from annotation.uploads import Report, TestSetDraft
+from annotation.uploads.problems import Place, Problem
+from annotation.views.uploads import is_too_large, too_large_sentence
+
+MAX_PROBLEMS = 1_000
+
+
+class MayImport(BasePermission):
+    """Campaign admins and site admins import."""
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Check the role."""
+        return is_admin(request.user)
+
+
+class ProblemSerializer(serializers.Serializer[Problem]):
+    """Something about an import; `row` is the line in the file, from 1, a header included."""
+
+    severity = serializers.ChoiceField(choices=["error", "warning", "note"])
+    message = serializers.CharField()
+    file = serializers.CharField(source="place.file", allow_blank=True)
+    row = serializers.IntegerField(source="place.row", allow_null=True)
+    field = serializers.CharField(source="place.field", allow_blank=True)
+
+
+class RefusedSerializer(serializers.Serializer[object]):
+    """Why nothing was stored."""
+
+    error = serializers.CharField()
+    problems = ProblemSerializer(many=True, required=False)
+
+
+class TooLargeSerializer(serializers.Serializer[object]):
+    """The body is larger than imports may be; nothing was read."""
+
+    error = serializers.CharField()
+
+
+class DeniedSerializer(serializers.Serializer[object]):
+    """Why a request was not taken up."""
+
+    detail = serializers.CharField()
+
+
+REFUSALS: dict[int, Any] = {
+    400: OpenApiResponse(RefusedSerializer, "Nothing was stored: every error with its place."),
+    403: OpenApiResponse(DeniedSerializer, "Only campaign admins import."),
+    413: OpenApiResponse(TooLargeSerializer, "The body is too large."),
+    415: OpenApiResponse(DeniedSerializer, "The body is no multipart form."),
+}
+
+
+class ImportedCampaignSerializer(serializers.Serializer[object]):
+    """A campaign of an import, stored or to be stored; `kinds` counts items."""
+
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    test_set = serializers.CharField()
+    source_language = serializers.CharField()
+    target_language = serializers.CharField()
+    protocol = serializers.ChoiceField(choices=list(protocols.PROTOCOLS))
+    n_segments = serializers.IntegerField()
+    n_systems = serializers.IntegerField()
+    n_annotators = serializers.IntegerField()
+    n_items = serializers.IntegerField()
+    n_judgments = serializers.IntegerField()
+    n_published = serializers.IntegerField()
+    kinds = serializers.DictField(child=serializers.IntegerField())
+
+
+class ImportSerializer(serializers.Serializer[object]):
+    """What an import did or, in a dry run, would do; `columns` maps each to its field."""
+
+    stored = serializers.BooleanField()
+    columns = serializers.DictField(child=serializers.CharField())
+    campaigns = ImportedCampaignSerializer(many=True)
+    problems = ProblemSerializer(many=True)
+
+
+class HumanScoresRequestSerializer(serializers.Serializer[object]):
+    """Tables and what they do not say. `columns` is a JSON object of columns and fields."""
+
+    tables = serializers.ListField(child=serializers.FileField(), min_length=1)
+    dry_run = serializers.BooleanField(default=False)
+    columns = serializers.CharField(required=False, help_text='{"seg_id": "segment"}')
+    name = serializers.CharField(required=False, max_length=120)
+    source_language = serializers.CharField(required=False, max_length=20)
+    target_language = serializers.CharField(required=False, max_length=20)
+    test_set = serializers.SlugField(required=False)
+    system = serializers.CharField(required=False, max_length=120)
+
+
+class JudgmentsRequestSerializer(HumanScoresRequestSerializer):
+    """Tables of judgments and what they do not say."""
+
+    annotator = serializers.CharField(required=False, max_length=80)
+    protocol = serializers.ChoiceField(required=False, choices=list(protocols.PROTOCOLS))
+    scale = serializers.CharField(required=False, max_length=40, help_text="0-6")
+    ties = serializers.ChoiceField(required=False, choices=[LAST_WINS])
+    ends_included = serializers.BooleanField(required=False)
+    time_zone = serializers.CharField(required=False, max_length=60)
+    shown_text = serializers.ChoiceField(required=False, choices=Campaign.ShownText.choices)
+
+
+def refusal(sentence: str, problems: list[Problem]) -> Response:
+    """Return the answer to an import that cannot be stored."""
+    data = RefusedSerializer({"error": sentence, "problems": problems[:MAX_PROBLEMS]}).data
+    return Response(data, status=status.HTTP_400_BAD_REQUEST)
+
+
+def problems_of_form(form: Form) -> list[Problem]:
+    """Return what a form refuses as problems of its fields."""
+    report = Report()
+    for name, errors in form.errors.items():
+        for message in errors:
+            report.error(str(message), Place(field="" if name == NON_FIELD_ERRORS else name))
+    return report.problems
+
+
+class ImportView(TakesParameters):
+    """Reads tables by a form, as the page does."""
+
+    permission_classes = (MayImport,)
+    parser_classes = (MultiPartParser,)
+    form: ClassVar[type[TablesForm]]
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Answer a body that is no form as every other error of an import."""
+        if isinstance(exc, ParseError | FilterError):
+            return refusal(f"The request cannot be read: {exc}", [])
+        return super().handle_exception(exc)
+
+    def take(self, request: Request) -> Response:
+        """Read what was sent and, unless this is a dry run, store it."""
+        if is_too_large(request._request):
+            sentence = too_large_sentence()
+            return Response({"error": sentence}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        given = request.POST
+        form = self.form(given, request.FILES)
+        form.prefix = None  # the page has several forms, a program sends one
+        if not form.is_valid():
+            return refusal("The request cannot be read.", problems_of_form(form))
+        report = Report()
+        reading = sources.read(form.sent(), report)
+        if not report.errors:
+            examine(reading.drafts, report, user=request.user)
+        if report.errors:
+            return refusal(
+                f"{counted(len(report.errors), 'error')}; nothing was stored.", report.problems
+            )
+        if given.get("dry_run", "").lower() in ("true", "1", "yes", "on"):
+            return _answer(reading, report, is_stored=False, is_new=False)
+        return self._store(request, reading, report)
+
+    def _store(self, request: Request, reading: Reading, report: Report) -> Response:
+        try:
+            launched = launch(reading.drafts, user=request.user)
+        except ValidationError as error:
+            found = Report()
+            for message in error.messages:
+                found.error(message)
+            return refusal("Nothing was stored.", found.problems)
+        is_new = any(each.result.is_new for each in launched)
+        return _answer(reading, report, is_stored=True, is_new=is_new)
+
+
+def _answer(reading: Reading, report: Report, *, is_stored: bool, is_new: bool) -> Response:
+    data = ImportSerializer(
+        {
+            "stored": is_stored,
+            "columns": reading.fields,
+            "campaigns": [_campaign(*each) for each in reading.drafts],
+            "problems": report.problems[:MAX_PROBLEMS],
+        }
+    ).data
+    return Response(data, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+
+
+def _campaign(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
+    return {
+        "slug": campaign.slug,
+        "name": campaign.name,
+        "test_set": test_set.slug,
+        "source_language": test_set.source_language,
+        "target_language": test_set.target_language,
+        "protocol": campaign.protocol,
+        "n_segments": len(test_set.segments),
+        "n_systems": len(test_set.systems),
+        "n_annotators": len({judgment.annotator for judgment in campaign.judgments}),
+        "n_items": len(campaign.items),
+        "n_judgments": len(campaign.judgments),
+        "n_published": len(campaign.output_scores) + len(campaign.system_scores),
+        "kinds": dict(Counter(item.kind.value for item in campaign.items)),
+    }
+
+
+class JudgmentsImportView(ImportView):
+    """Tables of judgments that were collected elsewhere."""
+
+    form = JudgmentsForm
+
+    @extend_schema(
+        tags=["imports"],
+        request={"multipart/form-data": JudgmentsRequestSerializer},
+        responses={
+            200: OpenApiResponse(ImportSerializer, "A dry run, or all was stored already."),
+            201: ImportSerializer,
+            **REFUSALS,
+        },
+    )
+    def post(self, request: Request, format: str | None = None) -> Response:
+        """Import judgments: all of them or none; `dry_run` stores nothing."""
+        return self.take(request)
+
+
+class HumanScoresImportView(ImportView):
+    """Tables of published scores of segments and systems."""
+
+    form = HumanScoresForm
+
+    @extend_schema(
+        tags=["imports"],
+        request={"multipart/form-data": HumanScoresRequestSerializer},
+        responses={
+            200: OpenApiResponse(ImportSerializer, "A dry run, or all was stored already."),
+            201: ImportSerializer,
+            **REFUSALS,
+        },
+    )
+    def post(self, request: Request, format: str | None = None) -> Response:
+        """Import published human scores: all of them or none; `dry_run` stores nothing."""
+        return self.take(request)

@@ -1,0 +1,240 @@
+"""Test sets, campaigns and judgments for programs. Researchers read; nothing is written here.
+
+Annotators have no part in this API: what they rate comes from the item page alone.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import visible_campaigns
+from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
+from annotation.filters import FilterError, Filters
+from annotation.filters.rows import kept
+from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
+
+
+class SystemSerializer(serializers.ModelSerializer[System]):
+    class Meta:
+        model = System
+        fields = ("name", "length_ratio")
+
+
+class TestSetSerializer(serializers.ModelSerializer[TestSet]):
+    systems = SystemSerializer(many=True, read_only=True)
+    n_segments = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = TestSet
+        fields = (
+            "slug",
+            "name",
+            "source_language",
+            "target_language",
+            "description",
+            "n_segments",
+            "systems",
+            "created_at",
+        )
+
+
+class OutputSerializer(serializers.ModelSerializer[Output]):
+    system = serializers.CharField(source="system.name")
+    length_ratio = serializers.DecimalField(
+        source="system.length_ratio", max_digits=4, decimal_places=2
+    )
+
+    class Meta:
+        model = Output
+        fields = ("system", "length_ratio", "text")
+
+
+class SegmentSerializer(serializers.ModelSerializer[Segment]):
+    references = serializers.SerializerMethodField()
+    outputs = OutputSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Segment
+        fields = ("key", "position", "document", "source", "references", "outputs")
+
+    def get_references(self, segment: Segment) -> dict[str, str]:
+        """Name -> text."""
+        return {reference.name: reference.text for reference in segment.references.all()}
+
+
+class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+    test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True
+    )
+    systems = SystemSerializer(many=True, read_only=True)
+    n_assigned = serializers.IntegerField(read_only=True)
+    n_completed = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "slug",
+            "name",
+            "study",
+            "test_set",
+            "systems",
+            "length_ratio",
+            "shown_text",
+            "question",
+            "annotators_per_item",
+            "traps_per_annotator",
+            "trap_ratio",
+            "z_pool",
+            "seed",
+            "status",
+            "origin",
+            "opened_at",
+            "closed_at",
+            "n_assigned",
+            "n_completed",
+        )
+
+
+class SpanSerializer(serializers.ModelSerializer[ErrorSpan]):
+    class Meta:
+        model = ErrorSpan
+        fields = ("side", "start", "end", "severity", "category")
+
+
+class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
+    campaign = serializers.CharField(source="assignment.annotator.campaign.slug")
+    annotator = serializers.CharField(source="assignment.annotator.label")
+    kind = serializers.CharField(source="assignment.item.kind")
+    segment = serializers.CharField(source="assignment.item.segment.key")
+    document = serializers.CharField(source="assignment.item.segment.document")
+    system = serializers.SerializerMethodField()
+    batch = serializers.CharField(source="assignment.item.batch")
+    is_excluded = serializers.SerializerMethodField()
+    spans = SpanSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Judgment
+        fields = (
+            "campaign",
+            "annotator",
+            "kind",
+            "segment",
+            "document",
+            "system",
+            "batch",
+            "score",
+            "penalty",
+            "spans",
+            "comment",
+            "is_flagged",
+            "revision",
+            "is_current",
+            "is_excluded",
+            "started_at",
+            "submitted_at",
+            "visible_ms",
+            "active_ms",
+            "paid_ms",
+            "time_doubt",
+            "sent_together",
+        )
+
+    def get_system(self, judgment: Judgment) -> str | None:
+        """The system of an output, or of a whole document."""
+        item = judgment.assignment.item
+        system = item.output.system if item.output is not None else item.system
+        return system.name if system is not None else None
+
+    def get_is_excluded(self, judgment: Judgment) -> bool:
+        """Whether the annotator counts in no analysis."""
+        return judgment.assignment.annotator.excluded_at is not None
+
+
+@extend_schema(tags=["test sets"])
+class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
+    """Test sets with their systems; `segments` pages through texts and outputs."""
+
+    __test__: ClassVar[bool] = False
+    paged = ("list", "segments")
+    serializer_class = TestSetSerializer
+    lookup_field = "slug"
+    queryset = (
+        TestSet.objects.annotate(n_segments=Count("segments"))
+        .prefetch_related("systems")
+        .order_by("slug")
+    )
+
+    @extend_schema(responses=SegmentSerializer(many=True))
+    @action(detail=True)
+    def segments(self, request: Request, slug: str, format: str | None = None) -> Response:
+        """Segments in order, each with references and all outputs."""
+        rows = Segment.objects.filter(test_set=self.get_object()).order_by("position")
+        page: Any = self.paginate_queryset(
+            rows.prefetch_related("references", "outputs__system")  # type: ignore[arg-type]
+        )
+        return self.get_paginated_response(SegmentSerializer(page, many=True).data)
+
+
+@extend_schema(tags=["campaigns"])
+class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
+    """Campaigns that the user may read, with their settings and progress."""
+
+    serializer_class = CampaignSerializer
+    lookup_field = "slug"
+    queryset = (
+        Campaign.objects.annotate(
+            n_assigned=Count("annotators__assignments"),
+            n_completed=Count("annotators__assignments__completed_at"),
+        )
+        .select_related("test_set")
+        .prefetch_related("systems")
+        .order_by("slug")
+    )
+
+    def get_queryset(self) -> QuerySet[Campaign]:
+        """Leave out what the user may not read."""
+        return super().get_queryset().filter(pk__in=visible_campaigns(self.request.user))
+
+
+@extend_schema(tags=["judgments"])
+class JudgmentViewSet(TakesParameters, mixins.ListModelMixin, viewsets.GenericViewSet[Judgment]):
+    """Every judgment with its history, oldest first; `?campaign=slug` for one campaign.
+
+    Filters leave judgments of that campaign out; without a campaign they are refused.
+    """
+
+    takes: ClassVar[Mapping[str, Texts]] = {
+        "list": {"campaign": "The short name of a campaign."} | dict(LEAVING_OUT)
+    }
+    serializer_class = JudgmentSerializer
+    queryset = (
+        Judgment.objects.select_related(
+            "assignment__annotator__campaign",
+            "assignment__item__segment",
+            "assignment__item__output__system",
+            "assignment__item__system",
+        )
+        .prefetch_related("spans")
+        .order_by("pk")
+    )
+
+    def get_queryset(self) -> QuerySet[Judgment]:
+        """Filter by campaign; leave out campaigns that the user may not read."""
+        visible = visible_campaigns(self.request.user)
+        rows = super().get_queryset().filter(assignment__annotator__campaign__in=visible)
+        query = self.request.query_params
+        filters, slug = Filters.from_query(query), query.get("campaign")
+        if not slug and filters.words:
+            raise FilterError(f"{'; '.join(filters.words)}: filters need a campaign")
+        if not slug:
+            return rows
+        campaign = visible.filter(slug=slug).first()
+        if campaign is None:
+            raise FilterError(f"campaign: there is none {slug!r} that you may read")
+        return kept(rows.filter(assignment__annotator__campaign=campaign), campaign, filters)

@@ -1,0 +1,1 @@
+"""From an annotator's screen to the stored judgment."""

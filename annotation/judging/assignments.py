@@ -1,0 +1,133 @@
+"""Stage 3: let annotators in, tell them how far they are, and show them their own answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from annotation import pool
+from annotation.access import ANNOTATOR
+from annotation.entry.tokens import hash_token
+from annotation.judging.screens import RATED_TEXT, Text, current_judgment, is_editable, text
+from annotation.models import Annotator, Assignment, Campaign
+
+
+@dataclass(frozen=True)
+class RatedItem:
+    """A line of an annotator's own history."""
+
+    public_id: UUID
+    place: int
+    rated: Text
+    score: int | None
+    penalty: float | None
+    is_flagged: bool
+    comment: str
+    submitted_at: datetime | None
+    is_editable: bool
+
+
+def find_by_token(token: str, *, lock: bool = False) -> Annotator | None:
+    """Return the annotator whose personal link carries the token, if it may sign anyone in.
+
+    A link is a password, so it opens no account that can do more than rate. With `lock`, nobody
+    who comes by an access link takes the place before the transaction ends.
+    """
+    if lock:
+        campaigns = Campaign.objects.select_for_update(of=("self",))
+        campaigns.filter(annotators__token_hash=hash_token(token)).first()
+    annotator = (
+        Annotator.objects.select_related("campaign", "user")
+        .filter(token_hash=hash_token(token), user__is_active=True)
+        .filter(Q(token_expires_at=None) | Q(token_expires_at__gt=timezone.now()))
+        .first()
+    )
+    return annotator if annotator and only_rates(annotator.user) else None
+
+
+def is_expired(token: str) -> bool:
+    """Whether the token belongs to a personal link whose time is over."""
+    return Annotator.objects.filter(
+        token_hash=hash_token(token), token_expires_at__lte=timezone.now()
+    ).exists()
+
+
+def only_rates(user: User | None) -> bool:
+    """Whether an account can do nothing but rate, so that a link may open it."""
+    return (
+        user is not None
+        and not (user.is_staff or user.is_superuser)
+        and not user.groups.exclude(name=ANNOTATOR).exists()
+    )
+
+
+def find_annotator(*, user: User, slug: str) -> Annotator | None:
+    """Return the part that a user has in a campaign, with the campaign loaded (one query)."""
+    return (
+        Annotator.objects.select_related("campaign__test_set", "access_link")
+        .filter(user=user, campaign__slug=slug)
+        .first()
+    )
+
+
+def first_open(annotator: Annotator) -> UUID | None:
+    """Return the address of the first item, in the annotator's order, that is not yet rated.
+
+    In a pool the next screen is claimed if there is none.
+    """
+    found = _first_open(annotator)
+    if found is None:
+        pool.give_next(annotator=annotator)
+        found = _first_open(annotator)
+    return found
+
+
+def _first_open(annotator: Annotator) -> UUID | None:
+    return (
+        annotator.assignments.filter(completed_at=None, released_at=None)
+        .order_by("position")
+        .values_list("public_id", flat=True)
+        .first()
+    )
+
+
+def rated_items(annotator: Annotator) -> QuerySet[Any, Any]:
+    """Return the rows behind an annotator's own history, the last item first."""
+    return (
+        Assignment.objects.filter(annotator=annotator)
+        .annotate(current=current_judgment())
+        .filter(current__isnull=False)
+        .order_by("-position")
+        .values(
+            "public_id",
+            "position",
+            "completed_at",
+            rated_text=RATED_TEXT,
+            score=F("current__score"),
+            penalty=F("current__penalty"),
+            is_flagged=F("current__is_flagged"),
+            comment=F("current__comment"),
+            submitted_at=F("current__submitted_at"),
+        )
+    )
+
+
+def rated_item(row: Mapping[str, Any], campaign: Campaign) -> RatedItem:
+    """Turn a row of `rated_items` into a line of the history page."""
+    given = Assignment(completed_at=row["completed_at"])
+    return RatedItem(
+        public_id=row["public_id"],
+        place=row["position"] + 1,
+        rated=text(row["rated_text"], campaign.test_set.target_language),
+        score=row["score"],
+        penalty=row["penalty"],
+        is_flagged=row["is_flagged"],
+        comment=row["comment"],
+        submitted_at=row["submitted_at"],
+        is_editable=campaign.status == Campaign.Status.OPEN and is_editable(campaign, given),
+    )

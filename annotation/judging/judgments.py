@@ -1,0 +1,254 @@
+"""Stage 4: check and store the answers of one screen: all of them, or none.
+
+Judgments are only ever added. The lock on the assignment makes submits of one item queue, on
+PostgreSQL by row and on SQLite by IMMEDIATE transactions; the unique constraints decide what the
+lock cannot see: the same key sent for two items at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.signing import BadSignature, Signer
+from django.db import IntegrityError, OperationalError, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotation import pool
+from annotation.judging.answers import Answer, check, is_same
+from annotation.judging.screens import is_editable
+from annotation.judging.timing import times_of
+from annotation.models import Assignment, Campaign, ErrorSpan, Judgment
+from annotation.pool import releases
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+START_MAX_AGE = timedelta(days=7)
+
+START_MISSING = _(
+    "The start time of this page is missing or damaged. Submit again to save the score."
+)
+START_TOO_OLD = _(
+    "This page was opened more than 7 days ago. Read the texts once more, then submit again."
+)
+NOT_YET_OPEN = _("This campaign is not open yet.")
+CLOSED = _("This campaign is closed and takes no more ratings. What you rated before is saved.")
+TOO_LATE = _("The time to change this answer is over. What you answered before is saved.")
+KEY_OF_ANOTHER_ITEM = _(
+    "This form was already sent for another item. Submit again to save the score."
+)
+
+
+class RefusedError(Exception):
+    """An answer that was not stored, with the sentence that says why."""
+
+    def __init__(self, sentence: str | Promise) -> None:
+        super().__init__(sentence)
+        self.sentence = str(sentence)
+
+
+class NotOpenError(RefusedError):
+    """The campaign takes no answers; sending again does not help."""
+
+
+class TooLateError(RefusedError):
+    """The edit window of an answer is over; sending again does not help."""
+
+
+class ConflictError(RefusedError):
+    """Another answer is stored already; sending with a fresh key and its revision replaces it."""
+
+
+def issue_start(*, user_id: int, public_id: UUID) -> str:
+    """Return a signed start time, in microseconds, good for this user and this item only.
+
+    As fine as the times of judgments: rounded, it could lie before the answer that went before.
+    """
+    microseconds = (timezone.now() - EPOCH) // timedelta(microseconds=1)
+    return _signer(user_id, public_id).sign(str(microseconds))
+
+
+def read_start(stamp: str, *, user_id: int, public_id: UUID) -> datetime:
+    """Return the time that `issue_start` signed; raises ValidationError if forged or too old."""
+    try:
+        microseconds = int(_signer(user_id, public_id).unsign(stamp))
+    except BadSignature:
+        raise ValidationError(START_MISSING) from None
+    started_at = EPOCH + timedelta(microseconds=microseconds)
+    if timezone.now() - started_at > START_MAX_AGE:
+        raise ValidationError(START_TOO_OLD)
+    return started_at
+
+
+def _signer(user_id: int, public_id: UUID) -> Signer:
+    return Signer(salt=f"annotation.judging.judgments.start:{user_id}:{public_id}")
+
+
+def refuse_unless_open(status: str) -> None:
+    """Raise NotOpenError unless a campaign with this status takes answers."""
+    if status != Campaign.Status.OPEN:
+        raise NotOpenError(NOT_YET_OPEN if status == Campaign.Status.DRAFT else CLOSED)
+
+
+def submit(*, user: User, answers: Sequence[Answer]) -> list[Judgment]:
+    """Store the answers of one screen and return them in order: all, or none.
+
+    In a pool the next screen is claimed with them. The same key again returns what it stored the
+    first time. An answer to a revision older than the current one is refused, so that nobody
+    overwrites what they have not seen.
+
+    Raises Assignment.DoesNotExist for an item of somebody else, NotOpenError for a campaign that
+    takes no answers, TooLateError after the edit window, ConflictError where the stored answer
+    differs, ValidationError for an answer that its protocol does not allow.
+    """
+    try:
+        return _store(user, answers, is_first_try=True)
+    except (IntegrityError, OperationalError):
+        # The same key was stored before, or another window claimed the next screen at the same
+        # time. Now look first, and let no claim stand in the way of the answer.
+        return _store(user, answers, is_first_try=False)
+
+
+@transaction.atomic
+def _store(user: User, answers: Sequence[Answer], *, is_first_try: bool) -> list[Judgment]:
+    assignments = _lock(user, [answer.public_id for answer in answers])
+    stored = [
+        _settle_or_make(assignments[answer.public_id], answer, len(answers), is_first_try)
+        for answer in answers
+    ]
+    _save([each for each in zip(stored, answers, strict=True) if each[0].pk is None])
+    if is_first_try:
+        pool.claim(stored[0].assignment.annotator)
+    return stored
+
+
+def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
+    """Lock in one order, so that two submits cannot wait for each other."""
+    rows = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("annotator__campaign__test_set", "item__output", "item__segment")
+        .filter(public_id__in=public_ids, annotator__user=user)
+        .order_by("pk")
+    )
+    found = {row.public_id: row for row in rows}
+    if len(found) < len(set(public_ids)):
+        raise Assignment.DoesNotExist
+    return found
+
+
+def _settle_or_make(
+    assignment: Assignment, answer: Answer, together: int, is_first_try: bool
+) -> Judgment:
+    """Return the judgment that stands for an answer; it is unsaved where it is a new one."""
+    check(answer, assignment)
+    same_key, current = None, None
+    # What is rated for the first time need not be looked for: the constraints would tell.
+    if assignment.completed_at is not None or not is_first_try:
+        same_key, current = _stored(assignment, answer.submit_key)
+    if same_key is not None:
+        return _replay(same_key, answer, assignment, current)
+    campaign = assignment.annotator.campaign
+    refuse_unless_open(campaign.status)
+    if current is not None and answer.seen != current.revision:
+        return _settle(current, answer, assignment)
+    if not is_editable(campaign, assignment):
+        raise TooLateError(TOO_LATE)
+    return _make(answer, assignment, current, together)
+
+
+def _stored(assignment: Assignment, key: UUID) -> tuple[Judgment | None, Judgment | None]:
+    """Return what the key stored before, and the current answer, in one query."""
+    rows = list(
+        Judgment.objects.filter(Q(submit_key=key) | Q(assignment=assignment, is_current=True))
+    )
+    same_key = next((row for row in rows if row.submit_key == key), None)
+    current = next(
+        (row for row in rows if row.assignment_id == assignment.pk and row.is_current), None
+    )
+    return same_key, current
+
+
+def _replay(
+    same_key: Judgment, answer: Answer, assignment: Assignment, current: Judgment | None
+) -> Judgment:
+    if same_key.assignment_id != assignment.pk or current is None:
+        raise ConflictError(KEY_OF_ANOTHER_ITEM)
+    if not is_same(answer, same_key):
+        return _settle(current, answer, assignment)
+    same_key.assignment = assignment
+    return same_key
+
+
+def _settle(current: Judgment, answer: Answer, assignment: Assignment) -> Judgment:
+    """An unseen answer stands if the new one agrees with it; else the person has to decide."""
+    if not is_same(answer, current):
+        raise ConflictError(_differs(current, answer))
+    current.assignment = assignment
+    return current
+
+
+def _differs(current: Judgment, answer: Answer) -> str:
+    if current.score is None or current.score == answer.score:
+        return gettext(
+            "You already answered this item differently in another window. "
+            "Submit again to replace that answer with this one."
+        )
+    return gettext(
+        "You already rated this item %(old)s in another window. "
+        "Submit again to change it to %(new)s."
+    ) % {"old": current.score, "new": answer.score}
+
+
+def _make(
+    answer: Answer, assignment: Assignment, current: Judgment | None, together: int
+) -> Judgment:
+    campaign = assignment.annotator.campaign
+    # The clocks of two web servers may differ by a moment.
+    now = max(timezone.now(), answer.started_at)
+    if current is not None:
+        Judgment.objects.filter(pk=current.pk).update(is_current=False)
+    scheme = campaign.judging.spans
+    return Judgment(
+        assignment=assignment,
+        revision=current.revision + 1 if current else 1,
+        score=answer.score,
+        penalty=scheme.penalty(answer.spans) if scheme and answer.score is None else None,
+        comment=answer.comment,
+        is_flagged=answer.is_flagged,
+        submit_key=answer.submit_key,
+        started_at=answer.started_at,
+        submitted_at=now,
+        sent_together=together,
+        **times_of(answer, now=now, cap=campaign.time_cap_seconds, together=together),
+    )
+
+
+def _save(made: Sequence[tuple[Judgment, Answer]]) -> None:
+    """Store the new judgments of a screen with their spans; a statement a table, not a row."""
+    if not made:
+        return
+    judgments = Judgment.objects.bulk_create([judgment for judgment, _ in made])
+    ErrorSpan.objects.bulk_create(
+        ErrorSpan(judgment=judgment, **asdict(span))
+        for judgment, (_, answer) in zip(judgments, made, strict=True)
+        for span in answer.spans
+    )
+    assignments = [judgment.assignment for judgment in judgments]
+    for assignment in assignments:
+        if assignment.released_at is not None:
+            releases.keep_late(assignment)
+    _complete([each for each in assignments if each.completed_at is None], judgments[0])
+
+
+def _complete(assignments: Sequence[Assignment], judgment: Judgment) -> None:
+    if not assignments:
+        return
+    for assignment in assignments:
+        assignment.completed_at = judgment.submitted_at
+    pks = [assignment.pk for assignment in assignments]
+    Assignment.objects.filter(pk__in=pks).update(completed_at=judgment.submitted_at)

@@ -1,0 +1,292 @@
+"""What an annotator sees: one screen with one or more items, and nothing that they must not know.
+
+Pages of annotators are built from `ShownScreen` and its parts alone, never from rows, so that a
+template cannot show the system, the kind of an item, the ids of rows or the answers of others.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache, cached_property
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import (
+    Case,
+    F,
+    FilteredRelation,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
+from django.utils import timezone
+
+from annotation.entry.welcome import next_step
+from annotation.judging import instructions
+from annotation.judging.instructions import Prose
+from annotation.judging.progress import Progress, counts, progress_of
+from annotation.languages import direction
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    ErrorSpan,
+    Item,
+    Reference,
+)
+from annotation.protocols import Protocol, Span
+from annotation.protocols.base import SOURCE, TARGET
+
+# Stands for an annotator in a query: a number that occurs nowhere else in it.
+ANNOTATOR = 1_900_000_001
+# What is rated, whether it is an output or a text of the item itself (a control item).
+RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text with what a browser needs to set it: its language code and `ltr` or `rtl`."""
+
+    content: str
+    language: str
+    direction: str
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What a tutorial item says to the answer that was just given."""
+
+    is_right: bool
+    score: int
+    low: int
+    high: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ShownItem:
+    """All that an annotator may know of an item; the answer is their own.
+
+    `revision` is 0 and `score` None while there is no answer. `is_document` marks the rating of
+    a document as a whole. `is_editable` is False once the time to revise the answer is over.
+    """
+
+    public_id: UUID
+    place: int
+    context: Text
+    rated: Text
+    is_document: bool
+    is_practice: bool
+    is_editable: bool
+    score: int | None
+    spans: tuple[Span, ...]
+    comment: str
+    is_flagged: bool
+    revision: int
+
+
+@dataclass(frozen=True)
+class ShownScreen:
+    """One screen: `public_id` is the item that was asked for, `items` are all in order.
+
+    `span_sides` are the texts in which errors may be marked: the gray text only if it is the
+    source. `asked_first` is the address of what the annotator has to answer before rating.
+    """
+
+    public_id: UUID
+    previous_id: UUID | None
+    campaign_slug: str
+    campaign_name: str
+    campaign_status: str
+    protocol: Protocol
+    span_sides: tuple[str, ...]
+    instructions: Prose
+    question: str
+    items: tuple[ShownItem, ...]
+    feedback: Feedback | None
+    count: Callable[[], Progress] = field(repr=False)
+    asked_first: str = ""
+
+    @cached_property
+    def progress(self) -> Progress:
+        """Counted where it is shown: a submit that succeeds does not show its screen again."""
+        return self.count()
+
+    @property
+    def title(self) -> str:
+        """Where the screen stands in the annotator's order, in words."""
+        return self.progress.title(self.items[0].place, self.items[-1].place)
+
+    @property
+    def item(self) -> ShownItem:
+        """The item that was asked for."""
+        return next(item for item in self.items if item.public_id == self.public_id)
+
+
+def find_screen(*, user: User, public_id: UUID) -> ShownScreen | None:
+    """Return the screen of an item for its annotator, or None for everybody else."""
+    rows = _rows().select_related("annotator__campaign__test_set")
+    return _screen(rows.filter(public_id=public_id, annotator__user=user).first())
+
+
+def next_screen(*, annotator: Annotator) -> ShownScreen | None:
+    """Return the screen with the first item of an annotator that is not yet rated.
+
+    `annotator` comes with its campaign and test set loaded.
+    """
+    sql, params = _next_row(instructions.active())
+    real = [annotator.pk if param == ANNOTATOR else param for param in params]
+    row: Any = next(iter(Assignment.objects.raw(sql, real)), None)
+    if row is not None:
+        row.annotator = annotator
+        # SQLite has no UUIDs, and what is added to a raw query stays as it came.
+        row.previous_id = row.previous_id and UUID(str(row.previous_id))
+    return _screen(row)
+
+
+@cache
+def _next_row(language: str) -> tuple[str, tuple[Any, ...]]:
+    """Put the query together once for each active language: that takes longer than running it."""
+    rows = _rows().filter(annotator=ANNOTATOR, completed_at=None, released_at=None)
+    counted = rows.annotate(**counts("annotator"))
+    sql, params = counted.order_by("position")[:1].query.sql_with_params()
+    return sql, tuple(params)
+
+
+def current_judgment() -> FilteredRelation:
+    """The current judgment of an assignment; made anew, because a query changes it in use."""
+    return FilteredRelation("judgments", condition=Q(judgments__is_current=True))
+
+
+def _rows() -> QuerySet[Any]:
+    """Everything of an item in one row, by the same joins whatever kind the item is."""
+    segment = OuterRef("item__segment")
+    references = Reference.objects.filter(segment=segment).order_by("name").values("text")
+    before = Assignment.objects.filter(
+        annotator=OuterRef("annotator"), position__lt=OuterRef("position")
+    ).order_by("-position")
+    return Assignment.objects.annotate(
+        current=current_judgment(),
+        judgment_id=F("current__pk"),
+        score=F("current__score"),
+        comment=F("current__comment"),
+        is_flagged=F("current__is_flagged"),
+        revision=F("current__revision"),
+        kind=F("item__kind"),
+        screen=F("item__screen"),
+        rated_text=RATED_TEXT,
+        source=F("item__segment__source"),
+        reference=Subquery(references[:1]),
+        translated=instructions.translation_of("annotator__campaign", "instructions"),
+        previous_id=Subquery(before.values("public_id")[:1]),
+        previous_kind=Subquery(before.values("item__kind")[:1]),
+    )
+
+
+def _screen(row: Any) -> ShownScreen | None:
+    if row is None:
+        return None
+    campaign: Campaign = row.annotator.campaign
+    protocol = campaign.judging
+    rows = _all_rows(row)
+    spans = _spans(protocol, rows)
+    return ShownScreen(
+        public_id=row.public_id,
+        previous_id=rows[0].previous_id,
+        campaign_slug=campaign.slug,
+        campaign_name=campaign.name,
+        campaign_status=campaign.status,
+        protocol=protocol,
+        span_sides=span_sides(campaign),
+        instructions=instructions.prose(
+            campaign.instructions, row.translated, instructions.active()
+        ),
+        question=campaign.question_text,
+        items=tuple(_item(campaign, each, spans.get(each.judgment_id, ())) for each in rows),
+        feedback=_feedback(rows[0]),
+        count=lambda: progress_of(row),
+        asked_first=next_step(row.annotator),
+    )
+
+
+def _all_rows(row: Any) -> Sequence[Any]:
+    """The rows of a screen in order; a screen of its own costs no further query."""
+    if row.screen is None:
+        return [row]
+    together = _rows().filter(annotator=row.annotator_id, item__screen=row.screen)
+    return list(together.order_by("position"))
+
+
+def span_sides(campaign: Campaign) -> tuple[str, ...]:
+    """The texts in which errors may be marked."""
+    scheme = campaign.judging.spans
+    shows_source = campaign.shown_text == Campaign.ShownText.SOURCE
+    sides = scheme.sides if scheme else ()
+    return tuple(side for side in sides if side == TARGET or (side == SOURCE and shows_source))
+
+
+def _spans(protocol: Protocol, rows: Sequence[Any]) -> Mapping[int, tuple[Span, ...]]:
+    judged = [row.judgment_id for row in rows if row.judgment_id is not None]
+    if protocol.spans is None or not judged:
+        return {}
+    found: dict[int, tuple[Span, ...]] = {}
+    for span in ErrorSpan.objects.filter(judgment__in=judged).order_by("id"):
+        own = Span(span.side, span.start, span.end, span.severity, span.category)
+        found[span.judgment_id] = (*found.get(span.judgment_id, ()), own)
+    return found
+
+
+def _item(campaign: Campaign, row: Any, spans: tuple[Span, ...]) -> ShownItem:
+    return ShownItem(
+        public_id=row.public_id,
+        place=row.position + 1,
+        context=_context(campaign, source=row.source, reference=row.reference),
+        rated=text(row.rated_text, campaign.test_set.target_language),
+        is_document=row.kind == Item.Kind.DOCUMENT,
+        is_practice=row.kind == Item.Kind.TUTORIAL,
+        is_editable=is_editable(campaign, row),
+        score=row.score,
+        spans=spans,
+        comment=row.comment or "",
+        is_flagged=bool(row.is_flagged),
+        revision=row.revision or 0,
+    )
+
+
+def is_editable(campaign: Campaign, assignment: Assignment) -> bool:
+    """Whether an answer may still be given or revised, as far as the edit window goes."""
+    if assignment.completed_at is None or campaign.edit_minutes is None:
+        return True
+    return timezone.now() - assignment.completed_at < timedelta(minutes=campaign.edit_minutes)
+
+
+def _context(campaign: Campaign, *, source: str, reference: str | None) -> Text:
+    """The gray text: the first reference by name, or the source."""
+    if campaign.shown_text == Campaign.ShownText.SOURCE:
+        return text(source, campaign.test_set.source_language)
+    return text(reference, campaign.test_set.target_language)
+
+
+def text(content: str | None, language: str) -> Text:
+    """A text with the direction of its language."""
+    return Text(content or "", language, direction(language))
+
+
+def _feedback(row: Any) -> Feedback | None:
+    """What is to be said of the item before, if it was practice and has an answer."""
+    if row.previous_kind != Item.Kind.TUTORIAL:
+        return None
+    before = (
+        Assignment.objects.filter(public_id=row.previous_id)
+        .annotate(current=current_judgment())
+        .values("item__low", "item__high", "item__feedback", given=F("current__score"))
+        .get()
+    )
+    low, high, given = before["item__low"] or 0, before["item__high"], before["given"]
+    high = 100 if high is None else high
+    if given is None:
+        return None
+    return Feedback(low <= given <= high, given, low, high, before["item__feedback"])

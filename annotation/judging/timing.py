@@ -1,0 +1,45 @@
+"""Annotation time: what the server saw, what the browser reports, and what is paid."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from annotation.judging.answers import Answer
+from annotation.models import Judgment
+
+# A report may run ahead of the server's clock by a slow network, not by more.
+TOLERANCE_MS = 5_000
+MAX_MS = 2**31 - 1
+
+TimeDoubt = Judgment.TimeDoubt
+
+
+def times_of(answer: Answer, *, now: datetime, cap: int, together: int) -> dict[str, Any]:
+    """Return the time fields of a judgment; `cap` in seconds.
+
+    Reports are stored as they came, and doubted where they cannot be: nothing is computed from
+    them here.
+    """
+    passed = round((now - answer.started_at).total_seconds() * 1000)
+    return {
+        "visible_ms": _storable(answer.visible_ms),
+        "active_ms": _storable(answer.active_ms),
+        "paid_ms": paid_milliseconds(now - answer.started_at, cap=cap, together=together),
+        "time_doubt": _doubt(answer, passed),
+    }
+
+
+def paid_milliseconds(passed: timedelta, *, cap: int, together: int = 1) -> int:
+    """Return the time that is paid for one of the answers sent together; `cap` in seconds."""
+    return round(min(passed.total_seconds(), cap) * 1000 / together)
+
+
+def _storable(milliseconds: int | None) -> int | None:
+    return None if milliseconds is None else min(milliseconds, MAX_MS)
+
+
+def _doubt(answer: Answer, passed: int) -> str:
+    if answer.visible_ms is None or answer.active_ms is None:
+        return TimeDoubt.MISSING
+    if max(answer.visible_ms, answer.active_ms) > passed + TOLERANCE_MS:
+        return TimeDoubt.LONGER
+    return TimeDoubt.ORDER if answer.active_ms > answer.visible_ms + 1_000 else TimeDoubt.NONE

@@ -1,0 +1,1 @@
+"""Word of a campaign's end, by e-mail and webhook."""

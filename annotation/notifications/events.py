@@ -1,0 +1,115 @@
+"""Word of a campaign's end: once when all wanted ratings are there, once when it is closed.
+
+`Campaign.notified_at` is set by a conditional UPDATE; who sets it sends the notification. A
+campaign that lacks ratings again (reopened, or items given to somebody else) is unmarked, and
+its next completion is told again. Completion is looked for when an annotator runs out of items,
+and by every worker now and then (`work.Notifications.tidy`), which also finds what a crash left.
+"""
+
+import json
+import logging
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from annotation.models import Campaign, Notification
+from annotation.monitor import wanted
+from config.work.sending import send_on_commit
+
+logger = logging.getLogger(__name__)
+Channel = Notification.Channel
+QUEUE = "mail"
+COMPLETE, CLOSED = "complete", "closed"
+SENTENCES = {COMPLETE: "is complete", CLOSED: "is closed"}
+
+
+def wants_notice(campaign: Campaign) -> bool:
+    """Whether anybody asked to be told."""
+    return bool(campaign.notify_email or campaign.notify_webhook)
+
+
+def check_complete(campaign: Campaign) -> bool:
+    """Tell if the campaign has just become complete; return whether this call did so."""
+    if not wants_notice(campaign):
+        return False
+    done, total, is_complete = wanted(campaign)
+    row = Campaign.objects.filter(pk=campaign.pk)
+    if not is_complete:
+        row.filter(notified_at=campaign.notified_at, notified_at__isnull=False).update(
+            notified_at=None
+        )
+        return False
+    with transaction.atomic():
+        is_ours = row.filter(notified_at=None).update(notified_at=timezone.now())
+        if is_ours:
+            _tell(campaign, COMPLETE, done, total)
+    return bool(is_ours)
+
+
+def check_all() -> None:
+    """Look at every campaign that somebody wants to hear of, as every worker does now and then."""
+    for campaign in _watched():
+        check_complete(campaign)
+
+
+def _watched() -> QuerySet[Campaign]:
+    asked = ~Q(notify_email="") | ~Q(notify_webhook="")
+    return Campaign.objects.filter(asked, status=Campaign.Status.OPEN)
+
+
+def after_last_answer(campaign: Campaign) -> None:
+    """An annotator has no item left: look whether the campaign is complete.
+
+    The answer is stored; no trouble here may make it look lost.
+    """
+    try:
+        check_complete(campaign)
+    except Exception:
+        logger.exception("Campaign %s could not be checked for completion", campaign.slug)
+
+
+def tell_closed(campaign: Campaign) -> None:
+    """Tell that a campaign was closed, in the transaction that closes it."""
+    if wants_notice(campaign):
+        done, total, _ = wanted(campaign)
+        _tell(campaign, CLOSED, done, total)
+
+
+def _tell(campaign: Campaign, event: str, done: int, total: int) -> None:
+    """Ask for a notification on every channel; workers hear of it once it is stored."""
+    notice = _notice(campaign, event, done, total)
+    subject = f"{' '.join(campaign.name.split())} {SENTENCES[event]}"
+    channels = [
+        (Channel.EMAIL, campaign.notify_email, _mail_text(subject, notice)),
+        (Channel.WEBHOOK, campaign.notify_webhook, json.dumps(notice)),
+    ]
+    rows = [
+        Notification(campaign=campaign, channel=channel, subject=subject, body=body, queue=QUEUE)
+        for channel, address, body in channels
+        if address
+    ]
+    send_on_commit(Notification.objects.bulk_create(rows))
+
+
+def _notice(campaign: Campaign, event: str, done: int, total: int) -> dict[str, Any]:
+    """The body of a webhook; `id` tells a repeated delivery from a second event."""
+    return {
+        "id": str(uuid4()),
+        "event": event,
+        "campaign": campaign.slug,
+        "url": f"{settings.SITE_URL}{campaign.get_absolute_url()}",
+        "done": done,
+        "total": total,
+        "at": timezone.now().isoformat(timespec="seconds"),
+    }
+
+
+def _mail_text(subject: str, notice: dict[str, Any]) -> str:
+    return (
+        f"{subject}: {notice['done']:,} of {notice['total']:,} judgments are there.\n\n"
+        f"{notice['url']}\n"
+    )

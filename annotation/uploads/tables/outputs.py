@@ -1,0 +1,167 @@
+"""Tables of outputs: a column for each system, or a row for each output."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import PurePath
+from typing import Any
+
+from annotation.uploads.drafts import Rows, SystemDraft
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.reading import Reading
+from annotation.uploads.spellings import nfc
+from annotation.uploads.submissions import LABEL_WITH_RATIO, parse_ratio, split_label
+from annotation.uploads.tables.cells import TYPE_NAMES, Row, name_of, texts_of
+from annotation.uploads.tables.rows import Table
+from annotation.uploads.tables.segments import is_long, is_segment_table, row_keys
+
+
+def read_outputs(reading: Reading, table: Table) -> None:
+    """Append the outputs of a table: one column per system, or one row per output."""
+    wide = [column for column in table.columns if column.startswith("system:") and column[7:]]
+    place = Place(table.file, 1)
+    if is_long(table) and wide:
+        reading.report.error(
+            "a table with the column “output” has one output a row: put “system:NAME” columns into "
+            "another file",
+            place,
+        )
+    elif is_long(table):
+        _read_long(reading, table)
+    elif wide:
+        _read_wide(reading, table, wide)
+    elif not is_segment_table(table):
+        reading.report.error(
+            "the table has neither a column “source” nor “output” nor “system:NAME”; say which of "
+            "its columns is which",
+            place,
+        )
+
+
+def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
+    reading.expect(len(table.rows) * len(columns), Place(table.file))
+    # What is wrong with keys was reported with the segments, if the table holds them.
+    keys = row_keys(table, Report() if is_segment_table(table) else reading.report)
+    lines = _first_lines(keys, table)
+    for column in columns:
+        try:
+            name, ratio = split_label(column.removeprefix("system:"), reading.ratio)
+        except ValueError as error:
+            reading.report.error(str(error), Place(table.file, 1, column))
+            continue
+        texts = texts_of(reading, table, column, required=False)
+        j = len(reading.draft.systems)
+        reading.draft.places["system", j] = Place(table.file, 1, column)
+        reading.draft.systems.append(SystemDraft(name, ratio))
+        reading.draft.read_from(("output", j), Rows(table.file, column, lines))
+        _add_outputs(reading, j, keys, texts, table, column)
+
+
+def _first_lines(keys: Sequence[str | None], table: Table) -> dict[Any, int]:
+    lines: dict[Any, int] = {}
+    for key, (line, _) in zip(keys, table.rows, strict=True):
+        lines.setdefault(key, line)
+    return lines
+
+
+def _add_outputs(
+    reading: Reading,
+    j: int,
+    keys: Sequence[str | None],
+    texts: Sequence[str | None],
+    table: Table,
+    column: str,
+) -> None:
+    outputs = reading.draft.systems[j].outputs
+    for key, text, (line, _) in zip(keys, texts, table.rows, strict=True):
+        if key is None or text is None:
+            continue
+        if key in outputs:
+            _report_twice(reading, j, key, Place(table.file, line, column))
+        else:
+            outputs[key] = text
+
+
+def _report_twice(reading: Reading, j: int, key: str, place: Place) -> None:
+    draft = reading.draft
+    reading.report.error(
+        f"the output of “{draft.systems[j].label}” for segment “{key}” is there already "
+        f"({draft.place('output', j, key)})",
+        place,
+    )
+
+
+def _read_long(reading: Reading, table: Table) -> None:
+    if "segment" not in table.columns and not is_segment_table(table):
+        reading.report.error("the column “segment” is missing", Place(table.file, 1))
+        return
+    reading.expect(len(table.rows), Place(table.file))
+    keys = row_keys(table, Report() if is_segment_table(table) else reading.report)
+    texts = texts_of(reading, table, "output")
+    systems = _Systems(reading, table)
+    for key, text, (line, row) in zip(keys, texts, table.rows, strict=True):
+        j = systems.number(row, line)
+        if key is None or text is None or j is None:
+            continue
+        outputs = reading.draft.systems[j].outputs
+        if key in outputs:
+            _report_twice(reading, j, key, Place(table.file, line, "output"))
+        else:
+            outputs[key] = text
+            systems.lines[j][key] = line
+
+
+class _Systems:
+    """The systems that rows name, each once in whatever Unicode normalisation."""
+
+    def __init__(self, reading: Reading, table: Table) -> None:
+        self.reading, self.table = reading, table
+        self.numbers = {
+            (nfc(name), ratio): j
+            for j, (name, ratio) in enumerate(s.identity for s in reading.draft.systems)
+        }
+        self.lines: dict[int, dict[Any, int]] = {}
+        self.default = None if "system" in table.columns else PurePath(table.file).stem
+        if self.default is not None:
+            reading.report.note(
+                f"no column names the system: these are outputs of “{self.default}”, as the file "
+                "is called",
+                Place(table.file, 1, "output"),
+            )
+
+    def number(self, row: Row, line: int) -> int | None:
+        """Return the number of a row's system in the draft, appending new ones."""
+        place = Place(self.table.file, line)
+        identity = _system(row, self.default, self.reading.ratio, place, self.reading.report)
+        if identity is None:
+            return None
+        name, ratio = identity
+        draft = self.reading.draft
+        j = self.numbers.setdefault((nfc(name), ratio), len(draft.systems))
+        if j == len(draft.systems):
+            draft.places["system", j] = place._replace(field="system")
+            draft.systems.append(SystemDraft(name, ratio))
+        if j not in self.lines:
+            self.lines[j] = {}
+            draft.read_from(("output", j), Rows(self.table.file, "output", self.lines[j]))
+        return j
+
+
+def _system(
+    row: Row, name: str | None, default: Decimal, place: Place, report: Report
+) -> tuple[str, Decimal] | None:
+    name = name or name_of(row, "system", place._replace(field="system"), report)
+    if name is not None and LABEL_WITH_RATIO.search(name):
+        report.error(f"put the ratio of “{name}” into the column “length_ratio”",
+                     place._replace(field="system"))  # fmt: skip
+        return None
+    value = row.get("length_ratio", default)
+    place = place._replace(field="length_ratio")
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        report.error(f"“length_ratio” is {TYPE_NAMES[type(value)]}, not a number", place)
+        return None
+    try:
+        ratio = value if isinstance(value, Decimal) else parse_ratio(str(value))
+    except ValueError as error:
+        report.error(str(error), place)
+        return None
+    return None if name is None else (name, ratio)

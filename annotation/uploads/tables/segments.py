@@ -1,0 +1,105 @@
+"""Tables that list segments, each once or again with every output."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotation.uploads.drafts import Rows, SegmentDraft
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.reading import Reading
+from annotation.uploads.spellings import nfc
+from annotation.uploads.tables.cells import names_of, texts_of
+from annotation.uploads.tables.rows import Table
+
+
+def is_segment_table(table: Table) -> bool:
+    """Whether the table lists segments, not outputs alone."""
+    return "source" in table.columns
+
+
+def is_long(table: Table) -> bool:
+    """Whether every row holds one output."""
+    return "output" in table.columns
+
+
+def read_segments(reading: Reading, table: Table) -> None:
+    """Append the table's segments to the draft. Without a `segment` column rows are numbered.
+
+    A table with outputs in rows names its segments again in every row.
+    """
+    report = reading.report
+    if not table.rows:
+        report.error("the table has a header but no row", Place(table.file))
+    columns = {c: c[10:] or "A" for c in table.columns if c.split("_")[0] == "reference"}
+    if list(columns.values()).count("A") > 1:
+        report.error("“reference” and “reference_A” are the same", Place(table.file, 1))
+    reading.expect(len(table.rows) * (1 + len(columns)), Place(table.file))
+    sources = texts_of(reading, table, "source")
+    keys = row_keys(table, report)
+    documents: Sequence[str | None] = [""] * len(sources)
+    if "document" in table.columns:
+        documents = names_of(table, "document", report)
+    references = {name: texts_of(reading, table, column) for column, name in columns.items()}
+    rows = _Segments(reading, table, repeats=is_long(table))
+    for number, (key, source, document) in enumerate(zip(keys, sources, documents, strict=True)):
+        if key is not None and source is not None:
+            texts = ((name, column[number]) for name, column in references.items())
+            given = {name: text for name, text in texts if text is not None}
+            rows.add(SegmentDraft(key, source, document or "", given), table.rows[number][0])
+    rows.locate(columns)
+
+
+class _Segments:
+    """The segments of a table, each once."""
+
+    def __init__(self, reading: Reading, table: Table, *, repeats: bool) -> None:
+        self.reading, self.table, self.repeats = reading, table, repeats
+        self.lines: dict[int, int] = {}
+        self.known: dict[str, int] = {}
+
+    def add(self, segment: SegmentDraft, line: int) -> None:
+        """Append a segment; where rows repeat them, compare it with the one of its key."""
+        segments = self.reading.draft.segments
+        key = nfc(segment.key)
+        if self.repeats and key in self.known:
+            self._compare(segments[self.known[key]], segment, line)
+            return
+        self.known[key] = len(segments)
+        self.lines[len(segments)] = line
+        segments.append(segment)
+
+    def _compare(self, first: SegmentDraft, again: SegmentDraft, line: int) -> None:
+        for kind in ("source", "document", "references"):
+            if getattr(first, kind) != getattr(again, kind):
+                row = self.lines[self.known[nfc(first.key)]]
+                self.reading.report.error(
+                    f"segment “{first.key}” has another {kind.removesuffix('s')} in row {row}",
+                    Place(self.table.file, line, kind.removesuffix("s")),
+                )
+
+    def locate(self, references: dict[str, str]) -> None:
+        """Say where the texts were read."""
+        draft, file = self.reading.draft, self.table.file
+        kinds = {"key": "segment", "source": "source", "document": "document"}
+        for kind, column in kinds.items():
+            draft.read_from((kind,), Rows(file, column, self.lines))
+        for column, name in references.items():
+            draft.read_from(("reference", name), Rows(file, column, self.lines))
+
+
+def row_keys(table: Table, report: Report) -> list[str | None]:
+    """Return the segment's key of every row.
+
+    Without a `segment` column rows are numbered; where rows name several systems, so are the
+    different sources of each document.
+    """
+    if "segment" in table.columns:
+        return names_of(table, "segment", report)
+    if not (is_long(table) and "system" in table.columns):
+        return [str(number) for number in range(1, len(table.rows) + 1)]
+    numbers: dict[tuple[Any, Any], int] = {}
+    return [
+        str(
+            numbers.setdefault((str(row.get("document")), str(row.get("source"))), len(numbers) + 1)
+        )
+        for _, row in table.rows
+    ]

@@ -1,0 +1,118 @@
+"""Ways into a campaign for its annotators, and the pages between items."""
+
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.access import signed_in
+from annotation.entry import codes, throttle, welcome
+from annotation.judging import assignments
+from annotation.judging.judgments import NotOpenError, refuse_unless_open
+from annotation.judging.progress import progress
+from annotation.models import Annotator, Campaign
+from annotation.web.errors import refuse, refuse_guessing
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+DEAD_LINK_TITLE = _("This link does not work")
+DEAD_LINK = _(
+    "It is incomplete, or a newer link has replaced it. Ask the person who sent it for a new one. "
+    "What you rated before is saved."
+)
+EXPIRED_LINK_TITLE = _("This link has expired")
+EXPIRED_LINK = _(
+    "Its last day is over. Ask the person who sent it for a new one. What you rated before is "
+    "saved."
+)
+PAGE_SIZE = 100
+
+
+@never_cache
+@require_safe
+def personal_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Sign the owner of the link in, instead of whoever was signed in before."""
+    with transaction.atomic():
+        annotator = assignments.find_by_token(token, lock=True)
+        if annotator is None or annotator.user is None:
+            return _dead_link(request, token)
+        login(request, annotator.user, backend=BACKEND)
+    return redirect("annotate", slug=annotator.campaign.slug)
+
+
+def _dead_link(request: HttpRequest, token: str) -> HttpResponse:
+    if assignments.is_expired(token):
+        return refuse(request, 410, EXPIRED_LINK_TITLE, EXPIRED_LINK)
+    if until := throttle.attempt_link(request).blocked_until:
+        return refuse_guessing(request, until)
+    return refuse(request, 404, DEAD_LINK_TITLE, DEAD_LINK)
+
+
+@never_cache
+@require_safe
+@login_required
+def next_item(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go on where one was."""
+    annotator = annotator_or_404(request, slug)
+    try:
+        refuse_unless_open(annotator.campaign.status)
+    except NotOpenError as refusal:
+        return not_open_page(request, annotator.campaign.slug, refusal.sentence)
+    if address := welcome.next_step(annotator):
+        return redirect(address)
+    public_id = assignments.first_open(annotator)
+    if public_id is None:
+        return redirect("annotate-done", slug=slug)
+    return redirect("item", public_id=public_id)
+
+
+@never_cache
+@require_safe
+@login_required
+def done(request: HttpRequest, slug: str) -> HttpResponse:
+    """Thank the annotator, or send them on if items are left."""
+    annotator = annotator_or_404(request, slug)
+    how_far = progress(annotator)
+    is_open = annotator.campaign.status == Campaign.Status.OPEN
+    if is_open and (welcome.next_step(annotator) or assignments.first_open(annotator)):
+        return redirect("annotate", slug=slug)
+    context = {"campaign": annotator.campaign.name, "slug": slug, "progress": how_far}
+    context |= {"is_open": is_open, "told": codes.tell(annotator, has_more=not is_open)}
+    return render(request, "annotation/done.html", context)
+
+
+@never_cache
+@require_safe
+@login_required
+def history(request: HttpRequest, slug: str) -> HttpResponse:
+    """An annotator's own answers, with ways to revise them while the campaign is open."""
+    annotator = annotator_or_404(request, slug)
+    campaign = annotator.campaign
+    page = Paginator(assignments.rated_items(annotator), PAGE_SIZE).get_page(
+        request.GET.get("page")
+    )
+    context = {
+        "campaign": campaign.name,
+        "slug": slug,
+        "is_open": campaign.status == Campaign.Status.OPEN,
+        "page": page,
+        "items": [assignments.rated_item(row, campaign) for row in page],
+    }
+    return render(request, "annotation/history.html", context)
+
+
+def not_open_page(request: HttpRequest, slug: str, sentence: str) -> HttpResponse:
+    """409 for a campaign that takes no answers, with the way to one's own ratings."""
+    context = {"sentence": sentence, "slug": slug}
+    return render(request, "annotation/not_open.html", context, status=409)
+
+
+def annotator_or_404(request: HttpRequest, slug: str) -> Annotator:
+    annotator = assignments.find_annotator(user=signed_in(request), slug=slug)
+    if annotator is None:
+        raise Http404
+    return annotator

@@ -1,0 +1,198 @@
+"""The item page: one address that shows a screen and takes its answers.
+
+Scripts ask for JSON and get the next screen's card with the answer; browsers without scripts get
+pages and redirects. Both get the same status codes and sentences.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+from django.views.decorators.vary import vary_on_headers
+
+from annotation.access import signed_in
+from annotation.forms.judgments import JudgmentForm
+from annotation.judging import judgments, screens
+from annotation.judging.answerable import Answerable, find_answerable
+from annotation.judging.screens import ShownScreen
+from annotation.models import Assignment, Judgment
+from annotation.notifications import events
+from annotation.protocols import Layout
+from annotation.views.judging.assignments import not_open_page
+from annotation.views.judging.cards import Card, fresh_cards, kept_card, refused_card
+from annotation.views.judging.unsent import SIGNED_OUT, SIGNED_OUT_TITLE, kept_score, unsent_page
+from annotation.views.judging.welcome import ask_first
+from annotation.web.errors import wants_json
+
+
+@never_cache
+@vary_on_headers("Accept", "Cookie")
+@require_http_methods(["GET", "HEAD", "POST"])
+def item(request: HttpRequest, public_id: UUID) -> HttpResponse:
+    """Show an item to its annotator, or take the answer."""
+    if not request.user.is_authenticated:
+        return _signed_out(request)
+    is_answer = request.method == "POST"
+    find = find_answerable if is_answer else screens.find_screen
+    found: Any = find(user=signed_in(request), public_id=public_id)
+    if found is None:
+        raise Http404
+    if asked := ask_first(request, found.asked_first):
+        return asked
+    try:
+        return _take(request, found) if is_answer else _show(request, found)
+    except (judgments.NotOpenError, judgments.TooLateError) as refusal:
+        return _not_open(request, found.campaign_slug, refusal.sentence)
+
+
+def _signed_out(request: HttpRequest) -> HttpResponse:
+    if wants_json(request):
+        # The cookie may be gone with the session; the script asks once more with this one, and
+        # then learns that it is signed out instead of that its form is out of date.
+        get_token(request)
+        return JsonResponse({"error": SIGNED_OUT, "sign_in": reverse("login")}, status=401)
+    if request.method == "POST":
+        return unsent_page(request, status=401, title=SIGNED_OUT_TITLE, sentence=SIGNED_OUT)
+    return redirect_to_login(request.get_full_path())
+
+
+def _show(request: HttpRequest, screen: ShownScreen) -> HttpResponse:
+    judgments.refuse_unless_open(screen.campaign_status)
+    cards = fresh_cards(request, screen)
+    if unsent := kept_score(request.GET.get("unsent", "")):
+        cards = [
+            kept_card(card, unsent, _valid_start(request, card))
+            if card.item.public_id == screen.public_id
+            else card
+            for card in cards
+        ]
+    return _reply(request, screen, cards)
+
+
+def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
+    forms = _forms(request, asked)
+    if not all(form.is_valid() for form in forms):
+        judgments.refuse_unless_open(asked.campaign_status)
+        return _refuse(request, asked, forms, status=422)
+    try:
+        stored = judgments.submit(
+            user=signed_in(request), answers=[form.answer() for form in forms]
+        )
+    except ValidationError as error:
+        return _refuse(request, asked, forms, status=422, problem=error.messages[0])
+    except Assignment.DoesNotExist:
+        raise Http404 from None
+    except judgments.ConflictError as conflict:
+        return _refuse(request, asked, forms, status=409, problem=conflict.sentence)
+    return _go_on(request, asked.public_id, stored)
+
+
+def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
+    """One form for each item that is submitted: all of a screen, or the one asked for."""
+    together = asked.protocol.layout == Layout.TOGETHER
+    return [
+        JudgmentForm(
+            request.POST,
+            user_id=signed_in(request).pk,
+            public_id=public_id,
+            protocol=asked.protocol,
+            prefix=f"{number}-" if together else "",
+        )
+        for number, public_id in enumerate(asked.public_ids)
+    ]
+
+
+def _refuse(
+    request: HttpRequest,
+    asked: Answerable,
+    forms: Sequence[JudgmentForm],
+    *,
+    status: int,
+    problem: str = "",
+) -> HttpResponse:
+    """422: every part of a form that was right stays as it was sent. 409: the form now knows what
+    is stored, so that sending it once more changes that."""
+    # Read only now: another window may have changed the screen.
+    screen = screens.find_screen(user=signed_in(request), public_id=asked.public_id)
+    if screen is None:
+        raise Http404
+    by_item = {form.public_id: form for form in forms}
+    cards = [
+        refused_card(card, form, problem=problem, is_conflict=status == 409)
+        if (form := by_item.get(card.item.public_id))
+        else card
+        for card in fresh_cards(request, screen)
+    ]
+    return _reply(request, screen, cards, status=status)
+
+
+def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> HttpResponse:
+    annotator = stored[0].assignment.annotator
+    if not wants_json(request):
+        return redirect("annotate", slug=annotator.campaign.slug)
+    following = screens.next_screen(annotator=annotator)
+    if following is None:
+        events.after_last_answer(annotator.campaign)
+        return JsonResponse({"next": reverse("annotate-done", args=[annotator.campaign.slug])})
+    if answered in {each.public_id for each in following.items}:
+        return _stay(request, following, answered)
+    return _reply(request, following, fresh_cards(request, following))
+
+
+def _stay(request: HttpRequest, screen: ShownScreen, answered: UUID) -> HttpResponse:
+    """More of the same document is to be rated: tell the page what is saved, and what is next.
+
+    Reading time of the others starts anew.
+    """
+    cards = {card.item.public_id: card for card in fresh_cards(request, screen)}
+    saved = cards[answered]
+    return JsonResponse(
+        {
+            "next": reverse("item", args=[screen.public_id]),
+            "saved": {"item": str(answered), "score": saved.item.score, "form": saved.fields()},
+            "started": {str(each): card.started for each, card in cards.items()},
+            "done": screen.progress.done,
+        }
+    )
+
+
+def _reply(
+    request: HttpRequest, screen: ShownScreen, cards: Sequence[Card], status: int = 200
+) -> HttpResponse:
+    problems = [card for card in cards if card.problem]
+    context: dict[str, Any] = {"screen": screen, "cards": cards}
+    if not wants_json(request):
+        return render(request, "annotation/item.html", context, status=status)
+    if problems:
+        fields: dict[str, str] = {}
+        for card in cards:
+            if card.is_sent:
+                fields |= card.fields()
+        error = {"error": problems[0].problem, "field": problems[0].problem_field, "form": fields}
+        return JsonResponse(error, status=status)
+    html = render_to_string("annotation/_item.html", context, request=request)
+    return JsonResponse({"next": reverse("item", args=[screen.public_id]), "html": html})
+
+
+def _not_open(request: HttpRequest, slug: str, sentence: str) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"error": sentence}, status=409)
+    return not_open_page(request, slug, sentence)
+
+
+def _valid_start(request: HttpRequest, card: Card) -> str:
+    stamp = request.GET.get("started", "")
+    try:
+        judgments.read_start(stamp, user_id=signed_in(request).pk, public_id=card.item.public_id)
+    except ValidationError:
+        return ""
+    return stamp

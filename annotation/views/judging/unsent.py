@@ -1,0 +1,57 @@
+"""Answers of browsers without scripts that could not be taken.
+
+Two ways lead on. The page keeps all that was sent in a form, to be sent once more from there. And
+a single score stays in an address: a plain GET of the item with the score filled in, which the
+person then submits. Either way nothing is stored that nobody confirmed.
+"""
+
+from urllib.parse import urlencode
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotation.forms.judgments import parse_score
+from annotation.judging.answers import MAX_COMMENT
+
+SIGNED_OUT_TITLE = _("You are signed out")
+SIGNED_OUT = _("You are signed out, so the answer is not saved yet.")
+# A form of eight texts side by side has fewer.
+MAX_FIELDS = 100
+
+
+def kept_score(raw: str) -> str:
+    """Return the score if it is one, and nothing otherwise."""
+    try:
+        return str(parse_score(raw))
+    except ValidationError:
+        return ""
+
+
+def unsent_page(
+    request: HttpRequest, *, status: int, title: str | Promise, sentence: str | Promise
+) -> HttpResponse:
+    """Answer a refused plain form with the score and the ways to send it after all."""
+    score = kept_score(request.POST.get("score", ""))
+    back = request.path
+    if score:
+        back += "?" + urlencode({"unsent": score, "started": request.POST.get("started", "")[:200]})
+    context = {
+        "title": title,
+        "sentence": sentence,
+        "score": score,
+        "fields": _fields(request),
+        "back": back,
+        "path": request.path,
+        "sign_in": f"{reverse('login')}?{urlencode({'next': back})}",
+    }
+    return render(request, "annotation/unsent.html", context, status=status)
+
+
+def _fields(request: HttpRequest) -> list[tuple[str, str]]:
+    """What was sent, as far as an item's form sends it."""
+    sent = [(name, value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"]
+    return [(name[:40], str(value)[: 2 * MAX_COMMENT]) for name, value in sent[:MAX_FIELDS]]

@@ -1,0 +1,1 @@
+"""What the views of all apps share: refusals, parameters of addresses, lists by pages."""

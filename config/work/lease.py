@@ -1,0 +1,65 @@
+"""A claim that is kept up while its work is done, and the news that it is lost."""
+
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from django.db import connection
+
+from config.work import claims, processes
+from config.work.kinds import Kind
+from config.work.models import Work
+from config.work.periodic import Periodic
+
+BEAT_SECONDS = 2.0
+# Work that goes on for so long after its row was cancelled or given to others is ended by force.
+END_SECONDS = 4.0
+
+
+class Lease:
+    """Keeps a row until the work is done: a thread extends the claim every two seconds.
+
+    Inside a transaction there is no thread: nobody else sees the row, and nobody can take it.
+    """
+
+    def __init__(self, kind: Kind[Any], row: Work) -> None:
+        self.is_lost = False
+        self._kind, self._row = kind, row
+        self._moved_at = self._lost_at = time.monotonic()
+        self._thread = Periodic(f"claim of {kind.name} {row.pk}", BEAT_SECONDS, self._beat)
+        self._beats = not connection.in_atomic_block
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether to stop at once, and to give the row back where it is not lost."""
+        return self.is_lost or processes.is_stopping()
+
+    def progress(self) -> None:
+        """Say that the work does not hang."""
+        self._moved_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        if self._beats:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._beats:
+            self._thread.stop()
+            self._thread.join()
+
+    def _beat(self) -> None:
+        now, hang = time.monotonic(), self._kind.hang_seconds
+        if hang is not None and now - self._moved_at > hang:
+            processes.end_now(f"{self._kind.name} {self._row.pk} has not moved for {hang:g} s")
+        if self._kind.ends_at_once and processes.is_stopping():
+            processes.interrupt()
+        if not self.is_lost:
+            self._lost_at, self.is_lost = now, not claims.hold(self._row)
+        elif now - self._lost_at > END_SECONDS:
+            processes.end_now(f"{self._kind.name} {self._row.pk} is another's or cancelled")

@@ -1,0 +1,115 @@
+"""The processes of a worker: their names, the word to stop, and the end of a child.
+
+The main process consumes messages and forks children, which do the work. What is made here before
+the fork is theirs, too: the name of the worker and one shared byte that says it is stopping.
+"""
+
+import logging
+import mmap
+import os
+import secrets
+import signal
+from itertools import count
+from threading import Lock
+from typing import Any
+
+from celery.signals import worker_process_init, worker_shutting_down
+
+logger = logging.getLogger(__name__)
+
+# What the names of all processes of this worker begin with.
+NODE = secrets.token_hex(8)
+_claims = count()
+_stopping = mmap.mmap(-1, 1)
+# A child that is forked while a thread of ours talks to the database or the broker would inherit
+# locks that nobody in it ever opens.
+forking = Lock()
+os.register_at_fork(
+    before=forking.acquire, after_in_parent=forking.release, after_in_child=forking.release
+)
+
+
+class _Self:
+    """What this process knows of itself: whether it is a child, and why that one must end."""
+
+    is_child = False
+    must_end = ""
+    label = "in place"
+
+
+def name() -> str:
+    """Name this process: those of one worker begin alike."""
+    return f"{NODE}.{os.getpid()}"
+
+
+def label() -> str:
+    """Return the name of this process for people: that of its worker, as Celery has it."""
+    return _Self.label
+
+
+def call_it(label: str) -> None:
+    """Give this process its name for people."""
+    _Self.label = label
+
+
+def new_owner() -> str:
+    """Name a claim that this process makes."""
+    return f"{name()}.{next(_claims)}"
+
+
+def is_dead_child(owner: str) -> bool:
+    """Whether a claim is of a child of this worker that is no more."""
+    node, pid, _ = owner.split(".")
+    if node != NODE:
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def own_claims() -> str:
+    """What all claims of this worker's processes begin with."""
+    return f"{NODE}."
+
+
+def is_stopping() -> bool:
+    """Whether this worker was told to stop; its children know it, too."""
+    return bool(_stopping[0])
+
+
+def end_child(reason: str) -> None:
+    """Let this child end after the task in hand: its memory or GPU is beyond repair."""
+    _Self.must_end = reason
+
+
+def end_if_asked() -> None:
+    """End here and now where :func:`end_child` was called; the worker forks another child."""
+    if _Self.must_end:
+        end_now(_Self.must_end)
+
+
+def end_now(reason: str) -> None:
+    """End this process without any ado; nothing happens outside of a forked child."""
+    logger.warning("This process ends: %s", reason)
+    if _Self.is_child:
+        os._exit(1)
+
+
+def interrupt() -> None:
+    """Have what the main thread of a forked child is doing end as if it took too long."""
+    if _Self.is_child:
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+
+def _begin_child(**_: Any) -> None:
+    _Self.is_child = True
+
+
+def _stop(**_: Any) -> None:
+    _stopping[0] = 1
+
+
+worker_process_init.connect(_begin_child)
+worker_shutting_down.connect(_stop)

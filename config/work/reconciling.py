@@ -1,0 +1,113 @@
+"""The reconciliation of every worker: what dead processes held is freed, lost messages are sent.
+
+It runs in the main process, which does no work, so that a child that computes for an hour holds
+nothing up. A message goes out again only while this worker has nothing to do although rows wait
+that it could take: then the broker has lost it, and no messages pile up.
+"""
+
+import logging
+import time
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
+from celery.worker import state
+from django.db.models import Q
+
+from config.work import processes, registry, sending
+from config.work.clock import Now
+from config.work.kinds import Kind
+from config.work.models import Work
+from config.work.periodic import Periodic
+from config.work.working import due
+
+logger = logging.getLogger(__name__)
+ROUND_SECONDS = 2.0
+RESEND_SECONDS = 3.0
+# Messages that nobody gets (the broker is away) are repeated ever more rarely.
+LONGEST_WAIT = 300.0
+AT_ONCE = 16
+
+
+def reconcile(queues: Collection[str] = (), *, has_room: bool = True) -> int:
+    """Bring all rows in line; return how many messages were sent to `queues`."""
+    n_sent = 0
+    for kind in registry.every():
+        try:
+            kind.tidy()
+            _free(kind)
+            if has_room:
+                n_sent += _resend(kind, queues)
+        except Exception:
+            logger.warning("%s is looked after again", kind.name, exc_info=True)
+    return n_sent
+
+
+def _free(kind: Kind[Any]) -> None:
+    """Take from dead processes what they held: our own children, and whoever fell silent."""
+    ours = Q(owner__startswith=processes.own_claims())
+    held = kind.model._default_manager.filter(status=Work.Status.RUNNING)
+    for row in held.filter(Q(expires_at__lt=Now())):
+        kind.lost(row)
+    # Not the whole rows: what was sent to be imported is in them.
+    for pk, owner in held.filter(ours).values_list("pk", "owner"):
+        if processes.is_dead_child(owner):
+            for row in held.filter(pk=pk, owner=owner):
+                kind.lost(row)
+
+
+def _resend(kind: Kind[Any], queues: Collection[str]) -> int:
+    forgotten = Q(sent_at=None) | Q(sent_at__lt=Now() - timedelta(seconds=RESEND_SECONDS))
+    lost = due(kind, queues).filter(forgotten)
+    n_sent = 0
+    for pk, queue in lost.order_by("-priority", "pk").values_list("pk", "queue")[:AT_ONCE]:
+        if lost.filter(pk=pk).update(sent_at=Now()):
+            n_sent += sending.send(kind, pk, queue)
+    return n_sent
+
+
+class Reconciler:
+    """The rounds of one worker with so many `slots` for work from its `queues`."""
+
+    def __init__(self, queues: Collection[str], slots: int) -> None:
+        self.queues, self.slots = queues, slots
+        self._taken, self._wait, self._not_before = -1, ROUND_SECONDS, 0.0
+
+    def round(self) -> None:
+        """Reconcile; messages are sent while there is a slot for one."""
+        taken = sum(state.total_count.values())
+        if taken != self._taken:
+            self._taken, self._wait, self._not_before = taken, ROUND_SECONDS, 0.0
+        is_free = len(state.reserved_requests) < self.slots
+        has_room = is_free and time.monotonic() >= self._not_before
+        with processes.forking:
+            n_sent = reconcile(self.queues, has_room=has_room)
+        if n_sent:
+            self._not_before = time.monotonic() + self._wait
+            self._wait = min(2 * self._wait, LONGEST_WAIT)
+
+
+_threads: list[Periodic] = []
+
+
+def _begin(sender: Any, **_: Any) -> None:
+    queues = set(sender.app.amqp.queues.consume_from)
+    reconciler = Reconciler(queues, sender.controller.concurrency)
+    _threads.append(Periodic("reconciliation", ROUND_SECONDS, reconciler.round))
+    _threads[-1].start()
+
+
+def _end(**_: Any) -> None:
+    while _threads:
+        _threads.pop().stop()
+
+
+def _leave(**_: Any) -> None:
+    for kind in registry.every():
+        kind.left()
+
+
+worker_ready.connect(_begin)
+worker_shutting_down.connect(_end)
+worker_shutdown.connect(_leave)

@@ -1,0 +1,49 @@
+"""Messages: one for each row that waits. What Celery loses of them is sent again.
+
+A message too many finds nothing to do. Where the broker is away a row waits for the reconciliation.
+"""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from kombu.exceptions import OperationalError as BrokerError
+
+from config.celery import app
+from config.work import registry
+from config.work.clock import Now
+from config.work.models import Work
+
+if TYPE_CHECKING:
+    from config.work.kinds import Kind
+
+logger = logging.getLogger(__name__)
+
+
+def send_on_commit(rows: Sequence[Work]) -> None:
+    """Send a message for each of some rows of one model that wait, once they are stored."""
+    if rows:
+        transaction.on_commit(partial(_send_all, rows))
+
+
+def _send_all(rows: Sequence[Work]) -> None:
+    kind = registry.of(type(rows[0]))
+    waiting = kind.model._default_manager.filter(status=Work.Status.QUEUED)
+    waiting.filter(pk__in=[row.pk for row in rows]).update(sent_at=Now())
+    for row in rows:
+        if not send(kind, row.pk, row.queue):
+            return
+
+
+def send(kind: "Kind[Any]", pk: int, queue: str) -> bool:
+    """Send one message; whether the broker took it."""
+    task = app.tasks["work.long" if kind.is_long else "work.short"]
+    limits = {"soft_time_limit": kind.soft_seconds, "time_limit": kind.hard_seconds}
+    try:
+        task.apply_async(args=[kind.name, pk], queue=queue, **limits)
+    except (BrokerError, OSError):
+        logger.warning("%s %s waits until the broker is back", kind.name, pk, exc_info=True)
+        return False
+    return True

@@ -1,0 +1,142 @@
+"""Figures as files: one specification is drawn as SVG, PDF and PNG, or explored in the browser.
+
+Drawing holds the process for 40 to 70 ms, and the first time for half a second, so a page never
+draws: it shows what has been drawn as inline SVG, and everything else as an image whose own request
+draws it. What was drawn is kept under a hash of the specification, so it is never out of date.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+from django.core.cache import cache
+from django.http import Http404, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.http.request import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.safestring import SafeString, mark_safe
+
+from dashboards.charts import FIGURES
+from dashboards.charts.base import Document, Spec
+from dashboards.documents.state import digest
+
+# vl-convert's newest Vega-Lite, and the one in static/vendor.
+VEGA_LITE = "6.4"
+# Larger drawings stay out of the page: a page has 100 KiB.
+INLINE_BYTES = 16_000
+# So many values are never drawn so small.
+INLINE_VALUES = 1_000
+KEEP_SECONDS = 24 * 3600
+# What `Figure.image` adds to an address: it changes nothing but the address.
+MARKS = ("drawn",)
+TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+_drawing = Lock()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a page. `address` lacks its extension; `query` begins with `?` or is empty."""
+
+    name: str
+    spec: Spec
+    address: str
+    query: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.description:
+            raise ValueError(f"figure {self.name!r} has no description")
+
+    @property
+    def title(self) -> str:
+        """The heading of the drawing."""
+        return str(self.spec.get("title", ""))
+
+    @property
+    def description(self) -> str:
+        """What the figure shows, in words."""
+        return str(self.spec.get("description", ""))
+
+    @property
+    def image(self) -> str:
+        """The address of the drawing, another one for another drawing.
+
+        A page that swaps in newer numbers would else keep the image that it has loaded.
+        """
+        mark = f"drawn={digest(VEGA_LITE, self.spec)[:12]}"
+        return f"{self.address}.svg{self.query}{'&' if self.query else '?'}{mark}"
+
+    @cached_property
+    def inline(self) -> SafeString | None:
+        """The drawing as an SVG element, where it is known and small."""
+        if len(self.spec.get("data", {}).get("values", ())) > INLINE_VALUES:
+            return None
+        drawn = cache.get(_key(self.spec, "svg"))
+        if drawn is None or len(drawn) > INLINE_BYTES:
+            return None
+        # Drawn by Vega from our own specification; texts in it are escaped there.
+        return mark_safe(_for_page(drawn.decode(), self.name))  # noqa: S308
+
+
+def figures(kind: str, document: Document, address: str, query: str) -> dict[str, Figure]:
+    """Return, by name, the figures that a document has something to draw for."""
+    drawn = {name: draw(document) for name, draw in FIGURES.get(kind, {}).items()}
+    return {
+        name: Figure(name, spec, f"{address}figures/{name}", query)
+        for name, spec in drawn.items()
+        if spec
+    }
+
+
+def response(request: HttpRequest, figure: Figure, fmt: str, filename: str) -> HttpResponseBase:
+    """Answer with a figure as svg, pdf, png or json; 404 for another format."""
+    if fmt == "json":
+        return JsonResponse(figure.spec, json_dumps_params={"ensure_ascii": False})
+    if fmt not in TYPES:
+        raise Http404
+    tag = f'"{digest(figure.spec, fmt)[:20]}"'
+    if request.headers.get("If-None-Match") == tag:
+        return HttpResponseNotModified()
+    headers = {
+        "ETag": tag,
+        "Cache-Control": "private, no-cache",
+        "Content-Disposition": f'inline; filename="{filename}-{figure.name}.{fmt}"',
+    }
+    return HttpResponse(draw(figure.spec, fmt), content_type=TYPES[fmt], headers=headers)
+
+
+def draw(spec: Mapping[str, Any], fmt: str) -> bytes:
+    """Return a specification as svg, pdf or png, drawn at most once a day and process."""
+    key = _key(spec, fmt)
+    drawn: bytes | None = cache.get(key)
+    if drawn is None:
+        with _drawing:
+            drawn = _convert(dict(spec), fmt)
+        cache.set(key, drawn, KEEP_SECONDS)
+    return drawn
+
+
+def _convert(spec: dict[str, Any], fmt: str) -> bytes:
+    # Loaded with the first figure: 100 MB that most processes never need.
+    import vl_convert
+
+    if fmt == "pdf":
+        return vl_convert.vegalite_to_pdf(spec, vl_version=VEGA_LITE)
+    if fmt == "png":
+        return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
+    return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
+
+
+def _key(spec: Mapping[str, Any], fmt: str) -> str:
+    return f"figure:{fmt}:{digest(VEGA_LITE, spec)}"
+
+
+def _for_page(svg: str, name: str) -> str:
+    """Prefix ids, which drawings on one page would share, and drop the roles of single marks.
+
+    The element around it is the image and has the words.
+    """
+    svg = re.sub(r' (?:role|aria-roledescription)="[^"]*"', "", svg)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    return re.sub(r"url\(#", f"url(#{name}-", svg)

@@ -1,0 +1,1 @@
+"""The page that compares campaigns with each other and with published scores."""

@@ -1,0 +1,256 @@
+"""The comparison page: which campaigns and published columns stand side by side."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponseNotModified
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.access import researcher_required, visible_campaigns
+from annotation.exports import table_response
+from annotation.filters import FilterError, Filters
+from annotation.filters.chosen import fitted
+from annotation.filters.form import filter_choices, own_parameters
+from annotation.models import Campaign
+from annotation.web.parameters import ALL, takes
+from dashboards.compare.differences import CORRELATIONS, Column, rows_of
+from dashboards.documents import results
+from dashboards.pages.page import Page, no_document
+from dashboards.pages.selection import one_of
+from dashboards.papers import compare as papers
+from dashboards.papers import latex
+from dashboards.published import published
+from dashboards.trust.shown import comments, with_trust, worst_of
+
+MOST_COLUMNS = 6
+DATA = (
+    *("section", "statistic", "key", "label", "column", "value", "low", "high"),
+    *("difference", "difference_low", "difference_high"),
+)
+PAGE = Page("compare", "Compare", "compare", "dashboards/compare.html", DATA)
+PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "published"))
+
+
+@researcher_required
+@require_safe
+@takes(PARAMETERS)
+def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
+    """Campaigns side by side, and beside published tables; with `fmt` as json, csv or tex."""
+    filters = Filters.from_query(request.GET)
+    campaigns = _campaigns(request)
+    tables = _published(request)
+    if len(campaigns) + len(tables) > MOST_COLUMNS:
+        raise FilterError(f"campaign and published: at most {MOST_COLUMNS} columns")
+    if filters.words and not campaigns:
+        raise FilterError(f"{'; '.join(filters.words)}: published tables alone have no filters")
+    asked = [fitted(campaign, campaigns, filters) for campaign in campaigns]
+    of = one_of(request.GET, "of", list(CORRELATIONS))
+    found = [
+        with_trust(results.latest("compare", campaign, each), campaign, each)
+        for campaign, each in zip(campaigns, asked, strict=True)
+    ]
+    columns = [
+        Column(one.slug, one.name, one, result.document)
+        for one, result in zip(campaigns, found, strict=True)
+    ] + [Column(one.key, f"{one.title}, {one.label}", published=one) for one in tables]
+    result = _together(found, columns)
+    if fmt:
+        return _data(result, fmt, columns, of, filters)
+    if request.headers.get("If-None-Match") == result.tag:
+        return HttpResponseNotModified()
+    context = {
+        "page": PAGE,
+        "filters": filters,
+        "query": f"?{request.GET.urlencode()}" if request.GET else "",
+        "filter_choices": filter_choices(request.GET, campaigns, filters) if campaigns else None,
+        "result": result,
+        "document": result.document,
+        "files": request.path.removesuffix("/"),
+        "columns": columns,
+        "others": own_parameters(request.GET),
+        "section": "studies",
+        **_offers(request, campaigns, tables),
+    }
+    if result.document:
+        context |= _tables(request, columns, result.document["rows"], of)
+    response = render(request, PAGE.template, context)
+    response["ETag"] = result.tag
+    return response
+
+
+def _campaigns(request: HttpRequest) -> list[Campaign]:
+    """The campaigns asked for, in that order, or those of a study (of one length ratio).
+
+    404 for one that is not there or not the user's to see; FilterError for both.
+    """
+    for names in (("campaign", "study"), ("campaign", "length")):
+        if all(request.GET.get(name) for name in names):
+            raise FilterError(f"{' and '.join(names)} do not go together")
+    if request.GET.get("length") and not request.GET.get("study"):
+        raise FilterError("length needs a study")
+    visible = visible_campaigns(request.user).select_related("test_set")
+    slugs = list(dict.fromkeys(request.GET.getlist("campaign")))
+    if slugs:
+        by_slug = {row.slug: row for row in visible.filter(slug__in=slugs)}
+        if len(by_slug) < len(slugs):
+            raise Http404
+        return [by_slug[slug] for slug in slugs]
+    study = request.GET.get("study")
+    if not study:
+        return []
+    rows = visible.filter(study=study).exclude(status=Campaign.Status.DRAFT)
+    if not visible.filter(study=study).exists():
+        raise Http404
+    if ratio := request.GET.get("length", ""):
+        rows = rows.filter(length_ratio=_ratio(ratio))
+    return list(rows.order_by("test_set__source_language", "-length_ratio", "name")[:MOST_COLUMNS])
+
+
+def _ratio(text: str) -> Decimal:
+    try:
+        ratio = Decimal(text)
+    except InvalidOperation:
+        ratio = Decimal("NaN")
+    if not ratio.is_finite():
+        raise FilterError(f"length must be a ratio such as 0.8, not {text!r}")
+    return ratio
+
+
+def _published(request: HttpRequest) -> list[Any]:
+    keys = [key for key in dict.fromkeys(request.GET.getlist("published")) if key]
+    unknown = [key for key in keys if key not in published()]
+    if unknown:
+        raise FilterError(f"published: there is no table {', '.join(unknown)}")
+    return [published()[key] for key in keys]
+
+
+def _together(found: Sequence[results.Result], columns: Sequence[Column]) -> results.Result:
+    """One result of all, of published columns too; without any column there is no document."""
+    if not columns:
+        return results.Result(None, None, is_fresh=True)
+    return results.together(found, lambda _: _document(columns))
+
+
+def _document(columns: Sequence[Column]) -> dict[str, Any]:
+    own = [column for column in columns if column.document is not None]
+    return {
+        "columns": [
+            {
+                "key": column.key,
+                "label": column.label,
+                "source": column.published.source if column.published else "",
+                "licence": column.published.licence if column.published else "",
+                "note": column.published.note if column.published else "",
+                "human_scores": (column.document or {}).get("human_scores", ""),
+                "n_samples": (column.document or {}).get("n_samples"),
+                "test_set": (column.document or {}).get("test_set", ""),
+            }
+            for column in columns
+        ],
+        "rows": rows_of(columns),
+        "trust": worst_of([(column.document or {})["trust"] for column in own]),
+        "warnings": [
+            f"{column.label}: {warning}"
+            for column in own
+            for warning in (column.document or {})["warnings"]
+        ],
+    }
+
+
+def _data(
+    result: results.Result, fmt: str, columns: Sequence[Column], of: str, filters: Filters
+) -> HttpResponseBase:
+    if result.document is None and not result.is_fresh:
+        return no_document(result)
+    document = result.document or {"columns": [], "rows": [], "warnings": []}
+    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
+    chosen, name = filters.as_json(), filters.file_name("comparison")
+    document |= {"as_of": as_of, "is_fresh": result.is_fresh, "filters": chosen}
+    if fmt == "tex":
+        lines = _sections(columns, document["rows"], of)
+        found = papers.tables(document["columns"], lines, CORRELATIONS[of])
+        return latex.response(found, name, head=comments(document.get("trust")))
+    return table_response(fmt, name, DATA, document["rows"], document)
+
+
+def _offers(
+    request: HttpRequest, campaigns: Sequence[Campaign], tables: Sequence[Any]
+) -> dict[str, Any]:
+    """What the form offers: campaigns by study, published columns, length ratios of a study."""
+    rows = visible_campaigns(request.user).exclude(status=Campaign.Status.DRAFT)
+    study = request.GET.get("study", "")
+    ratios = rows.filter(study=study).order_by("-length_ratio") if study else rows.none()
+    chosen, shown = {one.pk for one in campaigns}, {one.key for one in tables}
+    return {
+        "offered": [
+            (row, row.pk in chosen)
+            for row in rows.select_related("test_set").order_by("study", "name")
+        ],
+        "offered_tables": [(one, one.key in shown) for one in published().values()],
+        "study": study,
+        "ratios": list(dict.fromkeys(ratios.values_list("length_ratio", flat=True))),
+    }
+
+
+def _tables(
+    request: HttpRequest, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], of: str
+) -> dict[str, Any]:
+    """Lines for the three tables of the page; correlations of the chosen statistic only."""
+    return {
+        **_sections(columns, rows, of),
+        "statistic": CORRELATIONS[of],
+        "statistics": [
+            {
+                "label": label,
+                "query": _with(request, "of", name),
+                "is_chosen": name == of,
+            }
+            for name, label in CORRELATIONS.items()
+        ],
+    }
+
+
+def _sections(
+    columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], of: str
+) -> dict[str, list[dict[str, Any]]]:
+    keys = [column.key for column in columns]
+    return {
+        "quality": _lines(rows, keys, "quality"),
+        "correlations": _lines(rows, keys, "correlations", of),
+        "systems": _lines(rows, keys, "systems"),
+    }
+
+
+def _with(request: HttpRequest, name: str, value: str) -> str:
+    query = request.GET.copy()
+    query[name] = value
+    return query.urlencode()
+
+
+def _lines(
+    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], section: str, statistic: str = ""
+) -> list[dict[str, Any]]:
+    lines: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        if row["section"] != section or (statistic and row["statistic"] != statistic):
+            continue
+        line = lines.setdefault((row["statistic"], row["key"]), {"label": row["label"]})
+        line[row["column"]] = row
+    return [
+        {
+            "label": line["label"],
+            "places": _places(line[keys[0]]["statistic"]),
+            "cells": [line[key] for key in keys],
+        }
+        for line in lines.values()
+    ]
+
+
+def _places(statistic: str) -> int:
+    """How many decimals a number is shown with."""
+    if statistic.startswith(("n_", "traps_")):
+        return 0
+    return 2 if statistic.startswith("seconds_") else 3

@@ -1,0 +1,113 @@
+"""How a document is computed: one task for each question that a page asks.
+
+While documents of other questions wait, each is computed in the order of asking. One that was just
+computed rests for as long as that took, so that a judgment every second leaves room for all others;
+after its rest the newest state counts, whatever came between.
+"""
+
+import json
+import zlib
+from datetime import timedelta
+from time import monotonic
+from typing import Any
+
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.db.models import QuerySet
+
+from annotation.once import one_computation
+from config.work.claims import after, fail, finish, retry
+from config.work.clock import Now
+from config.work.kinds import Kind
+from dashboards.documents import kinds
+from dashboards.documents.state import digest, state_of
+from dashboards.models import Analysis
+
+# Queues of what a reader waits for, and of what takes longer than that.
+QUICK, SLOW = "documents", "documents-slow"
+# A document is computed anew at most so often, and in at most half of the time.
+REST_SECONDS = 2.0
+# A failure may have passed after so long (a database that restarted, memory that was short).
+AGAIN_SECONDS = 60.0
+# Days for which documents are kept that nobody asked for anew: those of no campaign, and all.
+STATED_DAYS, KEPT_DAYS = 1, 30
+
+
+class Documents(Kind[Analysis]):
+    """Documents as a kind of work."""
+
+    name = "document"
+    model = Analysis
+    max_attempts = 3
+    soft_seconds, hard_seconds = 600, 660
+    ends_at_once = True
+
+    def choose(self, rows: QuerySet[Analysis]) -> Analysis | None:
+        """Whoever asked first is served first; before all, the verdict that all numbers carry."""
+        return rows.order_by("-priority", "not_before", "pk").first()
+
+    def do(self, row: Analysis, lease: object) -> None:
+        """Compute the document of the newest state and store it."""
+        began = monotonic()
+        basis = basis_of(row.kind, state_of(row.campaign) if row.campaign else None)
+        document = compute(row)
+        seconds = monotonic() - began
+        finish(
+            row, payload=pack(document), basis=basis, seconds=seconds, problem="",
+            as_of=after(-seconds), not_before=after(max(REST_SECONDS, seconds)),
+        )  # fmt: skip
+        forget_old()
+
+    def failed(self, row: Analysis, error: Exception) -> None:
+        """An error is told at once: it would come again."""
+        fail(row, reason(error))
+
+    def lost(self, row: Analysis) -> None:
+        """Its process ended: another one tries."""
+        times = self.max_attempts
+        retry(row, f"{times} times the process that computed it was killed or out of memory.")
+
+    def ended(self, row: Analysis) -> None:
+        """The page tells why there is nothing newer, and does not ask again for a while."""
+        told = {"problem": row.message, "not_before": after(AGAIN_SECONDS)}
+        Analysis.objects.filter(pk=row.pk).update(**told)
+
+
+documents = Documents()
+
+
+def compute(row: Analysis) -> dict[str, Any]:
+    """Return the document of a question from the data of this moment."""
+    filters = kinds.filters_of(row.kind).from_json(row.filters)
+    with one_computation():
+        return kinds.load(row.kind).compute(row.campaign, filters)
+
+
+def reason(error: BaseException) -> str:
+    """Say what went wrong."""
+    if isinstance(error, SoftTimeLimitExceeded):
+        return f"It took longer than {Documents.soft_seconds // 60} minutes."
+    return f"{type(error).__name__}: {error}"
+
+
+def basis_of(kind: str, state: str | None) -> str:
+    """Return a hash of all that a document of a campaign in a state rests on."""
+    return digest(state, kinds.load(kind).VERSION)
+
+
+def forget_old() -> None:
+    """Drop what nobody looks at any more; it can be computed again."""
+    ended = Analysis.objects.exclude(status__in=Analysis.ACTIVE)
+    ended.filter(campaign=None, not_before__lt=Now() - timedelta(days=STATED_DAYS)).delete()
+    ended.filter(not_before__lt=Now() - timedelta(days=KEPT_DAYS)).delete()
+
+
+def pack(document: dict[str, Any]) -> bytes:
+    """Return a document as stored."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return zlib.compress(text.encode(), 6)
+
+
+def unpack(payload: bytes | memoryview) -> dict[str, Any]:
+    """The inverse of `pack`."""
+    document: dict[str, Any] = json.loads(zlib.decompress(payload))
+    return document

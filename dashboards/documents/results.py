@@ -1,0 +1,162 @@
+"""Documents for pages: the newest there is at once, a fresh one soon.
+
+A page asks with :func:`latest`; where the data has changed since, the answer is the older
+document, and a task computes and stores a newer one (`dashboards.documents.computing`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from config.work.claims import ask
+from config.work.clock import Now
+from config.work.working import do_one, due
+from dashboards.documents import kinds
+from dashboards.documents.computing import QUICK, SLOW, basis_of, documents, unpack
+from dashboards.documents.state import digest, lately
+from dashboards.models import Analysis
+from metrics.workers.fleet import living
+
+# Where no worker takes documents, a request that waited for so long makes the page say so.
+PATIENCE_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is known now.
+
+    `document` may be older than the data (`is_fresh` false) or None. `message` says why there is
+    no fresh one where computing failed, `waits_for` names the queue that no worker takes from;
+    `tags` are those of the results that this one is made of. `pending` names what is computed
+    while it is not fresh.
+    """
+
+    document: dict[str, Any] | None
+    as_of: datetime | None
+    is_fresh: bool
+    message: str = ""
+    waits_for: str = ""
+    tags: str = ""
+    pending: str = "newer numbers"
+
+    @property
+    def tag(self) -> str:
+        """An ETag that changes when a reader would see something else."""
+        seen = (self.as_of, self.is_fresh, self.message, self.waits_for, self.tags)
+        return f'W/"{digest(*seen)[:20]}"'
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a slower analysis has for a document: its own document, maybe of older data."""
+
+    document: dict[str, Any] | None
+    as_of: datetime | None
+    is_fresh: bool
+
+
+def latest(kind: str, campaign: Campaign | None, filters: Filters, *, every: float = 0.0) -> Result:
+    """Return the newest document of an analysis, and have a fresh one computed where it is old.
+
+    A document that is less than `every` seconds old is not old, whatever has changed. An analysis
+    of what a reader states has no campaign.
+    """
+    row = _found(kind, campaign, filters)
+    if row.as_of and row.now - row.as_of < timedelta(seconds=every):
+        return Result(unpack(row.payload), row.as_of, is_fresh=True)
+    basis = basis_of(kind, lately(campaign) if campaign else None)
+    if row.basis != basis:
+        row = _ask(row)
+    is_fresh = row.basis == basis
+    return Result(
+        unpack(row.payload) if row.as_of else None,
+        row.as_of,
+        is_fresh=is_fresh,
+        message="" if is_fresh else row.problem,
+        waits_for="" if is_fresh else _left_alone(row),
+    )
+
+
+def _rows() -> QuerySet[Any]:
+    """Questions with the database's own time as `now`."""
+    return Analysis.objects.annotate(now=Now())
+
+
+def _found(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
+    """The row of a question; a new one is asked for."""
+    question = digest(kind, campaign and campaign.pk, filters.as_json())
+    if row := _rows().filter(question=question).first():
+        return row
+    about = {
+        "kind": kind,
+        "campaign": campaign,
+        "filters": filters.as_json(),
+        "queue": SLOW if kind.startswith(kinds.SLOW) else QUICK,
+        "priority": kind.startswith(kinds.FIRST),
+    }
+    new, is_new = Analysis.objects.get_or_create(question=question, defaults=about)
+    if is_new:
+        ask([new])
+    return _rows().get(pk=new.pk)
+
+
+def _ask(row: Any) -> Any:
+    """Have a newer document computed, unless one is on its way or the last one is too recent."""
+    in_place = settings.ANALYSES_IN_PLACE
+    is_due = row.status not in Analysis.ACTIVE and (in_place or row.not_before <= row.now)
+    if is_due:
+        ask([row])
+    if in_place:
+        do_one(documents, due(documents).filter(pk=row.pk))
+    return _rows().get(pk=row.pk) if is_due or in_place else row
+
+
+def _left_alone(row: Any) -> str:
+    """Name the queue where a question waits that no worker would take."""
+    waited = row.now - row.not_before
+    if row.status != Analysis.Status.QUEUED or waited < timedelta(seconds=PATIENCE_SECONDS):
+        return ""
+    queues = living().values_list("queues", flat=True)
+    return "" if any(row.queue in each for each in queues) else row.queue
+
+
+def together(
+    found: Sequence[Result], combine: Callable[[list[dict[str, Any]]], dict[str, Any]]
+) -> Result:
+    """Return several documents as one, as old as the oldest; none while one is missing."""
+    documents = [result.document for result in found if result.document is not None]
+    is_complete = len(documents) == len(found)
+    times = [result.as_of for result in found if result.as_of]
+    return Result(
+        combine(documents) if is_complete else None,
+        min(times) if times and is_complete else None,
+        is_fresh=all(result.is_fresh for result in found),
+        message="; ".join(dict.fromkeys(result.message for result in found if result.message)),
+        waits_for=next((result.waits_for for result in found if result.waits_for), ""),
+        tags="".join(result.tag for result in found),
+    )
+
+
+def completed(
+    first: Result, second: Result, complete: Callable[[dict[str, Any], Completion], dict[str, Any]]
+) -> Result:
+    """Return a document with what a slower analysis of the same question adds.
+
+    It is there and as old as the first; it is fresh where both are.
+    """
+    later = Completion(second.document, second.as_of, second.is_fresh)
+    return Result(
+        complete(first.document, later) if first.document is not None else None,
+        first.as_of,
+        is_fresh=first.is_fresh and second.is_fresh,
+        message=first.message or second.message,
+        waits_for=first.waits_for or second.waits_for,
+        tags=first.tag + second.tag,
+        pending="more numbers" if first.is_fresh else first.pending,
+    )

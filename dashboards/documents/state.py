@@ -1,0 +1,47 @@
+"""A hash of everything that the numbers of a campaign rest on."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Max, Sum
+
+from annotation.models import Campaign, Judgment
+from metrics.models import MetricRun
+from metrics.scores import latest_signatures
+
+# Readers of many pages ask every second; counting judgments takes the database some milliseconds.
+KEPT_SECONDS = 1.0
+
+
+def lately(campaign: Campaign) -> str:
+    """Return the state of at most a second ago, which is enough to see that a document is old."""
+    key = f"campaign-state-{campaign.pk}"
+    return str(cache.get_or_set(key, lambda: state_of(campaign), KEPT_SECONDS))
+
+
+def state_of(campaign: Campaign) -> str:
+    """Return a hash that changes with every judgment, score and setting. A few queries.
+
+    Judgments are only added and annotators excluded, scores only appear, settings are few.
+    """
+    judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
+    runs = MetricRun.objects.filter(test_set=campaign.test_set)
+    return digest(
+        campaign.pk,
+        campaign.z_pool,
+        campaign.seed,
+        sorted(campaign.systems.values_list("pk", flat=True)),
+        judgments.aggregate(Max("pk"), Count("pk")),
+        sorted(campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)),
+        campaign.published_scores.aggregate(Max("pk"), Count("pk")),
+        sorted(row.pk for row in latest_signatures(campaign.test_set).values()),
+        runs.aggregate(Sum("done"), Max("pk"), Count("pk")),
+    )
+
+
+def digest(*parts: Any) -> str:
+    """Return a SHA-256 of plain values."""
+    text = json.dumps(parts, default=str, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""The pages on which layer of an encoder agrees best with humans."""

@@ -1,0 +1,1 @@
+"""What every page shares: how it is asked for, shown, and given as a file."""

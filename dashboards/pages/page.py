@@ -1,0 +1,315 @@
+"""How every page is shown: access, filters, the newest document, its formats and its figures.
+
+A page of a campaign rests on one document, a page of a study on one per campaign. What a reader
+chooses is in the address: `Filters` and `Page.ask` change what is computed, `Page.choose` what is
+shown of it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.http.request import QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_safe
+
+from annotation.access import campaign_for_reader, researcher_required, visible_campaigns
+from annotation.exports import table_response
+from annotation.filters import Filters
+from annotation.filters.chosen import check, fitted
+from annotation.filters.form import filter_choices
+from annotation.models import Campaign
+from annotation.web.parameters import Parameters, takes
+from dashboards.charts import files as figures
+from dashboards.documents import kinds, results
+from dashboards.pages.parameters import data_query, parameters, require_measures
+from dashboards.papers import latex
+from dashboards.trust.shown import comments, with_trust, worst_of
+
+Document = dict[str, Any]
+# The page's subject is a campaign, or a study's name.
+Context = Callable[[HttpRequest, Any, Document], dict[str, Any]]
+View = Callable[..., HttpResponseBase]
+
+
+def _nothing(*_: Any) -> dict[str, Any]:
+    return {}
+
+
+def _everything(document: Document, query: QueryDict) -> Document:
+    return document
+
+
+def _rows(document: Document) -> Sequence[Document]:
+    rows: Sequence[Document] = document["rows"]
+    return rows
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its address and tab, the analysis behind it, its template, and its CSV.
+
+    `columns` are keys of the dicts that `rows` finds in the document. `context` adds what the
+    template needs beyond `document`; it must be cheap, because it runs in the web process. `ask`
+    returns a question to the analysis (`analyses.load`) beyond the filters; `choose` returns what
+    the reader wants of a document. Both raise FilterError. `slower` is an analysis of the same
+    question whose document `complete` adds when it is there. `tables` are the document as LaTeX;
+    by default the rows of the CSV. `takes` and `repeated` are the parameters that `ask`, `choose`
+    and `context` read, the second several times; `on_page` those that only the page knows, not its
+    data. `verify` raises FilterError for a value that a campaign lacks. Without `has_scores` the
+    form of the human scores is nothing that a reader could choose.
+    """
+
+    name: str
+    title: str
+    kind: str
+    template: str
+    columns: Sequence[str]
+    rows: Callable[[Document], Sequence[Document]] = field(default=_rows)
+    context: Context = field(default=_nothing)
+    ask: Callable[[QueryDict], str] = field(default=lambda query: "")
+    choose: Callable[[Document, QueryDict], Document] = field(default=_everything)
+    slower: str = ""
+    complete: Callable[[Document, results.Completion], Document] | None = None
+    tables: Callable[[Document], Sequence[latex.Table]] | None = None
+    takes: Sequence[str] = ()
+    repeated: Sequence[str] = ()
+    on_page: Sequence[str] = ()
+    verify: Callable[[Campaign, Any], Any] = field(default=_nothing)
+    has_scores: bool = True
+
+    @property
+    def parameters(self) -> Callable[..., Parameters]:
+        """What each address of the page takes: itself, with `fmt` its data, or a `figure`."""
+        without = () if self.has_scores else ("scores",)
+        return parameters(self.kind, self.takes, self.repeated, self.on_page, without)
+
+    def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result:
+        """The newest document of what an address asks of a campaign, with the verdict of trust."""
+        question = self.ask(query)
+        found = results.latest(_named(self.kind, question), campaign, filters)
+        if self.complete is not None:
+            second = results.latest(_named(self.slower, question), campaign, filters)
+            found = results.completed(found, second, self.complete)
+        return with_trust(found, campaign, filters)
+
+
+def _named(kind: str, question: str) -> str:
+    """An analysis with its question, as `analyses.load` takes them."""
+    return f"{kind}:{question}" if question else kind
+
+
+@dataclass(frozen=True)
+class StudyPage(Page):
+    """A page of a study; `combine` turns campaigns and their documents into one document.
+
+    Its figures are listed under `study-` and the kind; its `context` gets the study's name.
+    """
+
+    combine: Callable[[Sequence[Campaign], Sequence[Document]], Document] = field(
+        default=lambda campaigns, documents: {"rows": []}
+    )
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a request found: the newest result, cut to what the reader chose.
+
+    Data are at `files` with an extension, figures below it.
+    """
+
+    page: Page
+    kind: str
+    filters: Filters
+    campaigns: Sequence[Campaign]
+    result: results.Result
+    document: Document | None
+    filename: str
+    files: str
+
+
+def view(page: Page) -> View:
+    """Return the view of a campaign's page; with `fmt` its data as json, csv or tex."""
+
+    @researcher_required
+    @require_safe
+    @takes(page.parameters)
+    def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
+        campaign = campaign_for_reader(request, slug)
+        shown = _find(request, page, campaign)
+        context = {"campaign": campaign, "section": "campaigns", "tab": page.name}
+        return _answer(request, shown, campaign, context, fmt, figure)
+
+    return show
+
+
+def study_view(page: StudyPage) -> View:
+    """Return the view of a study's page; with `fmt` its data as json, csv or tex."""
+
+    @researcher_required
+    @require_safe
+    @takes(page.parameters)
+    def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
+        campaigns = study_campaigns(request, slug)
+        shown = _find_all(request, page, campaigns, slug)
+        context = {
+            "study": slug,
+            "campaigns": campaigns,
+            "section": "studies",
+            "tab": page.name,
+        }
+        return _answer(request, shown, slug, context, fmt, figure)
+
+    return show
+
+
+def routes(page: Page) -> list[URLPattern]:
+    """Return the addresses of a campaign's page: itself, its data and its figures."""
+    return _routes(f"campaigns/<slug:slug>/{page.name}", page.name, view(page))
+
+
+def study_routes(page: StudyPage) -> list[URLPattern]:
+    """Return the addresses of a study's page, named `study-` and the page's name."""
+    return _routes(f"studies/<slug:slug>/{page.name}", f"study-{page.name}", study_view(page))
+
+
+def _routes(address: str, name: str, shown: View) -> list[URLPattern]:
+    return [
+        path(f"{address}/", shown, name=name),
+        path(f"{address}.<str:fmt>", shown, name=f"{name}-data"),
+        path(f"{address}/figures/<slug:figure>.<str:fmt>", shown, name=f"{name}-figure"),
+    ]
+
+
+def study_campaigns(request: HttpRequest, slug: str) -> list[Campaign]:
+    """The campaigns of a study that the user may read; 404 where they may read none."""
+    visible = visible_campaigns(request.user).filter(study=slug)
+    rows = visible.exclude(status=Campaign.Status.DRAFT)
+    campaigns = list(
+        rows.select_related("test_set").order_by(
+            "test_set__source_language", "-length_ratio", "name"
+        )
+    )
+    if not campaigns and not visible.exists():
+        raise Http404
+    return campaigns
+
+
+def _find(request: HttpRequest, page: Page, campaign: Campaign) -> _Shown:
+    filters = kinds.filters_of(page.kind).from_query(request.GET)
+    check(campaign, filters)
+    require_measures(request.GET, [campaign])
+    page.verify(campaign, filters)
+    result = page.latest(request.GET, campaign, filters)
+    document = result.document and page.choose(result.document, request.GET)
+    files = request.path.removesuffix("/")
+    name = filters.file_name(f"{campaign.slug}-{page.name}")
+    return _Shown(page, page.kind, filters, [campaign], result, document, name, files)
+
+
+def _find_all(
+    request: HttpRequest, page: StudyPage, campaigns: Sequence[Campaign], slug: str
+) -> _Shown:
+    filters = kinds.filters_of(page.kind).from_query(request.GET)
+    require_measures(request.GET, campaigns)
+    found = [
+        page.latest(request.GET, campaign, fitted(campaign, campaigns, filters))
+        for campaign in campaigns
+    ]
+    result = results.together(found, lambda documents: _combined(page, campaigns, documents))
+    document = result.document and page.choose(result.document, request.GET)
+    # A study's own address shows its first page, so the files of a page need its name.
+    files = f"{reverse('study', args=[slug])}{page.name}"
+    kind, name = f"study-{page.kind}", filters.file_name(f"{slug}-{page.name}")
+    return _Shown(page, kind, filters, campaigns, result, document, name, files)
+
+
+def _combined(
+    page: StudyPage, campaigns: Sequence[Campaign], documents: Sequence[Document]
+) -> Document:
+    trust = worst_of([document["trust"] for document in documents])
+    return page.combine(campaigns, documents) | {"trust": trust}
+
+
+def _answer(
+    request: HttpRequest,
+    shown: _Shown,
+    subject: Any,
+    context: dict[str, Any],
+    fmt: str,
+    figure: str,
+) -> HttpResponseBase:
+    result, page = shown.result, shown.page
+    if fmt:
+        return _file(request, shown, fmt, figure)
+    if request.headers.get("If-None-Match") == result.tag:
+        return HttpResponseNotModified()
+    query = data_query(request.GET, page.on_page)
+    context |= {
+        "page": page,
+        "filters": shown.filters,
+        "filter_choices": filter_choices(
+            request.GET, shown.campaigns, shown.filters, has_scores=page.has_scores
+        ),
+        "query": query,
+        "files": shown.files,
+        "result": result,
+        "document": shown.document,
+    }
+    if shown.document:
+        context["figures"] = figures.figures(shown.kind, shown.document, f"{shown.files}/", query)
+        context |= page.context(request, subject, shown.document)
+    response = render(request, page.template, context)
+    # For the page's own script, which asks whether there is something newer.
+    response["ETag"] = result.tag
+    return response
+
+
+def _file(request: HttpRequest, shown: _Shown, fmt: str, figure: str) -> HttpResponseBase:
+    """The document or a figure, stale or not; 202 with Retry-After while there is none at all."""
+    result = shown.result
+    if shown.document is None:
+        return no_document(result)
+    if figure:
+        return _figure(request, shown, shown.document, fmt, figure)
+    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
+    chosen = shown.filters.as_json()
+    document = {**shown.document, "as_of": as_of, "is_fresh": result.is_fresh, "filters": chosen}
+    if fmt == "tex":
+        return _latex(shown, document)
+    rows = shown.page.rows(document)
+    return table_response(fmt, shown.filename, shown.page.columns, rows, document)
+
+
+def no_document(result: results.Result) -> HttpResponseBase:
+    """What programs get while there are no numbers: 202 with Retry-After, or the error."""
+    if result.message:
+        return JsonResponse({"error": result.message}, status=500)
+    return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
+
+
+def _figure(
+    request: HttpRequest, shown: _Shown, document: Document, fmt: str, name: str
+) -> HttpResponseBase:
+    found: Mapping[str, figures.Figure] = figures.figures(shown.kind, document, "", "")
+    if name not in found:
+        raise Http404
+    return figures.response(request, found[name], fmt, shown.filename)
+
+
+def _latex(shown: _Shown, document: Document) -> HttpResponse:
+    page = shown.page
+    words = "; ".join(shown.filters.words)
+    about = f"{shown.filename}, as of {document['as_of']}"
+    notes = [about, words and f"filters: {words}", document.get("intervals_note")]
+    told = "".join(f"% {' '.join(note.split())}\n" for note in notes if note)
+    head = told + comments(document.get("trust"))
+    tables = (
+        page.tables(document)
+        if page.tables
+        else [latex.plain_table(page.title, shown.filename, page.columns, page.rows(document))]
+    )
+    return latex.response(tables, shown.filename, head=head)

@@ -1,0 +1,50 @@
+"""The form with which a reader chooses a statistic, how it is tested, and metrics."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from django.http.request import QueryDict
+
+from dashboards.pages import selection, statistics
+
+# What the form itself sends; the rest of an address travels along hidden.
+FIELDS = ("statistic", "grouping", "test", "correction", "scope", "metric", "row")
+
+
+def question_form(
+    query: QueryDict, default: str, metrics: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what templates/dashboards/_question.html shows."""
+    question = statistics.from_query(query, default)
+    wanted = set(query.getlist("metric"))
+    return {
+        "question": question,
+        "levels": [
+            (level, list(same))
+            for level, same in groupby(statistics.STATISTICS.values(), key=lambda s: s.level)
+        ],
+        "groupings": [
+            (key, label)
+            for key, label in statistics.GROUPINGS.items()
+            if key in question.statistic.groupings
+        ],
+        "tests": [(key, statistics.TESTS[key]) for key in question.statistic.tests],
+        "corrections": list(selection.CORRECTIONS.items()),
+        "scopes": list(selection.SCOPES.items()),
+        "metrics": [
+            {
+                "key": metric["key"],
+                "label": metric["label"],
+                "is_shown": not wanted or metric["key"] in wanted,
+            }
+            for metric in metrics
+        ],
+        "is_subset": bool(wanted),
+        "kept": [
+            (name, value)
+            for name, values in query.lists()
+            if name not in FIELDS
+            for value in values
+        ],
+    }

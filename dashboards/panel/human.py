@@ -1,0 +1,162 @@
+"""What the humans say of every output and system of a campaign, as one grid."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.filters import RAW, USUAL, Filters, Z
+from annotation.filters.chosen import read_judgments, segments_of
+from annotation.models import Campaign, PublishedScore, System
+from annotation.once import once
+from annotation.quality import JudgmentColumns, standardise
+from dashboards.pages.choice import general
+from metaeval import ScoreMatrix
+from metaeval.arrays import group_means
+from metrics.grid import Grid, read_grid
+
+__all__ = ["RAW", "USUAL", "HumanScores", "Z", "grid_of", "human_scores", "unique_names"]
+Floats = NDArray[np.float64]
+ALL = Filters()
+PUBLISHED_ONLY = (
+    "These human scores were published without their judgments: filters on annotators, control "
+    "items, days and seconds change nothing."
+)
+PENALTIES_STANDARDISED = (
+    "Human scores are penalties, standardised per annotator as asked for. Most penalties are 0, so "
+    "an annotator’s mean and spread depend on the outputs they were given, so z-scores reorder the "
+    "systems. Published scores of this kind are not standardised."
+)
+WHOLE_SYSTEMS = (
+    "The published system scores are of all documents; for the chosen ones the means of their "
+    "outputs stand in."
+)
+
+
+@dataclass(frozen=True)
+class HumanScores:
+    """Human scores of a campaign over systems × segments; nan where nobody judged.
+
+    `published_systems` holds system scores published as such (nan where a system has none), or
+    None where a system's score is the mean of its outputs'. `source` says in words where the
+    numbers come from. `is_of_documents`: the reader chose some of the documents.
+    """
+
+    systems: tuple[System, ...]
+    segments: tuple[int, ...]
+    values: Floats
+    published_systems: Floats | None
+    source: str
+    warnings: tuple[str, ...] = ()
+    is_of_documents: bool = False
+
+    @property
+    def is_there(self) -> bool:
+        """Whether an output or a system has a human score."""
+        return self.n > 0 or self.published_systems is not None
+
+    @property
+    def n(self) -> int:
+        """How many outputs have a human score."""
+        return int((~np.isnan(self.values)).sum())
+
+    def matrix(self, values: Floats | None = None) -> ScoreMatrix:
+        """These scores, or others of the same shape, under the systems' and segments' names."""
+        names, segments = self.names, [str(segment) for segment in self.segments]
+        return ScoreMatrix(self.values if values is None else values, names, segments)
+
+    @property
+    def names(self) -> list[str]:
+        """The systems' names; they are unique, because a campaign has one length ratio."""
+        return unique_names(self.systems)
+
+
+def unique_names(systems: Sequence[System]) -> list[str]:
+    """Return names that stay apart where imported systems differ in their length only."""
+    names = [system.name for system in systems]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{system.name}@{system.length_ratio}" for system in systems]
+
+
+def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScores:
+    """Read the human scores of a campaign; a plain str says only whether `z` or `raw`.
+
+    Published scores where the campaign has them; else the mean, over an output's judgments and
+    its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores; of
+    penalties raw unless the filters ask for z. What the filters leave out is nan: the shape is
+    always all systems and all segments.
+    """
+    if isinstance(filters, str):
+        filters = Filters(scores=filters)
+    return _human_scores(campaign, general(filters).of(campaign))
+
+
+@once
+def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
+    systems = tuple(campaign.systems.order_by("name", "length_ratio"))
+    segments = tuple(campaign.test_set.segments.order_by("position").values_list("pk", flat=True))
+    published = campaign.published_scores.exists()
+    read = _published if published else _judged
+    found = read(campaign, systems, segments, filters)
+    found.values.flags.writeable = False
+    return found
+
+
+def _published(
+    campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
+) -> HumanScores:
+    rows = list(PublishedScore.objects.filter(campaign=campaign))
+    of_outputs = [(row.output_id, row.value) for row in rows if row.output_id is not None]
+    by_system = {row.system_id: row.value for row in rows if row.system_id is not None}
+    outputs, values = zip(*of_outputs, strict=True) if of_outputs else ((), ())
+    grid = read_grid(systems, segments).placed(
+        np.array(outputs, dtype=np.int64), np.array(values, dtype=np.float64)
+    )
+    warnings = [PUBLISHED_ONLY] if filters.chooses_judgments else []
+    if filters.documents:
+        grid[:, ~np.isin(segments, segments_of(campaign, filters))] = np.nan
+        # A published system score is of the whole test set: it says nothing about some documents.
+        warnings += [WHOLE_SYSTEMS] if by_system else []
+        by_system = {}
+    return HumanScores(
+        systems,
+        segments,
+        grid,
+        np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
+        "human scores as published with the data set",
+        tuple(warnings),
+        bool(filters.documents),
+    )
+
+
+def _judged(
+    campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
+) -> HumanScores:
+    columns, warnings = read_judgments(campaign, filters)
+    values = columns.score
+    if filters.scores == Z and len(columns):
+        standard = standardise(columns, campaign.z_pool)
+        values, warnings = standard.z, (*warnings, *(w.message for w in standard.warnings))
+        if not campaign.judging.is_standardised:
+            warnings = (PENALTIES_STANDARDISED, *warnings)
+    grid = grid_of(read_grid(systems, segments), columns, values)
+    source = _source(campaign, filters)
+    is_part = bool(filters.documents)
+    return HumanScores(systems, segments, grid, None, source, warnings, is_part)
+
+
+def _source(campaign: Campaign, filters: Filters) -> str:
+    if filters.scores == Z:
+        return f"mean z-scores (per annotator; {campaign.get_z_pool_display().lower()})"
+    if campaign.judging.is_standardised:
+        return "mean raw scores"
+    return "mean raw scores (minus the penalty, not standardised per annotator)"
+
+
+def grid_of(grid: Grid, columns: JudgmentColumns, values: Floats) -> Floats:
+    """Return the mean of each output's judgments; those without a value count nowhere."""
+    wanted = columns.is_target & (columns.output >= 0) & ~np.isnan(values)
+    outputs, place = np.unique(columns.output[wanted], return_inverse=True)
+    return grid.placed(outputs, group_means(values[wanted], place, len(outputs)))

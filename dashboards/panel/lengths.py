@@ -1,0 +1,50 @@
+"""How long a text is: in words, in characters, or in the pieces of a checkpoint's tokenizer."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from annotation.languages import is_character_based
+from metrics.base import MetricError
+from metrics.checkpoints import places
+
+WORDS, CHARACTERS = "words", "characters"
+Length = Callable[[str], int]
+
+
+def unit_of(language: str) -> str:
+    """The unit in which texts of a language are counted unless a reader says otherwise."""
+    return CHARACTERS if is_character_based(language) else WORDS
+
+
+def counter(unit: str) -> Length:
+    """Return what counts a text: blanks never count.
+
+    `unit` is words, characters, or the name of a checkpoint whose tokenizer cuts the pieces
+    (special tokens are left out). Raises MetricError where that cannot be had.
+    """
+    if unit == WORDS:
+        return lambda text: len(text.split())
+    if unit == CHARACTERS:
+        return lambda text: sum(not sign.isspace() for sign in text)
+    return _pieces(unit)
+
+
+@lru_cache(maxsize=4)
+def _pieces(checkpoint: str) -> Length:
+    folder = Path(places.find(checkpoint))
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        message = f"{checkpoint} has a tokenizer, but transformers is not installed here."
+        raise MetricError(message, permanent=True) from error
+    load = AutoTokenizer.from_pretrained
+    tokenizer: Any = load(folder, local_files_only=True)  # type: ignore[no-untyped-call]
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
+
+
+def lengths(texts: Sequence[str], unit: str) -> list[int]:
+    """Return the length of every text."""
+    count = counter(unit)
+    return [count(text) for text in texts]

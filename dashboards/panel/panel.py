@@ -1,0 +1,70 @@
+"""Humans and metrics of a campaign side by side: the arrays that pages, bundles and files rest on.
+
+Whoever shows a number takes a panel and asks `metaeval` with what `scored` holds.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from dashboards.panel.human import HumanScores, human_scores
+from dashboards.panel.measures import read_measures
+from metaeval.replication import questions
+from metaeval.scores import CorpusStatistics
+from metrics.grid import Integers, read_grid
+from metrics.scores import MeasureScores
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Scores over systems × segments, in one order.
+
+    `outputs` holds primary keys, `metrics.grid.NOTHING` where a system has no output for a segment.
+    """
+
+    human: HumanScores
+    measures: Mapping[str, MeasureScores]
+    outputs: Integers
+    seed: int
+
+    @cached_property
+    def scored(self) -> questions.Scored:
+        """The same without a database: what statistics are computed from."""
+        ours, measures = self.human.matrix(), self.measures
+        return questions.Scored(
+            ours,
+            {key: ours.with_values(each.values) for key, each in measures.items()},
+            self.seed,
+            lower=[key for key, each in measures.items() if not each.higher_is_better],
+            counts={
+                key: CorpusStatistics(each.statistics, ours.systems, ours.segments, each.corpus)
+                for key, each in measures.items()
+                if each.statistics is not None and each.corpus is not None
+            },
+            human_systems=self.human.published_systems,
+            labels={key: each.label for key, each in measures.items()},
+            given={k: each.systems for k, each in measures.items() if each.systems is not None},
+        )
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs there are to score; 0 without a measure."""
+        return next((each.n_outputs for each in self.measures.values()), 0)
+
+    def only(self, keys: Iterable[str]) -> "Panel":
+        """The same with some of the measures."""
+        return replace(self, measures={key: self.measures[key] for key in keys})
+
+
+def read_panel(
+    campaign: Campaign, filters: Filters, *, all_of: Iterable[str] | None = None
+) -> Panel:
+    """Read the human scores under a reader's filters and the stored scores of tables' measures.
+
+    With `all_of` all measures of these metrics instead.
+    """
+    human = human_scores(campaign, filters)
+    outputs = read_grid(human.systems, human.segments).outputs
+    return Panel(human, read_measures(campaign, human, all_of), outputs, campaign.seed)

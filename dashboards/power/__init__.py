@@ -1,0 +1,1 @@
+"""The pages on how many judgments are needed."""

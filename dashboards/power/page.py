@@ -1,0 +1,95 @@
+"""The pages of the power analysis: a campaign as the pilot, or variances that the reader states."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseNotModified, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.access import campaign_for_reader, researcher_required
+from annotation.exports import table_response
+from annotation.forms.power import PilotForm, PowerForm, StatedForm
+from annotation.models import Campaign
+from annotation.web.parameters import Parameters, takes
+from dashboards.documents import results
+from dashboards.pages.page import Document, no_document
+from dashboards.power.document import FIGURES, asked
+
+COLUMNS = ("annotators_per_item", "n_segments", "judgments", *FIGURES)
+
+
+@researcher_required
+@require_safe
+@takes(Parameters(frozenset(PilotForm.base_fields)))
+def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
+    """The analysis with a campaign's judgments as the pilot."""
+    campaign = campaign_for_reader(request, slug)
+    context = {"campaign": campaign, "section": "campaigns", "tab": "power"}
+    return _answer(request, PilotForm(request.GET), campaign, fmt, f"{slug}-power", context)
+
+
+@researcher_required
+@require_safe
+@takes(Parameters(frozenset(StatedForm.base_fields)))
+def stated_power(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
+    """The analysis from standard deviations that the reader states."""
+    form = StatedForm(request.GET)
+    return _answer(request, form, None, fmt, "power", {"section": "campaigns"})
+
+
+def _answer(
+    request: HttpRequest,
+    form: PowerForm,
+    campaign: Campaign | None,
+    fmt: str,
+    name: str,
+    context: dict[str, Any],
+) -> HttpResponseBase:
+    if not form.is_valid():
+        if fmt:
+            return JsonResponse({"errors": form.errors}, status=422)
+        page = context | {"form": form}
+        return render(request, "dashboards/power.html", page, status=422)
+    result = results.latest("power", campaign, asked(form.question()))
+    document = result.document
+    if fmt:
+        if document is None:
+            return no_document(result)
+        return table_response(fmt, name, COLUMNS, document["rows"], document)
+    if request.headers.get("If-None-Match") == result.tag:
+        return HttpResponseNotModified()
+    context |= {
+        "form": form,
+        "result": result,
+        "document": document,
+        "unit": "z" if form.data.get("scores") == "z" else "points",
+        "files": request.path.removesuffix("/"),
+        "query": f"?{request.GET.urlencode()}" if request.GET else "",
+    }
+    if document:
+        context |= {"rows": _grid(document), "best": _cheapest(document["plans"])}
+    response = render(request, "dashboards/power.html", context)
+    response["ETag"] = result.tag
+    return response
+
+
+def _cheapest(plans: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The plan with the fewest judgments for the first target."""
+    possible = [plan for plan in plans if plan["answers"][0]["segments"]]
+    return min(possible, key=lambda plan: plan["answers"][0]["judgments"], default=None)
+
+
+def _grid(document: Document) -> list[dict[str, Any]]:
+    """One line for each number of annotators; the first cell that reaches the target is marked."""
+    lines = []
+    table, cells = document["table"], document["rows"]
+    width = len(table["n_segments"])
+    for index, raters in enumerate(table["annotators_per_item"]):
+        line = cells[index * width : (index + 1) * width]
+        enough = (cell for cell in line if (cell["exact"] or 0.0) >= table["targets"][0])
+        first = next(enough, None)
+        lines.append(
+            {"raters": raters, "cells": [cell | {"is_first": cell is first} for cell in line]}
+        )
+    return lines

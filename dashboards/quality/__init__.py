@@ -1,0 +1,1 @@
+"""The pages on how well a campaign was annotated."""

@@ -1,0 +1,1 @@
+"""The page of metric against human, output by output."""

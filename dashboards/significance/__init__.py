@@ -1,0 +1,1 @@
+"""The page of every metric against every other."""

@@ -1,0 +1,1 @@
+"""Several campaigns taken together: tables, averages, pages."""

@@ -1,0 +1,1 @@
+"""The pages on what other judgments, or more of them, would change."""

@@ -1,0 +1,229 @@
+"""What would change? Annotators, systems, documents and control items left out in turn.
+
+An annotator's z-scores rest on that person's judgments alone, so leaving somebody out takes their
+judgments away and moves nobody else's; leaving out control items computes all z-scores again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from annotation.filters import OUT, Filters, Z
+from annotation.filters.chosen import CONTROLS, read_judgments
+from annotation.models import Campaign
+from annotation.quality import Verdict, quality_report, standardise
+from dashboards.documents.plain import plain
+from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores
+from dashboards.panel.panel import Panel, read_panel
+from metaeval.scores.turned import TurnedScores
+from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement, variant_tables
+from metaeval.sensitivity.levels import FEWEST_SYSTEMS
+from metrics.grid import read_grid
+from metrics.scores import MeasureScores
+
+VERSION = 2
+# A crowd is left out one by one only as far as these, whoever gave most judgments first.
+MANY_PEOPLE = 150
+# More documents than this are not left out one by one: the page could not show them.
+MANY_DOCUMENTS = 60
+ANNOTATOR, FAILING, CONTROL, SYSTEM, DOCUMENT = (
+    "annotator",
+    "failing annotators",
+    "control items",
+    "system",
+    "document",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """What is left out, and the human scores without it (systems x segments).
+
+    Where documents are left out, scores of whole systems are not known.
+    """
+
+    kind: str
+    name: str
+    human: Floats
+    published: Floats | None
+    is_of_documents: bool = False
+
+
+def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
+    """Return the movement of every correlation; `rows` has one dict for scenario and measure."""
+    panel = read_panel(campaign, filters)
+    human, measures = panel.human, list(panel.measures.values())
+    warnings, notes = list(human.warnings), list[str]()
+    if not human.is_there:
+        warnings.append("No output of this campaign has a human score yet.")
+    elif not measures:
+        warnings.append("No metric has scored this campaign's outputs yet.")
+    metrics = [panel.scored.turned(key) for key in panel.measures]
+    base = _table(panel.scored.humans, metrics)
+    is_there = human.is_there and bool(measures)
+    everything = list(_scenarios(campaign, filters, human, notes)) if is_there else []
+    moved = _moved(panel, everything, metrics, base)
+    if len(human.systems) <= FEWEST_SYSTEMS:
+        notes.append("With fewer than three systems left there is no correlation over systems.")
+    document = {
+        "campaign": campaign.slug,
+        "human_scores": human.source,
+        "n_outputs": human.n,
+        "base": [
+            {"key": one.key, "label": one.label, **_named(values)}
+            for one, values in zip(measures, base, strict=True)
+        ],
+        "scenarios": [
+            _summary(one, levels, measures)
+            for one, (_, levels) in zip(everything, moved, strict=True)
+        ],
+        "rows": [
+            row
+            for one, (table, levels) in zip(everything, moved, strict=True)
+            for row in _rows(one, table, levels, measures)
+        ],
+        "warnings": warnings,
+        "notes": notes,
+    }
+    result: dict[str, Any] = plain(document)
+    return result
+
+
+Levels = dict[str, Movement]
+
+
+def _table(human: TurnedScores, metrics: list[TurnedScores]) -> Floats:
+    """Return measures x LEVELS."""
+    rows = [level_correlations(human, one) for one in metrics]
+    return np.array(rows).reshape(len(metrics), len(LEVELS))
+
+
+def _moved(
+    panel: Panel, everything: list[Scenario], metrics: list[TurnedScores], base: Floats
+) -> list[tuple[Floats, Levels]]:
+    """Return the table of every scenario, and how its levels differ from `base`.
+
+    Scores of whole systems that a metric came with say nothing of a part of the documents.
+    """
+    found: list[Floats | None] = [None] * len(everything)
+    for is_part in (False, True):
+        places = [at for at, one in enumerate(everything) if one.is_of_documents == is_part]
+        known = [one.without_systems() for one in metrics] if is_part else metrics
+        others = [TurnedScores(everything[at].human, systems=everything[at].published)
+                  for at in places]  # fmt: skip
+        tables = variant_tables(panel.human.values, others, known)
+        for at, table in zip(places, tables, strict=True):
+            found[at] = table
+    return [(table, _levels(base, table)) for table in found if table is not None]
+
+
+def _levels(base: Floats, table: Floats) -> Levels:
+    columns = zip(LEVELS, base.T, table.T, strict=True)
+    return {name: movement(old, new) for name, old, new in columns}
+
+
+def _scenarios(
+    campaign: Campaign, filters: Filters, human: HumanScores, notes: list[str]
+) -> Iterator[Scenario]:
+    yield from _without_people(campaign, filters, human, notes)
+    for row, name in enumerate(human.names):
+        rest, published = human.values.copy(), human.published_systems
+        rest[row] = np.nan
+        if published is not None:
+            published = np.where(np.arange(len(published)) == row, np.nan, published)
+        yield Scenario(SYSTEM, name, rest, published)
+    yield from _without_documents(campaign, human, notes)
+
+
+def _without_people(
+    campaign: Campaign, filters: Filters, human: HumanScores, notes: list[str]
+) -> Iterator[Scenario]:
+    """Leave out judgments: of each annotator, of those who fail, and of control items."""
+    columns, _ = read_judgments(campaign, filters)
+    if campaign.published_scores.exists() or not len(columns):
+        notes.append("These human scores come without judgments: no annotator can be left out.")
+        return
+    grid = read_grid(human.systems, human.segments)
+    is_z = filters.of(campaign).scores == Z
+    values = standardise(columns, campaign.z_pool).z if is_z else columns.score
+    report = quality_report(campaign, columns)
+    people = [one for one in report.annotators if one.n]
+    if len(people) > MANY_PEOPLE:
+        notes.append(
+            f"Of {len(people):,} annotators the {MANY_PEOPLE} with the most judgments are left out "
+            "one by one."
+        )
+    for one in sorted(people, key=lambda one: (-one.n, one.label))[:MANY_PEOPLE]:
+        rest = grid_of(grid, columns, np.where(columns.annotator != one.pk, values, np.nan))
+        yield Scenario(ANNOTATOR, one.label, rest, None)
+    failing = [one for one in people if one.checks.verdict == Verdict.FAILS]
+    if len(failing) > 1:
+        others = ~np.isin(columns.annotator, [one.pk for one in failing])
+        rest = grid_of(grid, columns, np.where(others, values, np.nan))
+        yield Scenario(FAILING, ", ".join(one.label for one in failing), rest, None)
+    elif not failing:
+        notes.append(f"{report.tested.sentence} So nobody is left out for failing them.")
+    if is_z and campaign.z_pool == campaign.ZPool.ALL and columns.is_kind(*CONTROLS).any():
+        bare = human_scores(campaign, replace(filters, traps=OUT))
+        yield Scenario(CONTROL, "all", bare.values, None)
+    elif filters.traps != OUT:
+        notes.append("Control items move nothing here: they enter no output and no z-score.")
+
+
+def _without_documents(
+    campaign: Campaign, human: HumanScores, notes: list[str]
+) -> Iterator[Scenario]:
+    rows = campaign.test_set.segments.order_by("position").values_list("document", flat=True)
+    documents = np.array(list(rows), dtype=object)
+    judged = (~np.isnan(human.values)).any(axis=0)
+    names = list(dict.fromkeys(documents[judged & (documents != "")].tolist()))
+    if len(names) < 2:
+        return
+    if len(names) > MANY_DOCUMENTS:
+        notes.append(f"{len(names)} documents are too many to leave out one by one.")
+        return
+    # A published system score is of all documents: without one of them it is not known.
+    published = human.published_systems
+    unknown = None if published is None else np.full_like(published, np.nan)
+    for name in names:
+        rest = np.where(documents[None, :] == name, np.nan, human.values)
+        yield Scenario(DOCUMENT, name, rest, unknown, is_of_documents=True)
+
+
+def _named(values: Floats) -> dict[str, float]:
+    return dict(zip(LEVELS, values.tolist(), strict=True))
+
+
+def _rows(
+    one: Scenario, table: Floats, levels: Levels, measures: list[MeasureScores]
+) -> Iterator[dict[str, Any]]:
+    for at, measure in enumerate(measures):
+        row = _about(one) | {"key": measure.key, "label": measure.label}
+        for (name, found), value in zip(levels.items(), table[at].tolist(), strict=True):
+            row[name] = value
+            row[f"{name}_change"] = float(found.change[at])
+            row[f"{name}_rank"] = float(found.rank[at])
+            row[f"{name}_rank_change"] = float(found.rank_change[at])
+        yield row
+
+
+def _summary(one: Scenario, levels: Levels, measures: list[MeasureScores]) -> dict[str, Any]:
+    """What moved most, by statistic."""
+    labels = [measure.label for measure in measures]
+    return _about(one) | {
+        name: {
+            "change": None if found.most is None else float(found.change[found.most]),
+            "of": "" if found.most is None else labels[found.most],
+            "n_ranks": found.n_ranks,
+            "best": "" if found.best is None else labels[found.best],
+            "changes": found.change.tolist(),
+        }
+        for name, found in levels.items()
+    }
+
+
+def _about(one: Scenario) -> dict[str, Any]:
+    n_outputs = int((~np.isnan(one.human)).sum())
+    return {"left_out_kind": one.kind, "left_out": one.name, "n_outputs": n_outputs}

@@ -1,0 +1,79 @@
+"""How each correlation depends on the number of segments (`metaeval.sensitivity.samplesize`)."""
+
+from typing import Any
+
+import numpy as np
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from annotation.uploads.problems import some
+from dashboards.documents.plain import plain
+from dashboards.panel.panel import read_panel
+from metaeval.sensitivity import curves
+
+VERSION = 2
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+FEWEST_SAMPLES, MOST_SAMPLES = 40, 200
+# Cells to compare for tau in all: seconds on one core.
+BUDGET = 90_000_000
+
+
+def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
+    """Return the curves; `rows` has one dict for measure, statistic and share."""
+    panel = read_panel(campaign, filters)
+    human, measures = panel.human, list(panel.measures.values())
+    n = int((~np.isnan(human.values)).any(axis=0).sum())
+    samples = n_samples(human.n * len(measures) * sum(SHARES))
+    notes = list(human.warnings)
+    if human.published_systems is not None:
+        notes.append("System scores are means over the drawn segments, not the published ones.")
+    if brought := [one.label for one in measures if one.systems is not None]:
+        notes.append(
+            f"{some(brought, 3)}: system scores are means over the drawn segments, not "
+            "the imported ones."
+        )
+    if not n:
+        notes.append("No output of this campaign has a human score yet.")
+    elif not measures:
+        notes.append("No metric has scored this campaign's outputs yet.")
+    sizes = [max(2, round(share * n)) for share in SHARES] if n else []
+    points = curves(
+        human.values,
+        [panel.scored.turned(key) for key in panel.measures],
+        sizes,
+        n_samples=samples,
+        rng=np.random.default_rng(campaign.seed),
+    )
+    rows = [
+        {
+            "key": measures[point.metric].key,
+            "label": measures[point.metric].label,
+            "statistic": point.level,
+            "share": SHARES[point.size],
+            "n_segments": sizes[point.size],
+            "mean": point.mean,
+            "low": point.low,
+            "high": point.high,
+            "n_defined": point.n_defined,
+        }
+        for point in points
+    ]
+    result: dict[str, Any] = plain(
+        {
+            "campaign": campaign.slug,
+            "human_scores": human.source,
+            "n_segments": n,
+            "n_samples": samples,
+            "seed": campaign.seed,
+            "shares": list(SHARES),
+            "sizes": sizes,
+            "rows": rows,
+            "warnings": list(dict.fromkeys(notes)),
+        }
+    )
+    return result
+
+
+def n_samples(cells: float) -> int:
+    """As many samples as the budget allows, within the bounds."""
+    return int(min(MOST_SAMPLES, max(FEWEST_SAMPLES, BUDGET // max(1.0, cells))))

@@ -1,0 +1,229 @@
+"""``python -m metaeval``: statistics from files, and whole replication bundles again."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metaeval.commands.bundle import OUTPUT_HELP, OUTPUTS, add_commands, add_common, choose, within
+from metaeval.commands.human import add_human, human, remarks
+from metaeval.commands.scores import FILES, SEGMENTS, Named, named_scores
+from metaeval.correlation.measure import CORRELATIONS, Measure
+from metaeval.correlation.panel import panel
+from metaeval.correlation.values import metric_values
+from metaeval.replication.questions.cells import CELLS_SWAP
+from metaeval.replication.reproduce import reproduce as run_bundle
+from metaeval.results import Notes, StatisticsWarning, plain
+from metaeval.significance.bootstrap import boot_interval
+from metaeval.significance.comparison import compare_metrics
+from metaeval.significance.permutation.masks import SWAPS
+from metaeval.significance.permutation.tests import default_swap
+
+Row = dict[str, Any]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a subcommand; print JSON or TSV; return 2 with one sentence on bad input.
+
+    `reproduce` returns 1 where a number differs.
+    """
+    options = _parser().parse_args(arguments)
+    problem = ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", StatisticsWarning)
+        try:
+            document, rows = options.run(options)
+        except OSError as error:
+            problem = f"{error.filename}: {error.strerror}"
+        except (ValueError, KeyError) as error:
+            problem = str(error.args[0] if error.args else error)
+    for message in dict.fromkeys(str(entry.message) for entry in caught):
+        print(f"warning: {message}", file=sys.stderr)
+    if problem:
+        print(f"metaeval: {problem}", file=sys.stderr)
+        return 2
+    if options.output == "json":
+        print(json.dumps(plain(document), ensure_ascii=False, indent=1))
+    else:
+        print("\t".join(rows[0] if rows else []))
+        for row in rows:
+            print("\t".join(_cell(value) for value in row.values()))
+        for remark in remarks(document) if options.run is human else ():
+            print(f"# {remark}")
+    return int(options.run is reproduce and bool(rows))
+
+
+def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
+    """Correlate every metric with the human scores; intervals on request."""
+    measure = _measure(options)
+    named = named_scores(options, measure)
+    rows = []
+    for name, metric in named.metrics.items():
+        notes = Notes()
+        scores = panel(named.human, {name: metric}, notes)
+        row: Row = {"metric": name, "statistic": float(metric_values(measure, scores, 0, notes)[0])}
+        row |= {"n": scores.n, "n_excluded": sum(notes.reasons.values())}
+        if options.resamples:
+            result = boot_interval(
+                named.human, metric, measure, resample=options.resample,
+                n_resamples=options.resamples, rng=options.seed
+            )  # fmt: skip
+            low, high, _ = result.interval or (np.nan, np.nan, 0.95)
+            row |= {"low": low, "high": high}
+        if named.origins:
+            row |= {"scores": named.origins[name]}
+        rows.append(row)
+    document = {"method": measure.label, "metrics": plain(rows)}
+    return document | _origins(named), rows
+
+
+def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
+    """Test every metric against every other and give ranks."""
+    measure = _measure(options)
+    named = named_scores(options, measure)
+    if len(named.metrics) < 2:
+        found = len(named.metrics)
+        raise ValueError(f"{options.path}: two metrics or more can be compared, not {found}")
+    result = compare_metrics(
+        named.human, named.metrics, measure, swap=options.swap, alternative=options.alternative,
+        n_resamples=options.resamples or 1000, rng=options.seed
+    )  # fmt: skip
+    if measure.grouping == "none" and (options.swap or default_swap(measure)) == "both":
+        print(f"note: {CELLS_SWAP} Segments stay whole with --swap inputs.", file=sys.stderr)
+    adjusted = result.adjusted(options.adjust, scope=options.scope).pvalues
+    # A metric without a correlation has no rank either.
+    defined = ~np.isnan(result.correlations)
+    ranks = [
+        rank if known else None
+        for rank, known in zip(result.ranks().ranks.tolist(), defined, strict=True)
+    ]
+    rows = [
+        {
+            "metric": first,
+            "other": second,
+            "difference": float(result.differences[i, j]),
+            "p": float(result.pvalues[i, j]),
+            f"p_{options.adjust}": float(adjusted[i, j]),
+            "rank": ranks[i],
+        }
+        for i, first in enumerate(result.metrics)
+        for j, second in enumerate(result.metrics)
+        if i != j
+    ]
+    document = result.to_dict() | {"ranks": ranks, "adjusted": plain(adjusted.tolist())}
+    return document | _origins(named), rows
+
+
+def _origins(named: Named) -> Row:
+    """Tell on the standard error where scores are from, and return it for the document."""
+    for note in named.notes():
+        print(f"note: {note}", file=sys.stderr)
+    return {"system_scores": dict(named.origins)} if named.origins else {}
+
+
+def reproduce(options: argparse.Namespace) -> tuple[Row, list[Row]]:
+    """Recompute a replication bundle, and list every number that differs."""
+    result = run_bundle(options.bundle, run_command, tolerance=options.tolerance)
+    for note in result.notes:
+        print(f"note: {note}", file=sys.stderr)
+    rows = [dataclasses.asdict(each) for each in result.differences]
+    if rounded := sum(each.is_rounding for each in result.differences):
+        hint = "another kind of processor may add in another order (--tolerance 1e-12)"
+        print(f"note: {rounded} differences are of the size of rounding; {hint}", file=sys.stderr)
+    verdict = f"{len(rows)} differences" if rows else "all equal"
+    print(f"{result.tables} tables, {result.numbers} numbers: {verdict}.", file=sys.stderr)
+    return {"tables": result.tables, "numbers": result.numbers, "differences": rows}, rows
+
+
+def run_command(arguments: Sequence[str], folder: Path) -> Row:
+    """Run a bundle's command on the files in its folder; it may not be another `reproduce`."""
+    options = _parser().parse_args(arguments)
+    if options.run is reproduce:
+        raise ValueError("a bundle may not name another bundle")
+    within(options, folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StatisticsWarning)
+        document: Row = options.run(options)[0]
+    return document
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m metaeval", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for run in (correlate, compare):
+        command = commands.add_parser(run.__name__, help=run.__doc__)
+        command.set_defaults(run=run)
+        _scored(command)
+    add = commands.choices["correlate"].add_argument
+    add(
+        "--resamples",
+        type=int,
+        default=0,
+        help="bootstrap samples of a percentile interval, "
+        "which is too narrow for few systems or segments; default: none",
+    )
+    choose(add, "--resample", ["both", "inputs", "systems"], "both",
+           "what the bootstrap draws: systems and segments (both), segments, "
+           "or systems")  # fmt: skip
+    add = commands.choices["compare"].add_argument
+    add("--resamples", type=int, default=0, help="permutations; default: 1000")
+    choose(add, "--swap", SWAPS, None,
+           "what a permutation swaps between two metrics: each cell (both, the default), whole "
+           "segments (inputs), whole systems, or, for acc_eq, pairs")  # fmt: skip
+    choose(add, "--alternative", ["greater", "less", "two-sided"], "greater",
+           "what a small p says of the row: better (the default), worse, or different")  # fmt: skip
+    choose(add, "--adjust", ["bonferroni", "holm", "bh"], "holm",
+           "correction for many tests; default: holm")  # fmt: skip
+    choose(add, "--scope", ["table", "row"], "table",
+           "tests that are corrected together: all pairs, or those of a row")  # fmt: skip
+    add_human(commands)
+    add_commands(commands)
+    command = commands.add_parser("reproduce", help=reproduce.__doc__)
+    command.set_defaults(run=reproduce)
+    command.add_argument("bundle", help="the zip file, or its folder")
+    command.add_argument("--tolerance", type=float, default=0.0, help="relative; 0: bit for bit")
+    command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
+    return parser
+
+
+def _scored(command: argparse.ArgumentParser) -> None:
+    """Add what both commands over metrics take."""
+    add = command.add_argument
+    add("path", help="a TSV of scores, or an mt-metrics-eval directory")
+    add("--language-pair", help="of the directory, such as en-de")
+    add("--human", required=True, help="column or name of the human scores")
+    add("--metric", action="append", default=[], help="a metric; repeat; default: all")
+    add("--without", action="append", default=[], help="a system to leave out; repeat")
+    add("--correlation", choices=CORRELATIONS, default="pearson", help="default: pearson")
+    add(
+        "--grouping",
+        default="",
+        help="none, item, system or system-level; default: what is usual of the correlation",
+    )
+    add("--variant", choices=["b", "c"], default="b", help="of Kendall's tau")
+    choose(add, "--system-scores", [FILES, SEGMENTS], FILES,
+           "of a directory, for system-level correlations: its *.sys.score files where there are "
+           "any (the default), or means of segments always")  # fmt: skip
+    add_common(command)
+
+
+def _measure(options: argparse.Namespace) -> Measure:
+    return Measure(options.correlation, options.grouping, options.variant)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.6g}"
+    return "" if value is None else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""``python -m metaeval human``: judgments standardised, systems ranked, agreement."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray
+from metaeval.commands.bundle import add_common, choose
+from metaeval.commands.scores import known
+from metaeval.files.text import Table
+from metaeval.judgments.agreement.intervals import AgreementInterval, agreement_interval
+from metaeval.judgments.standardize import mean_scores, z_scores
+from metaeval.systems.ranking import TESTS, rank_systems
+
+Row = dict[str, Any]
+
+
+def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
+    """Standardise judgments (annotator, system, segment, score), rank systems, give alpha."""
+    labels, scores = _read_judgments(options.path)
+    z = z_scores(scores, labels["annotator"]).z
+    counted = _of_types(options, labels.pop("type"))
+    annotators, systems, segments = (list(compress(each, counted)) for each in labels.values())
+    z = z[counted]
+    means = mean_scores(z, systems, segments)
+    ranking = rank_systems(means.matrix, test=options.test, rng=options.seed)
+    outputs = [f"{system}\t{segment}" for system, segment in zip(systems, segments, strict=True)]
+    agreement = agreement_interval(z, annotators, outputs, is_standardised=True, rng=options.seed)
+    rows = [
+        {"system": name, "z": float(score), "cluster": int(cluster), "first": int(first),
+         "last": int(last), "wins": int(wins)}
+        for name, score, cluster, first, last, wins in zip(
+            ranking.systems, ranking.scores, ranking.clusters, ranking.first, ranking.last,
+            ranking.wins, strict=True,
+        )
+    ]  # fmt: skip
+    document = {"alpha": _alpha(agreement), "agreement": agreement.to_dict()}
+    return document | {"ranking": ranking.to_dict(), "systems": rows}, rows
+
+
+def remarks(document: Row) -> list[str]:
+    """Return what the document says beside the systems, as lines under their table."""
+    found = document["agreement"]
+    counts = f"{found['n']} z-scores of {found['n_units']} outputs with two or more"
+    lines = [
+        f"{name}: {_estimate(found, key)}; {counts}"
+        for name, key in (("Krippendorff's alpha (interval)", "alpha"),
+                          ("one-vs-rest Pearson", "one_vs_rest"))
+    ]  # fmt: skip
+    return lines + [f"warning: {warning['message']}" for warning in found["warnings"]]
+
+
+def _alpha(agreement: AgreementInterval) -> Row:
+    return {
+        "statistic": agreement.alpha,
+        "interval": agreement.alpha_interval,
+        "method": agreement.alpha_method,
+        "n": agreement.n,
+        "n_items": agreement.n_units,
+    }
+
+
+def _estimate(found: Row, key: str) -> str:
+    if found[key] is None:
+        return "undefined"
+    if found[f"{key}_interval"] is None:
+        return f"{found[key]:.6g}, no interval"
+    low, high, confidence = found[f"{key}_interval"]
+    return f"{found[key]:.6g} [{low:.6g}, {high:.6g}], {confidence:.0%}, {found[f'{key}_method']}"
+
+
+def add_human(commands: Any) -> None:
+    """Add the subcommand to a parser."""
+    command = commands.add_parser("human", help=human.__doc__)
+    command.set_defaults(run=human)
+    add = command.add_argument
+    add("path", help="TSV: annotator, system, segment, score, perhaps type")
+    add("--type", action="append", default=[], help="of the items that count; default: all")
+    choose(add, "--test", TESTS, "rank-sum",
+           "between systems: rank-sum (of WMT, the default), or permutation, on the segments "
+           "that both have")  # fmt: skip
+    add_common(command)
+
+
+def _read_judgments(path: str) -> tuple[dict[str, list[str]], FloatArray]:
+    """Return annotators, systems, segments, types of items ("" without such a column); scores."""
+    table = Table(
+        path,
+        ["annotator|worker|rater", "system", "segment|seg|seg_id|sid", "score|raw"],
+        optional=["type|kind|itemType"],
+    )
+    if not table.rows:
+        raise ValueError(f"{path}: there is no judgment")
+    labels = {
+        key: [table.text(n, row, key) if key in table.columns else "" for n, row in table.rows]
+        for key in ("annotator", "system", "segment", "type")
+    }
+    return labels, np.array([table.number(n, row, "score") for n, row in table.rows])
+
+
+def _of_types(options: argparse.Namespace, types: Sequence[str]) -> BoolArray:
+    """Tell the judgments whose items have a type that counts."""
+    found = dict.fromkeys(types)
+    wanted = known(options, "type", found)
+    if not wanted and len(found) > 1:
+        print(f"warning: items of all types count: {', '.join(found)}. Choose with --type.",
+              file=sys.stderr)  # fmt: skip
+    return np.array([not wanted or kind in wanted for kind in types])

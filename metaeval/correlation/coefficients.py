@@ -1,0 +1,264 @@
+"""Correlation of two score vectors or of two systems x segments matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import BoolArray, FloatArray, as_pair, mean, one_of
+from metaeval.correlation.intervals.crossed import pooled_interval
+from metaeval.correlation.intervals.independent import fisher_interval, independent_pvalue
+from metaeval.correlation.intervals.jackknife import interval_over_systems
+from metaeval.correlation.measure import GROUPINGS, SYSTEM_LEVEL, Measure
+from metaeval.results import (
+    ConstantInputWarning,
+    Interval,
+    Notes,
+    StatisticResult,
+    TooFewWarning,
+    UndefinedGroupWarning,
+)
+from metaeval.scores.corpus import system_scores
+from metaeval.scores.matrix import ScoreMatrix, align
+
+Scores: TypeAlias = ScoreMatrix | ArrayLike
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Correlation(StatisticResult):
+    """A correlation.
+
+    Attributes
+    ----------
+    n
+        Cells (pairs of scores) used; for `system_correlation`, systems.
+    grouping
+        ``none``: all cells as one vector; ``item``: one correlation per segment over its
+        systems, then the mean; ``system``: one per system over its segments, then the mean.
+    group_values, groups
+        The correlation of each group (nan where undefined) and its name.
+    interval, pvalue
+        95 % interval and two-sided p against zero; None unless ungrouped. Of vectors Fisher's; of
+        matrices, whose outputs of one segment hang together, `correlation_intervals`' for the
+        same systems on new segments; over systems the jackknife's.
+    """
+
+    grouping: str
+    groups: tuple[str, ...]
+    group_values: FloatArray
+
+
+def pearson(x: Scores, y: Scores, *, grouping: str = "none") -> Correlation:
+    """Pearson's r of two vectors or of two score matrices.
+
+    Parameters
+    ----------
+    x, y
+        Vectors of one length, or two `ScoreMatrix` (aligned by name, their common systems and
+        segments). Pairs with a nan are dropped and counted.
+    grouping
+        ``none``, ``item`` or ``system``; the last two need matrices.
+
+    Warns
+    -----
+    ConstantInputWarning, TooFewWarning
+        The statistic is nan.
+    UndefinedGroupWarning, MissingDataWarning
+        Groups or cells were left out.
+    DependentDataWarning
+        Fewer than 20 segments of several systems: no interval and no p.
+
+    Examples
+    --------
+    >>> round(pearson([1, 2, 3, 4], [1, 3, 2, 5]).statistic, 4)
+    0.8315
+    """
+    return correlate(x, y, Measure("pearson", grouping))
+
+
+def spearman(x: Scores, y: Scores, *, grouping: str = "none") -> Correlation:
+    """Spearman's rho: Pearson's r of the average ranks. Parameters as for `pearson`.
+
+    Examples
+    --------
+    >>> round(spearman([1, 2, 3, 4], [1, 3, 2, 5]).statistic, 4)
+    0.8
+    """
+    return correlate(x, y, Measure("spearman", grouping))
+
+
+def kendall(x: Scores, y: Scores, *, variant: str = "b", grouping: str = "none") -> Correlation:
+    """Kendall's tau-b (default) or tau-c (Stuart). Other parameters as for `pearson`.
+
+    tau-b = (C - D) / sqrt((C+D+T_x)(C+D+T_y)); tau-c = 2 (C - D) / (n^2 (m-1)/m) with m the
+    smaller number of distinct values. Either is nan where a side is constant.
+
+    Examples
+    --------
+    >>> round(kendall([1, 2, 2, 3], [1, 2, 3, 3]).statistic, 4)
+    0.8
+    """
+    return correlate(x, y, Measure("kendall", grouping, variant))
+
+
+def correlate(
+    x: Scores, y: Scores, measure: Measure | str, *, has_interval: bool = True
+) -> Correlation:
+    """The same by a measure; without interval and p it takes a part of the time.
+
+    Examples
+    --------
+    >>> correlate([1, 2, 2, 3], [1, 2, 3, 3], "kendall", has_interval=False).interval is None
+    True
+    """
+    measure, notes = Measure.plain(measure), Notes()
+    one_of("grouping", measure.grouping, GROUPINGS)
+    left, right, groups = _grouped(x, y, measure.grouping, notes)
+    found = _found(left, right, groups, measure, notes)
+    if measure.grouping != "none" or not has_interval:
+        return replace(found, warnings=notes.warnings)
+    if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix) and min(x.shape[0], found.n) > 1:
+        interval, pvalue = pooled_interval(x, y, measure, notes)
+    else:
+        interval = fisher_interval(found.statistic, found.n, measure.correlation)
+        pvalue = independent_pvalue(found.statistic, left, right, measure.correlation)
+    return _tested(found, interval, pvalue, notes)
+
+
+def system_correlation(
+    human: Scores, metric: Scores, measure: Measure | str = "pearson", *, cells: str = "common"
+) -> Correlation:
+    """Correlate system scores: one number per system on each side.
+
+    The interval is the jackknife's over systems with t, from 6 systems (`jackknife_interval`).
+
+    Parameters
+    ----------
+    human, metric
+        Vectors of system scores, or `ScoreMatrix`, matched by name.
+    measure
+        ``pearson``, ``spearman``, ``kendall``, or a `Measure` of one of them.
+    cells
+        Of matrices, ``common``: both sides are averaged over the segments that both have of a
+        system, as everywhere in this package; ``own``: each side over the segments *it* has, as
+        mt-metrics-eval does.
+
+    Warns
+    -----
+    MissingDataWarning
+        Cells of one side alone were left out.
+    TooFewWarning
+        Fewer than six systems: no interval. Any two systems correlate at +-1.
+
+    Examples
+    --------
+    >>> human = ScoreMatrix([[1, 2], [3, 4], [5, 5]], ["A", "B", "C"], ["s1", "s2"])
+    >>> metric = ScoreMatrix([[0, 1], [1, 1], [4, 4]], ["A", "B", "C"], ["s1", "s2"])
+    >>> round(system_correlation(human, metric).statistic, 4)
+    0.89
+    """
+    measure, notes = Measure.plain(measure), Notes()
+    one_of("cells", cells, ("common", "own"))
+    if isinstance(human, ScoreMatrix) and isinstance(metric, ScoreMatrix):
+        x, y = system_sides(human, metric, cells, notes)
+    else:
+        x, y = _vectors(human, metric)
+    found = _found(x[None], y[None], ("all",), replace(measure, grouping=SYSTEM_LEVEL), notes)
+    return _tested(found, *interval_over_systems(x, y, measure, notes), notes)
+
+
+def system_sides(
+    human: ScoreMatrix, metric: ScoreMatrix, cells: str, notes: Notes
+) -> tuple[FloatArray, FloatArray]:
+    """Return both sides' scores of the systems that both have; says what is left out."""
+    names = [name for name in human.systems if name in metric.systems]
+    strangers = len(human.systems) + len(metric.systems) - 2 * len(names)
+    notes.leave_out("system on one side only", strangers)
+    ours, theirs = human.subset(systems=names), metric.subset(systems=names)
+    if cells == "own":
+        return ours.system_means(), theirs.system_means()
+    n = int(ours.mask.sum()) + int(theirs.mask.sum())
+    ours, theirs = align(ours, theirs)
+    both = ours.mask & theirs.mask
+    notes.leave_out("score of a cell that the other side lacks", n - 2 * int(both.sum()))
+    return system_scores(ours.values, both), system_scores(theirs.values, both)
+
+
+def _found(
+    left: FloatArray, right: FloatArray, groups: tuple[str, ...], measure: Measure, notes: Notes
+) -> Correlation:
+    """Return the value of groups x members without interval and p."""
+    valid = ~(np.isnan(left) | np.isnan(right))
+    neither = int((np.isnan(left) & np.isnan(right)).sum())
+    notes.exclude("score missing on both sides", neither)
+    notes.leave_out("score missing on one side", int((~valid).sum()) - neither)
+    values = measure.rows(left, right)
+    is_of_systems = measure.grouping == SYSTEM_LEVEL
+    grouping = "none" if is_of_systems else measure.grouping
+    return Correlation(
+        n=int(valid.sum()),
+        statistic=_summarise(valid, values, grouping, notes),
+        reasons=notes.reasons,
+        method=f"{SYSTEM_LEVEL} {measure.name}" if is_of_systems else measure.name,
+        grouping=grouping,
+        groups=groups,
+        group_values=values,
+    )
+
+
+def _tested(found: Correlation, interval: Interval, pvalue: float, notes: Notes) -> Correlation:
+    return replace(
+        found,
+        interval=interval,
+        pvalue=pvalue,
+        alternative="two-sided",
+        warnings=notes.warnings,
+    )
+
+
+def _grouped(
+    x: Scores, y: Scores, grouping: str, notes: Notes
+) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    """Return groups x members arrays and the groups' names."""
+    if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix):
+        left, right = align(x, y)
+        lost = x.values.size + y.values.size - 2 * left.values.size
+        notes.leave_out("cell of a system or segment on one side only", lost)
+        if grouping == "item":
+            return left.values.T, right.values.T, left.segments
+        if grouping == "system":
+            return left.values, right.values, left.systems
+        return left.values.reshape(1, -1), right.values.reshape(1, -1), ("all",)
+    first, second = _vectors(x, y)
+    if grouping != "none":
+        raise ValueError(f"grouping: {grouping!r} needs two ScoreMatrix, got vectors")
+    return first[None, :], second[None, :], ("all",)
+
+
+def _vectors(x: Scores, y: Scores) -> tuple[FloatArray, FloatArray]:
+    if isinstance(x, ScoreMatrix) or isinstance(y, ScoreMatrix):
+        raise ValueError("x and y: give two vectors or two ScoreMatrix, not one of each")
+    return as_pair("x", x, "y", y)
+
+
+def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes) -> float:
+    if grouping != "none":
+        judged = valid.any(axis=1)
+        undefined = int((judged & np.isnan(values)).sum())
+        if undefined:
+            notes.warn(
+                UndefinedGroupWarning(
+                    f"{undefined} of {int(judged.sum())} groups ({grouping}) have one score or a "
+                    "constant side; the mean leaves them out."
+                )
+            )
+    if np.isnan(values).all():
+        n = int(valid.sum())
+        if n < 2:
+            notes.warn(TooFewWarning(f"{n} complete pairs: a correlation needs two."))
+        else:
+            notes.warn(ConstantInputWarning("One side is constant: the correlation is undefined."))
+    return mean(values)

@@ -1,0 +1,99 @@
+"""Which cells a hybrid system may take, and scores without their segments' means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray
+from metaeval.results import MissingDataWarning, Notes, TooFewWarning
+from metaeval.scores.corpus import CorpusStatistics, MetricScores
+from metaeval.scores.matrix import ScoreMatrix
+
+# A smaller share of segments that let hybrids differ is said.
+FEW_INFORMATIVE = 0.5
+
+
+def drawable_cells(
+    human: ScoreMatrix,
+    metrics: Mapping[str, ScoreMatrix],
+    statistics: Mapping[str, CorpusStatistics],
+    notes: Notes,
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray], BoolArray]:
+    """Return metrics and counts on the human grid, and the cells that a hybrid may take."""
+    _check_names(metrics, statistics)
+    matrices = {name: _on_grid(name, human, metric) for name, metric in metrics.items()}
+    counts = {name: _on_grid(name, human, corpus) for name, corpus in statistics.items()}
+    return matrices, counts, _drawable(human, matrices, counts, notes)
+
+
+def _check_names(
+    metrics: Mapping[str, ScoreMatrix], statistics: Mapping[str, CorpusStatistics]
+) -> None:
+    both = sorted(set(metrics) & set(statistics))
+    if both:
+        raise ValueError(f"statistics: {both[0]!r} is also in metrics")
+    if not metrics and not statistics:
+        raise ValueError("metrics: give at least one metric")
+
+
+def _on_grid(name: str, human: ScoreMatrix, metric: MetricScores) -> FloatArray:
+    """Return the metric's values or counts on the human grid, nan where the metric has none."""
+    if not (
+        set(human.systems) & set(metric.systems) and set(human.segments) & set(metric.segments)
+    ):
+        raise ValueError(f"{name}: no system or no segment in common with the human scores")
+    return metric.at(human.systems, human.segments)
+
+
+def _drawable(
+    human: ScoreMatrix,
+    matrices: Mapping[str, FloatArray],
+    counts: Mapping[str, FloatArray],
+    notes: Notes,
+) -> BoolArray:
+    """True for the cells that a hybrid may take; counts what is left out and why."""
+    drawable = human.mask
+    notes.exclude("cell without human score", int((~drawable).sum()))
+    present = {name: ~np.isnan(values) for name, values in matrices.items()}
+    present |= {name: ~np.isnan(values).any(axis=2) for name, values in counts.items()}
+    for name, mask in present.items():
+        missing = int((drawable & ~mask).sum())
+        notes.exclude(f"cell without {name}", missing)
+        drawable = drawable & mask
+    lost = int((~drawable).sum())
+    choices = drawable.sum(axis=0)
+    if not choices.any():
+        raise ValueError("human: no cell has a human score and every metric")
+    if lost:
+        empty = int((choices == 0).sum())
+        notes.warn(
+            MissingDataWarning(
+                f"{lost:,} of {drawable.size:,} cells lack a human or a metric score and are never "
+                f"drawn; {empty} segments have no other cell and are left out."
+            )
+        )
+    if choices.max() < 2:
+        notes.warn(TooFewWarning("No segment has two systems to draw from: hybrids are equal."))
+    elif (n := int((choices > 1).sum())) < FEW_INFORMATIVE * (choices > 0).sum():
+        notes.warn(
+            TooFewWarning(
+                f"Only {n:,} of {int((choices > 0).sum()):,} segments have two or more systems to "
+                "draw from; the others tell hybrids nothing."
+            )
+        )
+    return drawable
+
+
+def within(stack: FloatArray, drawable: BoolArray) -> FloatArray:
+    """Return differences from each segment's mean over drawable systems, zero elsewhere.
+
+    `stack` is ... x systems x segments.
+    """
+    counts = np.maximum(drawable.sum(axis=0), 1)
+    present = np.where(drawable, stack, 0.0)
+    means = (present.sum(axis=1) / counts)[:, None]
+    # Equal values leave rounding behind; their differences are zero.
+    constant = np.ptp(np.where(drawable, stack, means), axis=1)[:, None] == 0.0
+    return np.where(drawable & ~constant, present - means, 0.0)

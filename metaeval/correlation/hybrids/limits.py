@@ -1,0 +1,239 @@
+"""What r over hybrid systems tends to with their number, and its intervals over segments.
+
+A segment metric's limit has a closed form; a corpus metric's is that of its score as a line through
+the segments' mean counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import BoolArray, FloatArray, as_floats, fraction
+from metaeval.correlation.hybrids.cells import drawable_cells, within
+from metaeval.correlation.intervals.clustered import (
+    CorrelationIntervals,
+    Side,
+    t_fields,
+    without_intervals,
+)
+from metaeval.correlation.intervals.crossed import QUESTIONS, SEGMENTS, is_enough
+from metaeval.results import ApproximationWarning, ConstantInputWarning, Notes
+from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
+from metaeval.scores.matrix import ScoreMatrix, align
+
+# From so many segments on the interval covers what it says even where segments differ in spread.
+ENOUGH = 100
+# Relative step of the numerical slope: small beside the counts' spread, large beside rounding.
+STEP = 1e-4
+
+
+def hybrid_limits(
+    human: ScoreMatrix, metrics: Mapping[str, ScoreMatrix], weights: ArrayLike | None = None
+) -> FloatArray:
+    """Return what `hybrid_supersample`'s r tends to, samples x metrics, without any draw.
+
+    r = sum w h'm'/k / sqrt(sum w h'^2/k . sum w m'^2/k) over the cells that the humans and every
+    metric have; ' removes a segment's mean over its k systems, w is the weight of the segment.
+
+    Parameters
+    ----------
+    human, metrics
+        Matched by names; segment metrics only; `hybrid_limit_intervals` takes corpus metrics too.
+    weights
+        samples x segments, in the order of the segments common to all: how often each counts.
+        Counts of a bootstrap sample, or 0 and 1 for a fold. Default: one sample, every segment
+        once.
+
+    Returns
+    -------
+    array
+        nan where the humans or a metric do not differ between the systems of any segment.
+
+    Examples
+    --------
+    >>> human = ScoreMatrix([[60, 70, 90], [20, 75, 50]], ["A", "B"], ["s1", "s2", "s3"])
+    >>> metric = human.with_values([[0.6, 0.6, 0.8], [0.3, 0.5, 0.7]])
+    >>> hybrid_limits(human, {"m": metric}).round(3).tolist()
+    [[0.823]]
+    """
+    if not metrics:
+        raise ValueError("metrics: give at least one metric")
+    first, *others = align(human, *metrics.values())
+    stack = np.array([matrix.values for matrix in (first, *others)])
+    drawable = ~np.isnan(stack).any(axis=0)
+    counts = np.maximum(drawable.sum(axis=0), 1)
+    away = within(stack, drawable)
+    products = (away[0] * away / counts).sum(axis=1)
+    squares = (away**2 / counts).sum(axis=1)
+    w = np.ones((1, len(counts))) if weights is None else as_floats("weights", weights, ndim=2)
+    if w.shape[1] != len(counts):
+        raise ValueError(f"weights: expected {len(counts)} segments, got {w.shape[1]}")
+    shared, spread = w @ products.T, w @ squares.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = shared[:, 1:] / np.sqrt(spread[:, :1] * spread[:, 1:])
+    return np.asarray(np.clip(np.where(np.isfinite(r), r, np.nan), -1.0, 1.0))
+
+
+def hybrid_limit_intervals(
+    human: ScoreMatrix,
+    metrics: Mapping[str, ScoreMatrix],
+    *,
+    statistics: Mapping[str, CorpusStatistics] | None = None,
+    confidence: float = 0.95,
+) -> CorrelationIntervals:
+    """Correlate metrics with humans over infinitely many hybrids; intervals over segments.
+
+    r = A/sqrt(B C) with A the sum over segments of A_j = sum_s h'm'/k and B, C likewise of h'^2
+    and m'^2; a segment's influence is A_j/sqrt(B C) - r (B_j/2B + C_j/2C), and the interval
+    is t with N - 1 degrees of freedom on the z scale. Only the N segments of two or more drawable
+    systems carry information. Unlike Zou's interval over drawn hybrids it does not narrow with
+    their number.
+
+    Parameters
+    ----------
+    human, metrics, statistics
+        As for `hybrid_supersample`. A corpus metric counts as the line through its score at the
+        mean counts (`corpus_limit`), with the jackknife over segments.
+
+    Warns
+    -----
+    TooFewWarning
+        Fewer than 20 segments that carry information: no interval.
+    ApproximationWarning
+        Fewer than 100: the interval may be too narrow where segments differ in spread.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> human = ScoreMatrix(rng.normal(size=(4, 150)), "ABCD", map(str, range(150)))
+    >>> metric = human.with_values(human.values + rng.normal(size=(4, 150)))
+    >>> found = hybrid_limit_intervals(human, {"m": metric})
+    >>> [round(float(part[0]), 2) for part in (found.values, found.lows, found.highs)]
+    [0.74, 0.69, 0.78]
+    """
+    fraction("confidence", confidence)
+    notes, statistics = Notes(), statistics or {}
+    matrices, counts, drawable = drawable_cells(human, metrics, statistics, notes)
+    values, parts = limits_of(human.values, matrices, counts, statistics, drawable)
+    names = (*matrices, *statistics)
+    if np.isnan(values).any():
+        flat = ", ".join(np.array(names)[np.isnan(values)].tolist())
+        notes.warn(ConstantInputWarning(f"Undefined, for want of differing systems: {flat}."))
+    n = int((drawable.sum(axis=0) > 1).sum())
+    size = np.full(len(values), float(n))
+    is_shown = is_enough(n, 0, SEGMENTS, notes)
+    if is_shown and n < ENOUGH:
+        notes.warn(
+            ApproximationWarning(
+                f"{n} segments have two or more systems: below {ENOUGH} intervals over hybrids may "
+                "be too narrow."
+            )
+        )
+    sides = [Side(parts, size)]
+    return CorrelationIntervals(
+        n=int(drawable.sum()),
+        **notes.fields,
+        metrics=names,
+        n_segments=n,
+        n_systems=int(drawable.any(axis=1).sum()),
+        method=f"delta method and t over {n:,} segments",
+        question=QUESTIONS[SEGMENTS],
+        confidence=confidence,
+        **(
+            t_fields(values, sides, confidence=confidence)
+            if is_shown
+            else without_intervals(values)
+        ),
+    )
+
+
+def limits_of(
+    human: FloatArray,
+    matrices: Mapping[str, FloatArray],
+    counts: Mapping[str, FloatArray],
+    statistics: Mapping[str, CorpusStatistics],
+    drawable: BoolArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return r of every metric over infinitely many hybrids, and segments' influence on it.
+
+    (m,) and m x segments; what `drawable_cells` returned, segment metrics before corpus metrics.
+    """
+    h = within(human[None], drawable)[0]
+    found = [_limit(h, within(m[None], drawable)[0], drawable) for m in matrices.values()]
+    found += [
+        corpus_limit(h, counts[name], corpus.score, drawable) for name, corpus in statistics.items()
+    ]
+    return np.array([r for r, _ in found]), np.array([part for _, part in found])
+
+
+def _limit(h: FloatArray, m: FloatArray, drawable: BoolArray) -> tuple[float, FloatArray]:
+    """Return r and each segment's influence on it."""
+    k = np.maximum(drawable.sum(axis=0), 1)
+    a, b, c = ((x * y).sum(axis=0) / k for x, y in ((h, m), (h, h), (m, m)))
+    if not (b.sum() > 0.0 and c.sum() > 0.0):
+        return np.nan, np.zeros(len(k))
+    scale = np.sqrt(b.sum() * c.sum())
+    r = float(np.clip(a.sum() / scale, -1.0, 1.0))
+    return r, a / scale - r * (b / (2.0 * b.sum()) + c / (2.0 * c.sum()))
+
+
+def corpus_limit(
+    h: FloatArray, counts: FloatArray, score: ScoreFunction, drawable: BoolArray
+) -> tuple[float, FloatArray]:
+    """Return r over infinitely many hybrids and each segment's influence on it.
+
+    A hybrid's counts lie close to the sum of the segments' mean counts, so its score is nearly
+    linear in them, with slope g: the score of a cell is g . counts. Its r then has the closed form
+    of a segment metric. The influence is the jackknife's, which takes a new slope each time.
+
+    Parameters
+    ----------
+    h
+        systems x segments, human differences from each segment's mean; zero where not drawable.
+    counts
+        systems x segments x k.
+    """
+    k = np.maximum(drawable.sum(axis=0), 1)
+    kept = np.where(drawable[:, :, None], counts, 0.0)
+    means = kept.sum(axis=0) / k[:, None]
+    away = np.where(drawable[:, :, None], counts - means, 0.0)
+    shared = np.einsum("sj,sjk->jk", h, away) / k[:, None]
+    spread = np.einsum("sjk,sjl->jkl", away, away) / k[:, None, None]
+    own = (h * h).sum(axis=0) / k
+    total, every = means.sum(axis=0), (shared.sum(axis=0), spread.sum(axis=0), own.sum())
+    whole = _r(slopes(score, total[None]), every[0][None], every[1][None], every[2][None])[0]
+    informative = np.flatnonzero(drawable.sum(axis=0) > 1)
+    influence = np.zeros(len(k))
+    n = len(informative)
+    if np.isnan(whole) or n < 2:
+        return float(whole), influence
+    without = _r(
+        slopes(score, total - means[informative]),
+        every[0] - shared[informative],
+        every[1] - spread[informative],
+        every[2] - own[informative],
+    )
+    influence[informative] = (n - 1) / n * (without.mean() - without)
+    return float(whole), influence
+
+
+def slopes(score: ScoreFunction, sums: FloatArray) -> FloatArray:
+    """Return the gradient of a score at summed counts (rows x k), by central differences."""
+    steps = STEP * np.maximum(np.abs(sums), 1.0)
+    columns = []
+    for place in range(sums.shape[1]):
+        moved = np.zeros(sums.shape)
+        moved[:, place] = steps[:, place]
+        columns.append((score(sums + moved) - score(sums - moved)) / (2.0 * steps[:, place]))
+    return np.stack(columns, axis=1)
+
+
+def _r(g: FloatArray, shared: FloatArray, spread: FloatArray, own: FloatArray) -> FloatArray:
+    above = np.einsum("rk,rk->r", g, shared)
+    below = own * np.einsum("rk,rkl,rl->r", g, spread, g)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = above / np.sqrt(np.where(below > 0.0, below, np.nan))
+    return np.asarray(np.clip(r, -1.0, 1.0))

@@ -1,0 +1,205 @@
+"""System-level correlation from hybrid systems drawn at random (Graham and Liu 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
+from metaeval.correlation.hybrids.cells import drawable_cells
+from metaeval.correlation.hybrids.limits import limits_of
+from metaeval.correlation.rows import pearson_table
+from metaeval.resampling import Rng, blocks, resolve_seed, stream
+from metaeval.results import ConstantInputWarning, Notes, Result
+from metaeval.scores.corpus import CorpusStatistics
+from metaeval.scores.matrix import ScoreMatrix
+
+# Hybrids per block: a fixed number, since each block has its own random stream.
+BLOCK = 1000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HybridCorrelations(Result):
+    """Hybrid super-sampling of several metrics, all from one draw.
+
+    Attributes
+    ----------
+    metrics
+        Names, in the order of the input.
+    r
+        Pearson's r of human and metric scores over the hybrids; nan where undefined.
+    limit
+        What r tends to as the number of hybrids grows: in closed form, for corpus metrics by the
+        line through their score at the mean counts (`corpus_limit`).
+    between
+        metrics x metrics, Pearson's r between the metrics over the hybrids (for Zou's interval
+        and Williams' test with n = ``n_hybrids``).
+    human_scores, metric_scores
+        Scores of the hybrids: n_hybrids, and metrics x n_hybrids.
+    n
+        Segments drawn from; ``cells`` of them times systems could be drawn, and only
+        ``n_informative`` of them have two systems to choose from.
+    n_hybrids, seed
+        Report both: more hybrids only narrow the interval (half-width ~ 1/sqrt(K)).
+    """
+
+    metrics: tuple[str, ...]
+    r: FloatArray
+    limit: FloatArray
+    between: FloatArray
+    human_scores: FloatArray
+    metric_scores: FloatArray
+    systems: tuple[str, ...]
+    cells: int
+    n_informative: int
+    n_hybrids: int
+    seed: int
+
+    def by_metric(self) -> dict[str, float]:
+        """Return metric name -> r."""
+        return dict(zip(self.metrics, self.r.tolist(), strict=True))
+
+
+def hybrid_supersample(
+    human: ScoreMatrix,
+    metrics: Mapping[str, ScoreMatrix],
+    *,
+    n_hybrids: int = 10_000,
+    rng: Rng,
+    statistics: Mapping[str, CorpusStatistics] | None = None,
+) -> HybridCorrelations:
+    """Correlate metrics with humans over hybrid systems.
+
+    A hybrid takes, for every segment, the output of a system drawn at random among the systems
+    whose cell is present in the human scores and in *every* metric. Its human score and the
+    score of a segment metric are means over its segments; a corpus metric is computed from the
+    hybrid's summed statistics, so BLEU comes from n-gram counts and not from an average. One
+    draw serves all metrics (Graham and Liu 2016, NAACL).
+
+    As the number of hybrids grows, r of a segment metric tends to
+    sum h'm'/k / sqrt(sum h'^2/k . sum m'^2/k) over the cells, where ' removes each segment's
+    mean over its k present systems: differences between segments cancel.
+
+    Parameters
+    ----------
+    human
+        systems x segments.
+    metrics
+        name -> scores, matched to ``human`` by system and segment names.
+    n_hybrids
+        Hybrid systems to draw.
+    rng
+        Seed or Generator; the same seed gives the same hybrids on any machine.
+    statistics
+        name -> `CorpusStatistics` of corpus metrics.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs in both mappings, there is no metric, or a metric shares no cell with
+        the human scores.
+
+    Warns
+    -----
+    MissingDataWarning
+        Cells or whole segments could not be drawn.
+    TooFewWarning
+        Fewer than two systems can be drawn in every segment.
+    ConstantInputWarning
+        A metric or the human scores do not vary over hybrids: r is nan.
+
+    Examples
+    --------
+    >>> human = ScoreMatrix([[60, 70, 90], [20, 75, 50]], ["A", "B"], ["s1", "s2", "s3"])
+    >>> metric = human.with_values([[0.6, 0.6, 0.8], [0.3, 0.5, 0.7]])
+    >>> result = hybrid_supersample(human, {"m": metric}, n_hybrids=2000, rng=1)
+    >>> result.limit.round(3).tolist(), bool(abs(result.r - result.limit).max() < 0.05)
+    ([0.823], True)
+    """
+    statistics = statistics or {}
+    positive_int("n_hybrids", n_hybrids, minimum=2)
+    notes = Notes()
+    matrices, counts, drawable = drawable_cells(human, metrics, statistics, notes)
+    used = drawable.any(axis=0)
+    seed = resolve_seed(rng)
+    human_scores, metric_scores = score_hybrids(
+        human.values, matrices, counts, statistics, drawable, n_hybrids, seed
+    )
+    names = (*metrics, *statistics)
+    table = pearson_table(np.vstack([human_scores, metric_scores]))
+    for place in np.flatnonzero(np.isnan(np.diag(table))):
+        whose = "The human score" if place == 0 else f"The score of {names[place - 1]}"
+        notes.warn(ConstantInputWarning(f"{whose} is the same for every hybrid: r is undefined."))
+    limit, _ = limits_of(human.values, matrices, counts, statistics, drawable)
+    return HybridCorrelations(
+        n=int(used.sum()),
+        **notes.fields,
+        metrics=names,
+        r=table[0, 1:],
+        limit=limit,
+        between=table[1:, 1:],
+        human_scores=human_scores,
+        metric_scores=metric_scores,
+        systems=tuple(np.array(human.systems)[drawable.any(axis=1)].tolist()),
+        cells=int(drawable.sum()),
+        n_informative=int((drawable.sum(axis=0) > 1).sum()),
+        n_hybrids=n_hybrids,
+        seed=seed,
+    )
+
+
+def score_hybrids(
+    human: FloatArray,
+    matrices: Mapping[str, FloatArray],
+    counts: Mapping[str, FloatArray],
+    statistics: Mapping[str, CorpusStatistics],
+    drawable: BoolArray,
+    n_hybrids: int,
+    seed: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Draw hybrids and return human scores (K) and metric scores (metrics x K).
+
+    A block of draws is a one-hot matrix over cells; its product with all features at once gives
+    every sum of every hybrid.
+    """
+    used = drawable.any(axis=0)
+    segments = int(used.sum())
+    planes = [human, *matrices.values()]
+    features = [np.nan_to_num(plane[:, used]).reshape(-1, 1) for plane in planes]
+    features += [np.nan_to_num(c[:, used]).reshape(-1, c.shape[2]) for c in counts.values()]
+    table = np.concatenate(features, axis=1)
+    sums = np.concatenate(
+        [
+            _one_hot(stream(seed, number), end - start, drawable[:, used]) @ table
+            for number, start, end in blocks(n_hybrids, BLOCK)
+        ]
+    )
+    scores = list((sums[:, : len(planes)] / segments).T)
+    start = len(planes)
+    for name, values in counts.items():
+        stop = start + values.shape[2]
+        scores.append(statistics[name].score(sums[:, start:stop]))
+        start = stop
+    return scores[0], np.array(scores[1:])
+
+
+def _one_hot(generator: np.random.Generator, rows: int, drawable: BoolArray) -> csr_array:
+    """Return hybrids x cells (system-major), 1 where the hybrid takes the cell."""
+    chosen = draw_systems(generator, rows, drawable)
+    segments = drawable.shape[1]
+    cells = chosen * segments + np.arange(segments)
+    starts = np.arange(rows + 1) * segments
+    return csr_array((np.ones(cells.size), cells.ravel(), starts), shape=(rows, drawable.size))
+
+
+def draw_systems(generator: np.random.Generator, rows: int, drawable: BoolArray) -> IntArray:
+    """Draw, per hybrid and segment, one of the systems that are drawable there (rows x N)."""
+    choices = drawable.sum(axis=0)
+    if (choices == len(drawable)).all():
+        return generator.integers(0, len(drawable), size=(rows, len(choices)))
+    order = np.argsort(~drawable, axis=0, kind="stable")
+    draws = generator.integers(0, choices, size=(rows, len(choices)))
+    return np.asarray(order[draws, np.arange(len(choices))], dtype=np.int64)

@@ -1,0 +1,15 @@
+"""Intervals of correlations over outputs (clustered by segment) and over systems (jackknife)."""
+
+from metaeval.correlation.intervals.clustered import CorrelationIntervals
+from metaeval.correlation.intervals.crossed import correlation_intervals
+from metaeval.correlation.intervals.independent import mean_interval, wilson_interval
+from metaeval.correlation.intervals.jackknife import jackknife_interval, system_intervals
+
+__all__ = [
+    "CorrelationIntervals",
+    "correlation_intervals",
+    "jackknife_interval",
+    "mean_interval",
+    "system_intervals",
+    "wilson_interval",
+]

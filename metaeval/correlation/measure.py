@@ -1,0 +1,101 @@
+"""One name for each way to measure agreement of a metric with humans, with its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from metaeval.arrays import FloatArray, one_of, positive_int
+from metaeval.correlation.rows import row_kendall, row_pearson, row_spearman
+
+COEFFICIENTS = ("pearson", "spearman", "kendall")
+OF_PAIRS = ("kendall_like", "acc_eq")
+OF_SYSTEMS = ("pairwise_accuracy", "soft_pairwise_accuracy")
+CORRELATIONS = (*COEFFICIENTS, *OF_PAIRS, *OF_SYSTEMS)
+GROUPINGS = ("none", "item", "system")
+SYSTEM_LEVEL = "system-level"
+LABELS = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau"}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A correlation with its options; raises ValueError where they do not go together.
+
+    Every function that measures metrics takes one; a plain name such as ``"kendall"`` stands for
+    the measure with its default options.
+
+    Parameters
+    ----------
+    correlation
+        One of CORRELATIONS.
+    grouping
+        ``none``, ``item``, ``system`` (the mean over groups) or ``system-level`` (system means
+        are correlated). Default: ``item`` for acc_eq and kendall_like, system-level for the two
+        accuracies of systems, else ``none``.
+    variant
+        Kendall's ``b`` or ``c``.
+    threshold
+        Of `kendall_like`.
+    epsilon
+        Of `acc_eq`; None calibrates it.
+    n_flips
+        Of `soft_pairwise_accuracy`: sign flips behind its p-values; None takes their limit.
+
+    Examples
+    --------
+    >>> Measure("kendall", "item").label, Measure("acc_eq").grouping
+    ('kendall-b, by item', 'item')
+    """
+
+    correlation: str = "pearson"
+    grouping: str = ""
+    variant: str = "b"
+    threshold: float = 25.0
+    epsilon: float | None = None
+    n_flips: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of("correlation", self.correlation, CORRELATIONS)
+        one_of("variant", self.variant, ("b", "c"))
+        if self.n_flips is not None:
+            positive_int("n_flips", self.n_flips)
+        allowed: tuple[str, ...] = GROUPINGS
+        if self.correlation in COEFFICIENTS:
+            allowed = (*GROUPINGS, SYSTEM_LEVEL)
+        elif self.correlation in OF_SYSTEMS:
+            allowed = (SYSTEM_LEVEL,)
+        usual = "item" if self.correlation in OF_PAIRS else allowed[0]
+        object.__setattr__(self, "grouping", self.grouping or usual)
+        one_of("grouping", self.grouping, allowed)
+
+    @classmethod
+    def of(cls, measure: Measure | str) -> Measure:
+        """Return a measure, or the one that a name stands for."""
+        return cls(measure) if isinstance(measure, str) else measure
+
+    @classmethod
+    def plain(cls, measure: Measure | str) -> Measure:
+        """Return the same where only r, rho and tau are meant; else ValueError."""
+        found = cls.of(measure)
+        one_of("measure", found.correlation, COEFFICIENTS)
+        return found
+
+    @property
+    def label(self) -> str:
+        """A name for results, such as ``kendall-b, by item``."""
+        by = {"none": "no grouping", SYSTEM_LEVEL: SYSTEM_LEVEL}
+        return f"{self.kind('-')}, {by.get(self.grouping, f'by {self.grouping}')}"
+
+    @property
+    def name(self) -> str:
+        """What the field calls r, rho and tau, such as ``Kendall's tau-b``."""
+        return LABELS[self.correlation] + self.kind("-").removeprefix(self.correlation)
+
+    def kind(self, joint: str = "_") -> str:
+        """The correlation with tau's variant, such as ``kendall_b``."""
+        return self.correlation + (joint + self.variant if self.correlation == "kendall" else "")
+
+    def rows(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Return r, rho or tau of each row of two arrays."""
+        if self.correlation == "kendall":
+            return row_kendall(x, y, self.variant)
+        return (row_pearson if self.correlation == "pearson" else row_spearman)(x, y)

@@ -1,0 +1,129 @@
+"""Human scores and several metrics on one grid of systems and segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import BoolArray, FloatArray, as_floats
+from metaeval.results import MissingDataWarning, Notes
+from metaeval.scores.matrix import ScoreMatrix, align
+
+# A metric's value this close to another's, in standard deviations, is the same value.
+SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Aligned scores: nan outside the cells that the humans and every metric have.
+
+    ``human`` is systems x segments, ``metrics`` metrics x systems x segments, ``valid`` the cells
+    in use. A mask of swaps or a resample then means the same for every metric.
+    """
+
+    human: FloatArray
+    metrics: FloatArray
+    valid: BoolArray
+    names: tuple[str, ...]
+    systems: tuple[str, ...]
+    segments: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """Cells in use."""
+        return int(self.valid.sum())
+
+    def standardized(self) -> FloatArray:
+        """Each metric with mean 0 and standard deviation 1 over all cells; a constant one is 0."""
+        flat = self.metrics[:, self.valid]
+        means = flat.mean(axis=1)[:, None, None]
+        sds = flat.std(axis=1)[:, None, None]
+        constant = (np.ptp(flat, axis=1) == 0.0)[:, None, None]
+        scaled = (self.metrics - means) / np.where(constant, 1.0, sds)
+        return np.where(constant & self.valid, 0.0, scaled)
+
+    def matrix(self, index: int) -> ScoreMatrix:
+        """Return one metric as a matrix."""
+        return ScoreMatrix(self.metrics[index], self.systems, self.segments)
+
+    def human_matrix(self) -> ScoreMatrix:
+        """Return the human scores as a matrix."""
+        return ScoreMatrix(self.human, self.systems, self.segments)
+
+
+def panel(
+    human: ScoreMatrix | ArrayLike,
+    metrics: Mapping[str, Any],
+    notes: Notes,
+) -> Panel:
+    """Align human and metric scores; count and warn of what is left out.
+
+    Vectors become one system over as many segments.
+    """
+    if not metrics:
+        raise ValueError("metrics: give at least one metric")
+    first = _matrix("human", human)
+    others = [_matrix(name, scores) for name, scores in metrics.items()]
+    if isinstance(human, ScoreMatrix) != all(isinstance(m, ScoreMatrix) for m in metrics.values()):
+        raise ValueError("human and metrics: give vectors or ScoreMatrix, not some of each")
+    for name, other in zip(metrics, others, strict=True):
+        if not isinstance(human, ScoreMatrix) and other.shape != first.shape:
+            raise ValueError(f"{name}: expected {first.shape[1]} scores, got {other.shape[1]}")
+    aligned = align(first, *others)
+    lost = first.values.size - aligned[0].values.size
+    lost += max((o.values.size - aligned[0].values.size for o in others), default=0)
+    stack = np.array([matrix.values for matrix in aligned])
+    valid = ~np.isnan(stack).any(axis=0)
+    missing = int((~valid).sum())
+    notes.exclude("cell of a system or segment that not all have", lost)
+    notes.exclude("cell without a human score or without every metric", missing)
+    if lost or missing:
+        notes.warn(
+            MissingDataWarning(
+                f"{lost + missing} cells lack a human score or a metric: left out for all metrics."
+            )
+        )
+    if not valid.any():
+        raise ValueError("human: no cell has a human score and every metric")
+    stack = np.where(valid, stack, np.nan)
+    return Panel(
+        stack[0], stack[1:], valid, tuple(metrics), aligned[0].systems, aligned[0].segments
+    )
+
+
+def snapped(y: FloatArray, x: FloatArray) -> FloatArray:
+    """Return y with every value that differs from one of x by rounding only set to it.
+
+    Two metrics that are affine maps of one another are equal once standardised, except in the
+    last bits; an order statistic must not read those.
+    """
+    levels = np.unique(x[~np.isnan(x)])
+    if not len(levels):
+        return y
+    right = np.clip(np.searchsorted(levels, y), 0, len(levels) - 1)
+    left = np.maximum(right - 1, 0)
+    nearest = np.where(np.abs(levels[left] - y) < np.abs(levels[right] - y), left, right)
+    close = np.abs(levels[nearest] - y) <= SAME
+    return np.where(close, levels[nearest], y)
+
+
+def grouped(values: np.ndarray, valid: BoolArray, grouping: str) -> np.ndarray:  # type: ignore[type-arg]
+    """Return ... x groups x members of ... x systems x segments.
+
+    ``none`` keeps only the valid cells, as one group; ``item`` has a group per segment,
+    ``system`` one per system.
+    """
+    if grouping == "none":
+        return values[..., valid][..., None, :]
+    return np.swapaxes(values, -1, -2) if grouping == "item" else values
+
+
+def _matrix(name: str, scores: ScoreMatrix | ArrayLike) -> ScoreMatrix:
+    if isinstance(scores, ScoreMatrix):
+        return scores
+    vector = as_floats(name, scores, ndim=1)
+    return ScoreMatrix(vector[None, :], ["all"], map(str, range(len(vector))))

@@ -1,0 +1,208 @@
+"""mt-metrics-eval directories, version 2: sources, references, outputs, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray, mean_along
+from metaeval.files.evalset.scores import Ratings, Scores, score_lines
+from metaeval.files.text import write_lines
+from metaeval.scores.matrix import ScoreMatrix
+
+NO_OUTPUT = "[No translation supplied]"
+# Stands for every source where a set holds scores without texts.
+NO_SOURCE = "[source not published]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EvalSet:
+    """One language pair of a test set, in the order of its files.
+
+    Attributes
+    ----------
+    documents
+        (domain, document) of each segment, or nothing at all where there is no file of them; a
+        document's segments are contiguous.
+    references, outputs
+        name -> one text per segment; None where a system gave none.
+    human_scores, metric_scores
+        (name, level) -> `Scores`, with level ``sys``, ``doc``, ``domain`` or ``seg``. A metric's
+        name ends in the references it used: ``BLEU-refA``, ``QE-src``.
+    ratings
+        name -> system -> (errors as JSON or None, rater or None) per segment.
+    metadata
+        system -> lines of JSON, kept as they are.
+    """
+
+    name: str
+    language_pair: str
+    sources: tuple[str, ...]
+    documents: tuple[tuple[str, str], ...]
+    references: Mapping[str, tuple[str | None, ...]]
+    outputs: Mapping[str, tuple[str | None, ...]]
+    human_scores: Mapping[tuple[str, str], Scores] = field(default_factory=dict)
+    metric_scores: Mapping[tuple[str, str], Scores] = field(default_factory=dict)
+    ratings: Mapping[str, Ratings] = field(default_factory=dict)
+    metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def segments(self) -> tuple[str, ...]:
+        """Names of the segments: "1", "2", ..."""
+        return tuple(str(number + 1) for number in range(len(self.sources)))
+
+    def human(self, name: str) -> ScoreMatrix:
+        """Return human segment scores as a matrix."""
+        return self._matrix(self.human_scores, name)
+
+    def metrics(self) -> dict[str, ScoreMatrix]:
+        """Return all metrics that have segment scores."""
+        names = [name for name, level in self.metric_scores if level == "seg"]
+        return {name: self._matrix(self.metric_scores, name) for name in names}
+
+    def _matrix(self, scores: Mapping[tuple[str, str], Scores], name: str) -> ScoreMatrix:
+        if (name, "seg") not in scores:
+            known = sorted(entry for entry, level in scores if level == "seg")
+            raise KeyError(f"no segment scores {name!r}; there are {', '.join(known)}")
+        rows = scores[name, "seg"].values
+        stack: FloatArray = np.array(list(rows.values())).reshape(len(rows), len(self.sources))
+        return ScoreMatrix(stack, rows, self.segments)
+
+
+def write_evalset(evalset: EvalSet, directory: str | Path) -> None:
+    """Write one language pair as an mt-metrics-eval directory; reading it gives the same back.
+
+    Systems and scores are written in the order given, so the same data give the same bytes.
+
+    Raises
+    ------
+    ValueError
+        A text holds a line break, a name holds blanks (a system with blanks cannot be read back),
+        or a list has not one entry per segment. Nothing is written then.
+    """
+    root, pair = Path(directory), evalset.language_pair
+    size = len(evalset.sources)
+    files: dict[Path, list[str]] = {
+        root / "sources" / f"{pair}.txt": _lines("sources", evalset.sources, size),
+    }
+    if evalset.documents:
+        files[root / "documents" / f"{pair}.docs"] = [
+            f"{_word(domain)}\t{_word(document)}" for domain, document in evalset.documents
+        ]
+    if len(evalset.documents) not in (0, size):
+        raise ValueError(f"documents: {len(evalset.documents)} entries for {size} segments")
+    for name, texts in evalset.references.items():
+        if set(name) & set(".-") or name in ("all", "src"):
+            raise ValueError(f"references: {name!r} may hold no '.' or '-' and not be all or src")
+        files[root / "references" / f"{pair}.{_word(name)}.txt"] = _lines(name, texts, size)
+    for name, texts in evalset.outputs.items():
+        files[root / "system-outputs" / pair / f"{_word(name)}.txt"] = _lines(name, texts, size)
+    for (name, level), scores in evalset.human_scores.items():
+        path = root / "human-scores" / f"{pair}.{_word(name)}.{level}.score"
+        files[path] = score_lines(scores, level, evalset.documents, size)
+    for (name, level), scores in evalset.metric_scores.items():
+        path = root / "metric-scores" / pair / f"{_word(name)}.{level}.score"
+        files[path] = score_lines(scores, level, evalset.documents, size)
+    for name, ratings in evalset.ratings.items():
+        files[root / "human-scores" / f"{pair}.{_word(name)}.seg.rating"] = [
+            "\t".join([_word(system), errors or "None", *([rater] if rater else [])])
+            for system, entries in ratings.items()
+            for errors, rater in entries
+        ]
+    for name, records in evalset.metadata.items():
+        files[root / "metadata" / pair / f"{_word(name)}.jsonl"] = list(records)
+    for path, lines in files.items():
+        write_lines(path, lines)
+
+
+def _lines(name: str, texts: tuple[str | None, ...], size: int) -> list[str]:
+    if len(texts) != size:
+        raise ValueError(f"{name}: {len(texts)} texts for {size} segments")
+    for position, text in enumerate(texts, start=1):
+        if text is not None and "\n" in text:
+            raise ValueError(f"{name}, segment {position}: a text holds a line break")
+    return [NO_OUTPUT if text is None else text for text in texts]
+
+
+def _word(name: str) -> str:
+    if not name or name.split() != [name] or "/" in name:
+        raise ValueError(f"{name!r}: a name may hold no blanks and no '/', and not be empty")
+    return name
+
+
+FILES, SEGMENTS = "sys.score", "mean of segments"
+
+
+@dataclass(frozen=True, eq=False)
+class SystemScores:
+    """One score a system, as systems x 1; ``origins`` says of "human" and of each metric which.
+
+    ``sys.score``: the directory's file of system scores; ``mean of segments``: there is none.
+    """
+
+    human: ScoreMatrix
+    metrics: Mapping[str, ScoreMatrix]
+    human_origin: str
+    origins: Mapping[str, str]
+
+
+def evalset_system_scores(evalset: EvalSet, human: str) -> SystemScores:
+    """Return system scores as published, and means of segments for what has no file of them.
+
+    BLEU of a system is not the mean over its segments, and some metrics score whole systems
+    only; so a ``*.sys.score`` file counts before the mean of a ``*.seg.score``. Where the humans'
+    scores are means themselves, those of metrics are over the same outputs; else over all.
+
+    Raises
+    ------
+    KeyError
+        There are no scores of this name on either level.
+    """
+    ours, origin, judged = _humans(evalset, human)
+    metrics, origins = {}, {}
+    for name in dict.fromkeys(name for name, _ in evalset.metric_scores):
+        found = _vector(evalset.metric_scores, name)
+        origins[name] = FILES if found else SEGMENTS
+        if not found and (name, "seg") in evalset.metric_scores:
+            found = _means(evalset.metric_scores[name, "seg"].values, judged)
+        if found:
+            metrics[name] = found
+    known = {name: origins[name] for name in metrics}
+    return SystemScores(human=ours, metrics=metrics, human_origin=origin, origins=known)
+
+
+def _humans(evalset: EvalSet, name: str) -> tuple[ScoreMatrix, str, Mapping[str, BoolArray]]:
+    """Return the scores, where they are from, and the cells that their means are over."""
+    found = _vector(evalset.human_scores, name)
+    if found:
+        return found, FILES, {}
+    if (name, "seg") not in evalset.human_scores:
+        known = sorted({entry for entry, level in evalset.human_scores if level in ("sys", "seg")})
+        raise KeyError(f"no human scores {name!r}; there are {', '.join(known)}")
+    segments = evalset.human_scores[name, "seg"].values
+    judged = {system: ~np.isnan(values) for system, values in segments.items()}
+    return _means(segments, {}), SEGMENTS, judged
+
+
+def _vector(scores: Mapping[tuple[str, str], Scores], name: str) -> ScoreMatrix | None:
+    if (name, "sys") not in scores:
+        return None
+    rows = scores[name, "sys"].values
+    return _matrix(np.array(list(rows.values())).reshape(-1), rows)
+
+
+def _means(rows: Mapping[str, FloatArray], judged: Mapping[str, BoolArray]) -> ScoreMatrix:
+    """Return the mean of each system's segments, of the judged ones where that is known."""
+    kept = [
+        np.where(judged[system], values, np.nan) if system in judged else values
+        for system, values in rows.items()
+    ]
+    return _matrix(mean_along(np.array(kept)), rows)
+
+
+def _matrix(values: FloatArray, systems: Iterable[str]) -> ScoreMatrix:
+    return ScoreMatrix(values[:, None], systems, ["all"])

@@ -1,0 +1,123 @@
+"""Score and rating files of mt-metrics-eval directories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from metaeval.arrays import FloatArray
+from metaeval.files.text import FormatError, number, plain_number, read_lines
+
+Ratings: TypeAlias = Mapping[str, Sequence[tuple[str | None, str | None]]]
+Documents: TypeAlias = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """System -> scores in file order: one per segment, document or domain, or a single one.
+
+    ``domains`` names them where the level is ``domain``. nan is written as ``None``.
+    """
+
+    values: Mapping[str, FloatArray]
+    domains: tuple[str, ...] = ()
+
+
+def read_scores(
+    path: Path, level: str, documents: Documents, size: int | None, *, complete: bool
+) -> Scores:
+    """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains) on `size` segments."""
+    width = 3 if level == "domain" else 2
+    values: dict[str, list[float]] = {}
+    domains: dict[str, list[str]] = {}
+    for line, text in enumerate(read_lines(path), start=1):
+        cells = text.split()
+        if len(cells) != width:
+            raise FormatError(path, line, f"expected {width} fields, got {len(cells)}")
+        score = number(path, line, "SCORE", cells[-1], empty="None")
+        if complete and np.isnan(score):
+            raise FormatError(path, line, "field SCORE: a metric may not have None")
+        values.setdefault(cells[-2], []).append(score)
+        domains.setdefault(cells[-2], []).append(cells[0])
+    labels = next(iter(domains.values()), []) if level == "domain" else []
+    expected = len(labels) if level == "domain" else expected_scores(level, documents, size)
+    for system, scores in values.items():
+        expected = len(scores) if expected is None else expected
+        if len(scores) != expected:
+            raise FormatError(
+                path, None, f"system {system}: {len(scores)} scores, expected {expected}"
+            )
+        if level == "domain" and domains[system] != labels:
+            raise FormatError(path, None, f"system {system}: its domains differ from the first's")
+    return Scores({name: np.array(scores) for name, scores in values.items()}, tuple(labels))
+
+
+def score_lines(scores: Scores, level: str, documents: Documents, size: int) -> list[str]:
+    """Return the lines of a score file."""
+    expected = len(scores.domains) if level == "domain" else expected_scores(level, documents, size)
+    lines = []
+    for system, values in scores.values.items():
+        if len(values) != expected:
+            raise ValueError(f"{system}: {len(values)} scores at level {level}, not {expected}")
+        for position, value in enumerate(values):
+            text = f"{system}\t{plain_number(float(value), empty='None')}"
+            lines.append(f"{scores.domains[position]}\t{text}" if level == "domain" else text)
+    return lines
+
+
+def expected_scores(level: str, documents: Documents, size: int | None) -> int | None:
+    """Return how many scores a system has at a level; None where nothing says so yet."""
+    if level == "sys":
+        return 1
+    if level == "doc":
+        return len({document for _, document in documents})
+    return size
+
+
+def read_ratings(path: Path, size: int | None) -> Ratings:
+    """Read a file of SYSTEM, JSON or None, and optionally RATER, separated by tabs."""
+    ratings: dict[str, list[tuple[str | None, str | None]]] = {}
+    for line, text in enumerate(read_lines(path), start=1):
+        cells = text.split("\t")
+        if len(cells) not in (2, 3):
+            raise FormatError(path, line, f"expected 2 or 3 fields, got {len(cells)}")
+        errors = None if cells[1] == "None" else _checked(path, line, cells[1])
+        rater = cells[2] if len(cells) == 3 else None
+        ratings.setdefault(cells[0], []).append((errors, rater))
+    for system, entries in ratings.items():
+        if size is not None and len(entries) != size:
+            raise FormatError(path, None, f"system {system}: {len(entries)} ratings, not {size}")
+    return ratings
+
+
+def _checked(path: Path, line: int, text: str) -> str:
+    try:
+        errors = json.loads(text)["errors"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise FormatError(path, line, "field RATING: expected JSON with errors") from None
+    if not isinstance(errors, list):
+        raise FormatError(path, line, "field errors: expected a list")
+    for place, error in enumerate(errors, start=1):
+        if reason := _wrong(error):
+            raise FormatError(path, line, f"error {place}: {reason}")
+    return text
+
+
+def _wrong(error: object) -> str:
+    """Say what is wrong with one error of a rating, or nothing; the types are those of its spec."""
+    if not isinstance(error, dict):
+        return "expected an object"
+    start, end = error.get("start"), error.get("end")
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end:
+        return f"expected whole numbers 0 <= start <= end, got {start!r} and {end!r}"
+    words = [error.get(name) for name in ("severity", "category")]
+    if not all(word is None or isinstance(word, str) for word in words):
+        return "severity and category: expected text or null"
+    if not isinstance(error.get("is_source_error") or False, bool):
+        return "is_source_error: expected true or false"
+    return ""

@@ -1,0 +1,280 @@
+"""Score tables, WMT's daRR and DA files, MQM annotations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from metaeval.arrays import FloatArray, mean_along
+from metaeval.files.text import FormatError, Table, plain_number, write_lines
+from metaeval.results import (
+    ConstantInputWarning,
+    MissingDataWarning,
+    Notes,
+    StatisticResult,
+    TooFewWarning,
+)
+from metaeval.scores.matrix import ScoreMatrix
+
+# The segment of scores that are of whole systems.
+WHOLE = "all"
+
+
+def read_score_table(
+    path: str | Path, *, columns: Sequence[str] | None = None
+) -> dict[str, ScoreMatrix]:
+    """Read a TSV with columns system, segment (or seg, seg_id, sid) and one per measure.
+
+    An empty field is a missing score. Systems and segments keep the order of the file. Without a
+    column of segments the scores are of whole systems: one segment, ``all``.
+
+    Parameters
+    ----------
+    columns
+        The measures wanted; default: every column that holds numbers only.
+
+    Raises
+    ------
+    FormatError
+        (a ValueError) naming file, line and field.
+
+    Warns
+    -----
+    MissingDataWarning
+        A column that nobody asked for holds numbers, but not only numbers: it is left out.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.tsv"
+    ...     _ = path.write_text("system\\tseg\\tmqm\\nA\\t1\\t-5\\nA\\t2\\t\\nB\\t1\\t0\\n")
+    ...     read_score_table(path)["mqm"].values.tolist()
+    [[-5.0, nan], [0.0, nan]]
+    """
+    return score_columns(Table(path, ["system"], optional=["segment|seg|seg_id|sid"]), columns)
+
+
+def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[str, ScoreMatrix]:
+    """Return the measures of a table that has been read, as `read_score_table` does."""
+    keys = set(table.columns.values())
+    wanted = {name: table.header.index(name) for name in columns or () if name in table.header}
+    for name in columns or ():
+        if name not in wanted:
+            raise FormatError(table.path, 1, f"no column {name}; found {table.header}")
+    if columns is None:
+        others = [i for i in range(len(table.header)) if i not in keys]
+        wanted = {table.header[i]: i for i in others if _is_numeric(table, i)}
+    cells: dict[tuple[str, str], int] = {}
+    for line, row in table.rows:
+        key = table.text(line, row, "system"), _segment(table, line, row)
+        if key in cells:
+            raise FormatError(table.path, line, f"system {key[0]}, segment {key[1]}: twice")
+        cells[key] = line
+    systems = list(dict.fromkeys(system for system, _ in cells))
+    segments = list(dict.fromkeys(segment for _, segment in cells))
+    at = {name: i for i, name in enumerate(systems)}, {name: j for j, name in enumerate(segments)}
+    places = [at[0][system] for system, _ in cells], [at[1][segment] for _, segment in cells]
+    result = {}
+    for name, column in wanted.items():
+        table.columns[name] = column
+        values = np.full((len(systems), len(segments)), np.nan)
+        values[places] = table.numbers(name)
+        result[name] = ScoreMatrix(values, systems, segments)
+    return result
+
+
+def write_score_table(path: str | Path, scores: Mapping[str, ScoreMatrix]) -> None:
+    """Write matrices of the same systems and segments as such a TSV; nan becomes empty."""
+    matrices = list(scores.values())
+    first = matrices[0]
+    if any(m.systems != first.systems or m.segments != first.segments for m in matrices):
+        raise ValueError("scores: the matrices differ in systems or segments")
+    lines = ["\t".join(["system", "segment", *scores])]
+    for i, system in enumerate(first.systems):
+        for j, segment in enumerate(first.segments):
+            values = [plain_number(float(matrix.values[i, j])) for matrix in matrices]
+            lines.append("\t".join([system, segment, *values]))
+    write_lines(Path(path), lines)
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeRanks:
+    """WMT's daRR judgments of one language pair: ``better`` beats ``worse`` in a segment."""
+
+    segments: tuple[str, ...]
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+    differences: FloatArray
+
+    def kendall_like(self, metric: ScoreMatrix) -> StatisticResult:
+        """Return (C - D) / (C + D) over the judgments, metric ties discordant (WMT17-20)."""
+        notes = Notes()
+        rows = {name: i for i, name in enumerate(metric.systems)}
+        columns = {name: j for j, name in enumerate(metric.segments)}
+        gaps = []
+        for segment, better, worse in zip(self.segments, self.better, self.worse, strict=True):
+            known = better in rows and worse in rows and segment in columns
+            scored = metric.values[:, columns[segment]] if known else None
+            gaps.append(np.nan if scored is None else scored[rows[better]] - scored[rows[worse]])
+        values = np.array(gaps)
+        missing = int(np.isnan(values).sum())
+        notes.exclude("judgment of an output without a metric score", missing)
+        if missing:
+            notes.warn(MissingDataWarning(f"{missing} judgments lack a metric score: left out."))
+        n, concordant = len(values) - missing, int((values > 0).sum())
+        is_constant = n > 0 and not np.nan_to_num(values).any()
+        if not n:
+            notes.warn(TooFewWarning("No judgment has metric scores: tau is undefined."))
+        elif is_constant:
+            text = "The metric scores both outputs of every judgment the same: tau is undefined."
+            notes.warn(ConstantInputWarning(text))
+        return StatisticResult(
+            n=n,
+            **notes.fields,
+            statistic=(2 * concordant - n) / n if n and not is_constant else np.nan,
+            method="WMT Kendall-like tau (daRR)",
+        )
+
+
+def read_darr(path: str | Path) -> dict[str, RelativeRanks]:
+    """Read a daRR file (LP [DATA] SID BETTER WORSE, separated by blanks), by language pair.
+
+    The 2020 files carry the score difference as a sixth field without a name; it is kept.
+    """
+    table = Table(path, ["LP", "SID", "BETTER", "WORSE"], blanks=True, unnamed=1)
+    parts: dict[str, list[tuple[str, str, str, float]]] = {}
+    for line, row in table.rows:
+        entry = [table.text(line, row, name) for name in ("LP", "SID", "BETTER", "WORSE")]
+        if entry[2] == entry[3]:
+            raise FormatError(table.path, line, f"field WORSE: {entry[3]} beats itself")
+        gap = np.nan
+        if len(row) > len(table.header):
+            table.columns["difference"] = len(table.header)
+            gap = table.number(line, row, "difference")
+        parts.setdefault(entry[0], []).append((entry[1], entry[2], entry[3], gap))
+    return {
+        pair: RelativeRanks(
+            tuple(e[0] for e in entries),
+            tuple(e[1] for e in entries),
+            tuple(e[2] for e in entries),
+            np.array([e[3] for e in entries]),
+        )
+        for pair, entries in parts.items()
+    }
+
+
+def read_da(path: str | Path) -> dict[str, ScoreMatrix]:
+    """Read a WMT DA file (LP [DATA] SID SYSTEM HUMAN, separated by blanks), by language pair.
+
+    System-level files have no SID; their matrix has one segment, ``all``. A system written as
+    ``A+B`` stands for several that gave the same output.
+    """
+    names = ["LP", "SYSTEM", "HUMAN|SCORE|Z.SCR|Z"]
+    table = Table(path, names, optional=["segment|SID"], blanks=True)
+    parts: dict[str, dict[tuple[str, str], float]] = {}
+    for line, row in table.rows:
+        pair = table.text(line, row, "LP")
+        segment = _segment(table, line, row)
+        score = table.number(line, row, "HUMAN")
+        for system in table.text(line, row, "SYSTEM").split("+"):
+            cells = parts.setdefault(pair, {})
+            if (system, segment) in cells:
+                raise FormatError(table.path, line, f"system {system}, segment {segment}: twice")
+            cells[system, segment] = score
+    return {pair: _matrix(cells) for pair, cells in parts.items()}
+
+
+# Freitag et al. (2021), table 4: the weights of the WMT metrics task.
+MQM_WEIGHTS = {"major": 5.0, "minor": 1.0, "punctuation": 0.1, "non-translation": 25.0}
+
+
+def mqm_weight(category: str, severity: str, weights: Mapping[str, float] = MQM_WEIGHTS) -> float:
+    """Return the penalty of one error: Non-translation 25, major 5, minor 1, minor punctuation .1.
+
+    Examples
+    --------
+    >>> mqm_weight("Fluency/Punctuation", "Minor"), mqm_weight("Non-translation!", "Major")
+    (0.1, 25.0)
+    """
+    kind, level = category.strip().lower(), severity.strip().lower()
+    if level in ("no-error", "no error", "neutral") or kind in ("no-error", "no error"):
+        return 0.0
+    if kind.startswith("non-translation"):
+        return weights["non-translation"]
+    if level not in ("major", "minor", "critical"):
+        raise ValueError(f"severity: expected Major, Minor or No-error, got {severity!r}")
+    if level == "minor" and kind == "fluency/punctuation":
+        return weights["punctuation"]
+    return weights["minor" if level == "minor" else "major"]
+
+
+def read_mqm(
+    path: str | Path, *, weights: Mapping[str, float] = MQM_WEIGHTS
+) -> dict[str, ScoreMatrix]:
+    """Read an MQM TSV and score it: rater -> systems x segments, and ``mean`` over raters.
+
+    One line per error, columns system, seg_id, rater, category, severity (others are ignored); a
+    segment without errors has one line No-error. The score is minus the sum of the weights
+    (Freitag et al. 2021); segments that a rater did not see are nan.
+    """
+    names = ["system", "seg_id|segment|seg", "rater", "category", "severity"]
+    table = Table(path, names)
+    sums: dict[str, dict[tuple[str, str], float]] = {}
+    for line, row in table.rows:
+        system, segment, rater = (
+            table.text(line, row, key) for key in ("system", "seg_id", "rater")
+        )
+        category = row[table.columns["category"]]
+        try:
+            weight = mqm_weight(category, table.text(line, row, "severity"), weights)
+        except ValueError as error:
+            raise FormatError(table.path, line, f"field {error}") from None
+        cells = sums.setdefault(rater, {})
+        cells[system, segment] = cells.get((system, segment), 0.0) - weight
+    keys = dict.fromkeys(key for cells in sums.values() for key in cells)
+    matrices = {rater: _matrix(cells, keys) for rater, cells in sums.items()}
+    stack = np.array([matrix.values for matrix in matrices.values()])
+    first = next(iter(matrices.values()))
+    return {**matrices, "mean": first.with_values(mean_along(stack, axis=0))}
+
+
+def _matrix(
+    cells: Mapping[tuple[str, str], float],
+    keys: Mapping[tuple[str, str], None] | None = None,
+) -> ScoreMatrix:
+    every = list(keys if keys is not None else cells)
+    rows = {name: i for i, name in enumerate(dict.fromkeys(system for system, _ in every))}
+    columns = {name: j for j, name in enumerate(dict.fromkeys(segment for _, segment in every))}
+    values = np.full((len(rows), len(columns)), np.nan)
+    for (system, segment), score in cells.items():
+        values[rows[system], columns[segment]] = score
+    return ScoreMatrix(values, rows, columns)
+
+
+def _segment(table: Table, line: int, row: list[str]) -> str:
+    return table.text(line, row, "segment") if "segment" in table.columns else WHOLE
+
+
+def _is_numeric(table: Table, column: int) -> bool:
+    filled = [text for _, row in table.rows if (text := row[column].strip())]
+    strange = [text for text in filled if not _is_number(text)]
+    if 0 < len(strange) < len(filled):
+        Notes().warn(
+            MissingDataWarning(
+                f"Column {table.header[column]} is left out: {len(strange)} of {len(filled)} "
+                f"fields are no numbers, such as {strange[0]!r}."
+            )
+        )
+    return bool(filled) and not strange
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,24 @@
+"""Human judgments: standard scores, means, drift, severity.
+
+`agreement` is between annotators, `controls` about planted items, `planning` about how many
+judgments to collect and where.
+"""
+
+from metaeval.judgments import agreement, controls, planning
+from metaeval.judgments.drift import Drift, drift
+from metaeval.judgments.severity import Severity, annotator_severity
+from metaeval.judgments.standardize import MeanScores, ZScores, mean_scores, z_scores
+
+__all__ = [
+    "Drift",
+    "MeanScores",
+    "Severity",
+    "ZScores",
+    "agreement",
+    "annotator_severity",
+    "controls",
+    "drift",
+    "mean_scores",
+    "planning",
+    "z_scores",
+]

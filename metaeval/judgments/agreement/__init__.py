@@ -1,0 +1,28 @@
+"""Agreement between annotators: one-vs-rest r, Krippendorff's alpha, ICC, weighted kappa."""
+
+from metaeval.judgments.agreement.estimates import (
+    Alpha,
+    OneVsRest,
+    krippendorff_alpha,
+    one_vs_rest_pearson,
+)
+from metaeval.judgments.agreement.intervals import (
+    AgreementInterval,
+    JudgmentAgreement,
+    agreement_interval,
+    judgment_agreement,
+)
+from metaeval.judgments.agreement.ratings import icc, weighted_kappa
+
+__all__ = [
+    "AgreementInterval",
+    "Alpha",
+    "JudgmentAgreement",
+    "OneVsRest",
+    "agreement_interval",
+    "icc",
+    "judgment_agreement",
+    "krippendorff_alpha",
+    "one_vs_rest_pearson",
+    "weighted_kappa",
+]

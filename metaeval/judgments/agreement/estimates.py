@@ -1,0 +1,284 @@
+"""Agreement between annotators: one-vs-rest Pearson and Krippendorff's alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_of
+from metaeval.correlation.rows import row_pearson
+from metaeval.results import ConstantInputWarning, Notes, Result, StatisticResult, TooFewWarning
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OneVsRest(Result):
+    """One-vs-rest Pearson correlations.
+
+    ``statistic`` is the mean of ``r`` over the annotators for whom it is defined; ``r`` and
+    ``counts`` (items behind each r) follow ``annotators``. ``n`` counts items with at least two
+    ratings.
+    """
+
+    statistic: float
+    annotators: tuple[str, ...]
+    r: FloatArray
+    counts: IntArray
+    method: str = "one-vs-rest Pearson"
+
+
+def one_vs_rest_pearson(
+    ratings: ArrayLike, *, annotators: Iterable[str] | None = None
+) -> OneVsRest:
+    """Correlate each annotator with the mean of the others.
+
+    r_a = Pearson(x_a, mean over the other annotators present), over the items that a and at
+    least one other annotator rated. On raw ratings the mean of the rest weighs annotators by
+    their spread; on z-scores it does not (``docs/statistics.md``).
+
+    Parameters
+    ----------
+    ratings
+        annotators x items, nan where an annotator did not rate the item.
+    annotators
+        Names of the rows; default A1, A2, ...
+
+    Warns
+    -----
+    ConstantInputWarning, TooFewWarning
+        Where an annotator's r is undefined (nan); the mean leaves it out.
+
+    Examples
+    --------
+    >>> one_vs_rest_pearson([[1, 2, 3, 4], [1, 3, 2, 4], [2, 2, 4, 4]]).r.round(4).tolist()
+    [0.9923, 0.6508, 0.7071]
+    """
+    matrix = as_floats("ratings", ratings, ndim=2)
+    names = _annotator_names(annotators, len(matrix))
+    notes = Notes()
+    present = ~np.isnan(matrix)
+    raters = present.sum(axis=0)
+    notes.exclude("item with fewer than two ratings", int((raters < 2).sum()))
+    total = np.where(present, matrix, 0.0).sum(axis=0)
+    values = np.full(len(matrix), np.nan)
+    counts = np.zeros(len(matrix), dtype=np.int64)
+    for index, row in enumerate(matrix):
+        used = present[index] & (raters > 1)
+        rest = (total[used] - row[used]) / (raters[used] - 1)
+        counts[index] = used.sum()
+        values[index] = _one_vs_rest(row[used], rest, names[index], notes)
+    return OneVsRest(
+        n=int((raters > 1).sum()),
+        **notes.fields,
+        statistic=mean(values),
+        annotators=names,
+        r=values,
+        counts=counts,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Alpha(StatisticResult):
+    """Krippendorff's alpha.
+
+    ``n`` counts the pairable ratings (in items with at least two), ``n_items`` those items;
+    ``observed`` and ``expected`` are the two disagreements of alpha = 1 - D_o/D_e.
+    """
+
+    n_items: int
+    observed: float
+    expected: float
+
+
+def krippendorff_alpha(
+    ratings: ArrayLike,
+    *,
+    level: str = "interval",
+) -> Alpha:
+    """Krippendorff's alpha = 1 - D_o / D_e.
+
+    Items with fewer than two ratings are left out; with m_u ratings in item u and n in all,
+    D_o = (1/n) sum_u [sum of squared differences over ordered pairs] / (m_u - 1) and
+    D_e = [the same over all pairs] / (n (n - 1)) (Krippendorff 2011, "Computing Krippendorff's
+    alpha-reliability"). Interval and nominal are O(n); ordinal is interval on mid-ranks, which
+    its distance function equals; ratio takes all pairs of distinct values. `agreement_interval`
+    has an interval for it at the interval level; for the other levels none is known to hold.
+
+    Parameters
+    ----------
+    ratings
+        annotators x items, nan where missing. Raw scores or z-scores: say which, it decides.
+    level
+        ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
+
+    Raises
+    ------
+    ValueError
+        Unknown level, or negative ratings at the ratio level.
+
+    Warns
+    -----
+    ConstantInputWarning, TooFewWarning
+        All ratings equal, or no item with two: alpha is nan (the ``krippendorff`` package raises).
+
+    Examples
+    --------
+    >>> round(krippendorff_alpha([[1, 2, 3, 4], [1, 2, 3, 5]]).statistic, 4)
+    0.9369
+    """
+    matrix = as_floats("ratings", ratings, ndim=2)
+    one_of("level", level, LEVELS)
+    notes = Notes()
+    raters = (~np.isnan(matrix)).sum(axis=0)
+    notes.exclude("item with fewer than two ratings", int((raters < 2).sum()))
+    parts = disagreement(matrix[:, raters > 1], level)
+    observed, expected = parts.observed(), parts.expected()
+    return Alpha(
+        n=parts.n,
+        n_items=parts.n_items,
+        statistic=_alpha(parts, observed, expected, notes),
+        observed=observed,
+        expected=expected,
+        **notes.fields,
+        method=f"Krippendorff's alpha ({level})",
+    )
+
+
+def _one_vs_rest(own: FloatArray, rest: FloatArray, name: str, notes: Notes) -> float:
+    if len(own) < 2:
+        notes.warn(TooFewWarning(f"{name} shares {len(own)} items with others: r is undefined."))
+        return np.nan
+    if np.ptp(own) == 0.0 or np.ptp(rest) == 0.0:
+        whose = name if np.ptp(own) == 0.0 else f"the mean of the others ({name} left out)"
+        notes.warn(ConstantInputWarning(f"The ratings of {whose} are constant: r is undefined."))
+        return np.nan
+    return float(row_pearson(own, rest))
+
+
+def _annotator_names(annotators: Iterable[str] | None, size: int) -> tuple[str, ...]:
+    names = tuple(annotators) if annotators is not None else ()
+    if annotators is None:
+        return tuple(f"A{index + 1}" for index in range(size))
+    if len(names) != size:
+        raise ValueError(f"annotators: {len(names)} names for {size} rows of ratings")
+    return names
+
+
+def _alpha(parts: Disagreement, observed: float, expected: float, notes: Notes) -> float:
+    if parts.n_items == 0:
+        notes.warn(TooFewWarning("No item has two ratings: alpha is undefined."))
+        return np.nan
+    if parts.is_constant:
+        notes.warn(ConstantInputWarning("All ratings are equal: alpha is undefined."))
+        return np.nan
+    return 1.0 - observed / expected
+
+
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+
+
+@dataclass(frozen=True, eq=False)
+class Disagreement:
+    """Ratings of the items that have at least two, with what alpha needs of them.
+
+    ``ratings`` is annotators x items, ``raters`` the ratings per item, ``codes`` the index of
+    each rating among the distinct ``values`` (-1 where missing).
+    """
+
+    ratings: FloatArray
+    level: str
+
+    @property
+    def n_items(self) -> int:
+        """Items with at least two ratings."""
+        return int(self.ratings.shape[1])
+
+    @property
+    def n(self) -> int:
+        """Pairable ratings."""
+        return int((~np.isnan(self.ratings)).sum())
+
+    @property
+    def is_constant(self) -> bool:
+        """True when only one value occurs."""
+        return bool(np.nanmin(self.ratings) == np.nanmax(self.ratings))
+
+    def observed(self) -> float:
+        """D_o, the disagreement within items."""
+        return float(self._per_item(self._scaled()).sum() / self.n) if self.n else np.nan
+
+    def expected(self) -> float:
+        """D_e, the disagreement between all ratings."""
+        n = self.n
+        return _all_pairs(self._scaled(), self.level) / (n * (n - 1)) if n else np.nan
+
+    def _scaled(self) -> FloatArray:
+        """Ratings in units whose plain differences are the level's distances."""
+        if self.level == "ordinal":
+            return _mid_ranks(self.ratings)
+        if self.level == "interval" and self.n:
+            return self.ratings - np.nanmean(self.ratings)
+        return self.ratings
+
+    def _per_item(self, ratings: FloatArray) -> FloatArray:
+        """Sum of distances over the ordered pairs of an item, over (m_u - 1)."""
+        raters = (~np.isnan(ratings)).sum(axis=0)
+        if self.level in ("interval", "ordinal"):
+            present = np.where(np.isnan(ratings), 0.0, ratings)
+            # Centred on the item first: sums of squares of raw scores would cancel.
+            centred = np.where(np.isnan(ratings), 0.0, ratings - present.sum(axis=0) / raters)
+            spread: FloatArray = 2.0 * raters * (centred**2).sum(axis=0) / (raters - 1)
+            return spread
+        total = np.zeros(ratings.shape[1])
+        for first in range(len(ratings)):
+            for second in range(first):
+                distances = _distance(ratings[first], ratings[second], self.level)
+                total += 2.0 * np.nan_to_num(distances, nan=0.0)
+        scaled: FloatArray = total / (raters - 1)
+        return scaled
+
+
+def disagreement(ratings: FloatArray, level: str) -> Disagreement:
+    """Return the parts of alpha; ``ratings`` (annotators x items) holds pairable items only."""
+    if level == "ratio" and ratings.size and np.nanmin(ratings) < 0.0:
+        raise ValueError("ratings: the ratio level needs ratings of at least 0")
+    return Disagreement(ratings, level)
+
+
+def _mid_ranks(ratings: FloatArray) -> FloatArray:
+    """Replace ratings by mid-ranks: their differences are Krippendorff's ordinal distances."""
+    present = ~np.isnan(ratings)
+    _, codes, counts = np.unique(ratings[present], return_inverse=True, return_counts=True)
+    ranks = np.full(ratings.shape, np.nan)
+    ranks[present] = (np.cumsum(counts) - counts / 2.0)[codes.reshape(-1)]
+    return ranks - np.nanmean(ranks) if present.any() else ranks
+
+
+def _distance(first: FloatArray, second: FloatArray, level: str) -> FloatArray:
+    if level == "nominal":
+        return np.where(np.isnan(first) | np.isnan(second), np.nan, first != second)
+    sums = first + second
+    quotient = np.zeros(np.broadcast_shapes(first.shape, second.shape))
+    np.divide(first - second, sums, out=quotient, where=sums != 0.0)
+    return quotient**2
+
+
+def _all_pairs(ratings: FloatArray, level: str) -> float:
+    """Sum of distances over ordered pairs of all ratings."""
+    flat = ratings[~np.isnan(ratings)]
+    if level in ("interval", "ordinal"):
+        return float(2.0 * len(flat) * ((flat - flat.mean()) ** 2).sum())
+    values, counts = np.unique(flat, return_counts=True)
+    if level == "nominal":
+        return float(len(flat) ** 2 - (counts.astype(np.float64) ** 2).sum())
+    rows = max(1, 2**22 // len(values))
+    return float(
+        sum(
+            counts[start : start + rows]
+            @ _distance(values[start : start + rows, None], values[None, :], level)
+            @ counts
+            for start in range(0, len(values), rows)
+        )
+    )

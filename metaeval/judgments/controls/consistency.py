@@ -1,0 +1,95 @@
+"""Rates of passed control items, and an annotator's consistency with themselves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import as_pair, mean
+from metaeval.correlation.intervals.independent import wilson_interval
+from metaeval.correlation.rows import row_pearson
+from metaeval.results import Interval, Notes, Result, StatisticResult
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RepeatConsistency(Result):
+    """How far second ratings of the same items lie from the first; ``n`` counts pairs.
+
+    ``mean_absolute`` is the mean of |second - first|, ``mean_difference`` that of second - first
+    (a drift), ``sd`` the standard deviation of the differences (n - 1), ``r`` Pearson's
+    correlation; nan where undefined.
+    """
+
+    mean_absolute: float
+    mean_difference: float
+    sd: float
+    r: float
+
+
+def repeat_consistency(first: ArrayLike, second: ArrayLike) -> RepeatConsistency:
+    """Compare an annotator's ratings of items that they saw twice.
+
+    The mean absolute difference needs no spread between items, as a correlation does; an
+    annotator who always gives the same score has both a perfect one and no information, so read
+    it beside a test on bad references.
+
+    Examples
+    --------
+    >>> result = repeat_consistency([50, 60, 90], [55, 50, 90])
+    >>> result.mean_absolute, round(result.mean_difference, 3), result.n
+    (5.0, -1.667, 3)
+    """
+    one, two = as_pair("first", first, "second", second)
+    notes = Notes()
+    complete = ~(np.isnan(one) | np.isnan(two))
+    notes.leave_out("pair with a missing score", int((~complete).sum()))
+    one, two = one[complete], two[complete]
+    differences = two - one
+    n = len(differences)
+    return RepeatConsistency(
+        n=n,
+        **notes.fields,
+        mean_absolute=mean(np.abs(differences)),
+        mean_difference=mean(differences),
+        sd=float(differences.std(ddof=1)) if n > 1 else np.nan,
+        r=float(row_pearson(one, two)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PassRate(StatisticResult):
+    """``statistic`` is passed / n, with Wilson's interval; nan without items."""
+
+    passed: int
+
+
+def pass_rate(passed: int, n: int, *, confidence: float = 0.95) -> PassRate:
+    """Return the share of control items passed, with Wilson's score interval.
+
+    Raises
+    ------
+    ValueError
+        Unless 0 <= passed <= n.
+
+    Examples
+    --------
+    >>> rate = pass_rate(9, 10)
+    >>> rate.statistic, round(rate.interval.low, 3), round(rate.interval.high, 3)
+    (0.9, 0.596, 0.982)
+    """
+    if not 0 <= passed <= n:
+        raise ValueError(f"passed: {passed} of {n} items cannot be")
+    interval = None
+    if n:
+        low, high = wilson_interval(passed / n, n, confidence=confidence)
+        interval = Interval(float(low), float(high), confidence)
+    return PassRate(
+        n=n,
+        statistic=passed / n if n else math.nan,
+        method="share, Wilson interval",
+        interval=interval,
+        passed=passed,
+    )

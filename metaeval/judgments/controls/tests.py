@@ -1,0 +1,266 @@
+"""Tests on planted control items: traps, degraded references, annotation times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr
+from scipy.stats import mannwhitneyu
+
+from metaeval.arrays import FloatArray, as_floats, as_pair, mean, one_of
+from metaeval.resampling import ALTERNATIVES, tail
+from metaeval.results import (
+    ConstantInputWarning,
+    Notes,
+    Result,
+    StatisticResult,
+    TooFewWarning,
+)
+from metaeval.significance.signed_rank import signed_rank_test
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ControlTest(StatisticResult):
+    """Outcome of a control test; ``statistic`` is t, the signed-rank sum W+ or U.
+
+    ``mean_difference`` is mean(control - partner) in the input's units. ``effect_size`` is named
+    by ``effect``: Cohen's d_z (mean / sd of the differences), the matched-pairs rank-biserial
+    correlation, or the rank-biserial 2U/(n1 n2) - 1; negative when controls score lower. ``n``
+    counts pairs (for Mann-Whitney: scores on both sides).
+    """
+
+    mean_difference: float
+    effect: str
+    effect_size: float
+
+
+def control_test(
+    control: ArrayLike, partner: ArrayLike, *, alternative: str = "less", method: str = "t"
+) -> ControlTest:
+    """Test whether an annotator scores control items below their intact partners.
+
+    Parameters
+    ----------
+    control, partner
+        Scores of the degraded items and of their partners. Paired and of one length for ``t``
+        and ``wilcoxon``; of any lengths for ``mannwhitney``.
+    alternative
+        ``less`` (default): controls score lower; ``greater`` or ``two-sided``.
+    method
+        ``t``: paired t-test (Graham et al. 2017; WMT). ``wilcoxon``: `signed_rank_test`, exact
+        up to 50 pairs. ``mannwhitney``: unpaired U test with normal approximation,
+        what Appraise runs on the paired data; weaker, for comparison only.
+
+    Warns
+    -----
+    TooFewWarning, ConstantInputWarning, MissingDataWarning
+        Fewer than two pairs, or all differences equal: p is nan; or incomplete pairs.
+
+    Examples
+    --------
+    >>> result = control_test([10, 20, 5, 30], [80, 70, 60, 75])
+    >>> round(result.statistic, 3), round(result.pvalue, 4), result.n
+    (-10.184, 0.001, 4)
+    """
+    one_of("alternative", alternative, ALTERNATIVES)
+    one_of("method", method, ("t", "wilcoxon", "mannwhitney"))
+    notes = Notes()
+    if method == "mannwhitney":
+        return _unpaired(control, partner, alternative, notes)
+    first, second = as_pair("control", control, "partner", partner)
+    complete = ~(np.isnan(first) | np.isnan(second))
+    notes.leave_out("pair with a missing score", int((~complete).sum()))
+    differences = (first - second)[complete]
+    run = _paired_t if method == "t" else _signed_rank
+    statistic, pvalue, effect, size = run(differences, alternative, notes)
+    return ControlTest(
+        n=len(differences),
+        **notes.fields,
+        statistic=statistic,
+        pvalue=pvalue,
+        method="paired t-test" if method == "t" else "Wilcoxon signed-rank test",
+        alternative=alternative,
+        mean_difference=mean(differences),
+        effect=effect,
+        effect_size=size,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrapLevels(Result):
+    """Traps by score: zero, low (0 < score <= threshold), high (above it)."""
+
+    zero: int
+    low: int
+    high: int
+    threshold: float
+
+
+def trap_levels(scores: ArrayLike, *, low: float = 20.0) -> TrapLevels:
+    """Count traps rated zero, low (above 0, at most ``low``) and high (above ``low``).
+
+    The classes of table 3 in Cheng et al. (2023), on raw 0-100 scores.
+
+    Raises
+    ------
+    ValueError
+        If a score lies outside 0-100: z-scores have no zero.
+
+    Examples
+    --------
+    >>> levels = trap_levels([0, 0, 15, 20, 21, 90])
+    >>> levels.zero, levels.low, levels.high
+    (2, 2, 2)
+    """
+    values = as_floats("scores", scores, ndim=1)
+    notes = Notes()
+    present = values[~np.isnan(values)]
+    notes.exclude("missing score", len(values) - len(present))
+    if ((present < 0.0) | (present > 100.0)).any():
+        raise ValueError("scores: traps are counted on raw scores between 0 and 100")
+    zero, under = int((present == 0.0).sum()), int((present <= low).sum())
+    return TrapLevels(
+        n=len(present),
+        **notes.fields,
+        zero=zero,
+        low=under - zero,
+        high=len(present) - under,
+        threshold=low,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnnotationTimes(Result):
+    """Annotation times in seconds.
+
+    ``mean`` is over all items. ``mean_cut`` is one of the next two, as ``cut`` says:
+    ``mean_dropped`` leaves items above the cap out, ``mean_clipped`` counts them as the cap.
+    """
+
+    mean: float
+    median: float
+    mean_cut: float
+    mean_dropped: float
+    mean_clipped: float
+    n_above: int
+    cap: float
+    cut: str
+
+
+def annotation_times(
+    seconds: ArrayLike, *, cap: float = 600.0, cut: str = "drop"
+) -> AnnotationTimes:
+    """Mean annotation time over all items and cut at ``cap`` seconds.
+
+    Cheng et al. (2023), table 2, print "All.Ave." and "Cut.Ave." (cut at 600 s) without saying
+    whether longer items are dropped or clipped; the two means alone cannot tell. Dropping is
+    the default: an item left open for ten minutes measures the pause, and clipping would still
+    count ten minutes of work for it. Both means are always in the result.
+
+    Parameters
+    ----------
+    seconds
+        One duration per item; nan is missing.
+    cap
+        Seconds; an item of exactly ``cap`` counts in full.
+    cut
+        ``drop`` or ``clip``: which one ``mean_cut`` repeats.
+
+    Examples
+    --------
+    >>> times = annotation_times([30, 60, 1200])
+    >>> times.mean, times.mean_cut, times.mean_clipped, times.n_above
+    (430.0, 45.0, 230.0, 1)
+    """
+    values = as_floats("seconds", seconds, ndim=1)
+    one_of("cut", cut, ("drop", "clip"))
+    notes = Notes()
+    present = values[~np.isnan(values)]
+    notes.exclude("missing time", len(values) - len(present))
+    if (present < 0.0).any():
+        raise ValueError("seconds: a duration is negative")
+    kept = present[present <= cap]
+    if not len(kept):
+        notes.warn(TooFewWarning(f"No item took at most {cap:g} s: its mean is undefined."))
+    dropped, clipped = mean(kept), mean(np.minimum(present, cap))
+    return AnnotationTimes(
+        n=len(present),
+        **notes.fields,
+        mean=mean(present),
+        median=float(np.median(present)) if len(present) else np.nan,
+        mean_cut=dropped if cut == "drop" else clipped,
+        mean_dropped=dropped,
+        mean_clipped=clipped,
+        n_above=len(present) - len(kept),
+        cap=cap,
+        cut=cut,
+    )
+
+
+def _paired_t(
+    differences: FloatArray, alternative: str, notes: Notes
+) -> tuple[float, float, str, float]:
+    if not _testable(differences, notes):
+        return np.nan, np.nan, "Cohen's d_z", np.nan
+    n = len(differences)
+    size = float(differences.mean() / differences.std(ddof=1))
+    t = size * np.sqrt(n)
+    lower = float(stdtr(n - 1, t))
+    upper = float(stdtr(n - 1, -t))
+    return float(t), tail(lower, upper, alternative), "Cohen's d_z", size
+
+
+def _signed_rank(
+    differences: FloatArray, alternative: str, notes: Notes
+) -> tuple[float, float, str, float]:
+    found = signed_rank_test(differences, alternative=alternative)
+    for reason, count in found.reasons.items():
+        notes.exclude(reason, count)
+    notes.absorb(found)
+    pvalue = np.nan if found.pvalue is None else found.pvalue
+    size = 2.0 * found.statistic / found.total - 1.0 if found.n else np.nan
+    return found.statistic, pvalue, "matched-pairs rank-biserial", size
+
+
+def _unpaired(
+    control: ArrayLike, partner: ArrayLike, alternative: str, notes: Notes
+) -> ControlTest:
+    first, second = as_floats("control", control, ndim=1), as_floats("partner", partner, ndim=1)
+    notes.leave_out("missing score", int(np.isnan(np.concatenate([first, second])).sum()))
+    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
+    statistic = pvalue = size = difference = np.nan
+    if not len(first) or not len(second):
+        notes.warn(TooFewWarning("One side has no score: the test is undefined."))
+    else:
+        difference = float(first.mean() - second.mean())
+        test = mannwhitneyu(first, second, alternative=alternative, method="asymptotic")
+        statistic, pvalue = float(test.statistic), float(test.pvalue)
+        size = 2.0 * statistic / (len(first) * len(second)) - 1.0
+    return ControlTest(
+        n=len(first) + len(second),
+        **notes.fields,
+        statistic=statistic,
+        pvalue=pvalue,
+        method="Mann-Whitney U test (unpaired)",
+        alternative=alternative,
+        mean_difference=difference,
+        effect="rank-biserial",
+        effect_size=size,
+    )
+
+
+def _testable(differences: FloatArray, notes: Notes) -> bool:
+    if len(differences) < 2:
+        notes.warn(TooFewWarning(f"{len(differences)} complete pairs: the t-test needs two."))
+        return False
+    if np.ptp(differences) == 0.0:
+        notes.warn(
+            ConstantInputWarning(
+                f"All {len(differences)} differences equal {differences[0]:g}: the t-test is "
+                "undefined; the signed-rank test still works if they are not zero."
+            )
+        )
+        return False
+    return True

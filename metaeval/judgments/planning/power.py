@@ -1,0 +1,285 @@
+"""How many judgments it takes to tell two systems apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtrit
+from scipy.stats import nct
+
+from metaeval.arrays import FloatArray, IntArray, fraction, one_of, positive_int
+from metaeval.correlation.intervals.independent import wilson_interval
+from metaeval.judgments.planning.components import VarianceComponents
+from metaeval.resampling import Rng, blocks, resolve_seed, stream
+from metaeval.results import ConstantInputWarning, Notes, Result
+
+DESIGNS = ("same_annotators", "same_segments", "independent")
+LARGEST_N = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PowerTable(Result):
+    """Power for every number of segments and of annotators per item; ``n`` counts simulations.
+
+    Attributes
+    ----------
+    power, low, high
+        Annotators per item x segments: the share of simulated studies that find the difference,
+        and its Monte Carlo interval (Wilson, 95%).
+    exact, normal
+        The same from the noncentral t distribution, and from the normal approximation.
+    smallest
+        Targets x annotators per item: the fewest segments whose exact power reaches the target;
+        0 where even a million do not.
+    sds
+        Per number of annotators: standard deviation of the difference on one segment (paired),
+        or of one system's score of a segment (independent).
+    """
+
+    annotators_per_item: tuple[int, ...]
+    n_segments: tuple[int, ...]
+    power: FloatArray
+    low: FloatArray
+    high: FloatArray
+    exact: FloatArray
+    normal: FloatArray
+    targets: tuple[float, ...]
+    smallest: IntArray
+    sds: FloatArray
+    difference: float
+    design: str
+    alpha: float
+    n_pairs: int
+    seed: int
+
+    @property
+    def alpha_per_test(self) -> float:
+        """The level of one test, by Bonferroni."""
+        return self.alpha / self.n_pairs
+
+
+def power_table(
+    components: VarianceComponents,
+    *,
+    difference: float,
+    n_segments: Iterable[int],
+    annotators_per_item: Iterable[int],
+    design: str = "same_segments",
+    alpha: float = 0.05,
+    n_pairs: int = 1,
+    targets: Sequence[float] = (0.8, 0.9),
+    n_simulations: int = 2000,
+    rng: Rng = None,
+) -> PowerTable:
+    """Power of the two-sided t-test between two systems' segment scores.
+
+    A segment score is the mean of its judgments. Studies are simulated from normal effects with
+    the given variances, component by component, and tested like real ones. All cells share their
+    random numbers, so they can be compared; the noncentral t distribution gives the same without
+    simulation and serves for the search.
+
+    Parameters
+    ----------
+    components
+        From `variance_components`, or `VarianceComponents.stated`.
+    difference
+        True difference of the two systems, in the unit of the scores.
+    design
+        ``same_annotators``: both outputs of a segment are judged by the same people, so their
+        habits cancel. ``same_segments``: both systems on the same segments, by different people.
+        ``independent``: each system on segments of its own (unpaired test with pooled variance).
+    n_pairs
+        Pairs of systems that are compared: alpha is divided by it (Bonferroni).
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, for instance a difference of 0.
+
+    Warns
+    -----
+    ConstantInputWarning
+        Nothing varies: power is nan.
+
+    Examples
+    --------
+    >>> assumed = VarianceComponents.stated(segment=0, output=0.5, annotator=0, residual=0)
+    >>> table = power_table(
+    ...     assumed, difference=0.5, n_segments=[34], annotators_per_item=[1], rng=1
+    ... )
+    >>> table.exact.round(4).tolist(), table.smallest.tolist()
+    ([[0.8078]], [[34], [44]])
+    """
+    sizes = tuple(sorted({positive_int("n_segments", size, minimum=2) for size in n_segments}))
+    raters = tuple(sorted({positive_int("annotators_per_item", m) for m in annotators_per_item}))
+    if not sizes or not raters:
+        raise ValueError("n_segments and annotators_per_item: expected at least one number each")
+    one_of("design", design, DESIGNS)
+    fraction("alpha", alpha)
+    positive_int("n_pairs", n_pairs)
+    positive_int("n_simulations", n_simulations)
+    if not np.isfinite(difference) or difference == 0.0:
+        raise ValueError(f"difference: expected a number other than 0, got {difference}")
+    notes, seed, level = Notes(), resolve_seed(rng), alpha / n_pairs
+    notes.absorb(components)
+    sds = np.array([np.sqrt(_variance(components, design, m)) for m in raters])
+    if not sds.all():
+        notes.warn(ConstantInputWarning("Nothing varies: any difference would be found at once."))
+    found = _simulate(
+        components, abs(difference), sizes, raters, design, level, n_simulations, seed
+    )
+    low, high = wilson_interval(found, n_simulations)
+    grid = [[(sd, size) for size in sizes] for sd in sds]
+    return PowerTable(
+        n=n_simulations,
+        **notes.fields,
+        annotators_per_item=raters,
+        n_segments=sizes,
+        power=found,
+        low=low,
+        high=high,
+        exact=np.array(
+            [[_exact(difference, sd, n, design, level) for sd, n in row] for row in grid]
+        ),
+        normal=np.array(
+            [[_normal(difference, sd, n, design, level) for sd, n in row] for row in grid]
+        ),
+        targets=tuple(fraction("targets", target) for target in targets),
+        smallest=np.array(
+            [
+                [_smallest(difference, sd, design, level, target) for sd in sds]
+                for target in targets
+            ],
+            dtype=np.int64,
+        ),
+        sds=sds,
+        difference=float(difference),
+        design=design,
+        alpha=alpha,
+        n_pairs=n_pairs,
+        seed=seed,
+    )
+
+
+def _parts(components: VarianceComponents, design: str) -> tuple[float, float]:
+    """Variance per segment that more annotators do not reduce, and the one that they divide.
+
+    Of the difference between two systems; of one system's score where designs are independent.
+    """
+    noise = components.residual + (0.0 if design == "same_annotators" else components.annotator)
+    if design == "independent":
+        return components.segment + components.output, noise
+    return 2.0 * components.output, 2.0 * noise
+
+
+def _variance(components: VarianceComponents, design: str, raters: int) -> float:
+    fixed, divided = _parts(components, design)
+    return fixed + divided / raters
+
+
+def _simulate(
+    components: VarianceComponents,
+    difference: float,
+    sizes: tuple[int, ...],
+    raters: tuple[int, ...],
+    design: str,
+    level: float,
+    n_simulations: int,
+    seed: int,
+) -> FloatArray:
+    """Return the share of studies with a significant difference: raters x sizes."""
+    fixed, divided = np.sqrt(_parts(components, design))
+    n = np.array(sizes)
+    sides = 2 if design == "independent" else 1
+    critical = stdtrit(sides * (n - 1), 1.0 - level / 2.0)
+    hits = np.zeros((len(raters), len(sizes)))
+    for number, start, end in blocks(n_simulations):
+        generator = stream(seed, number)
+        drawn = [
+            _segments(generator, end - start, sizes, raters, fixed, divided) for _ in range(sides)
+        ]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            hits += (np.abs(_t(drawn, difference, n)) >= critical).sum(axis=1)
+    dead = np.sqrt(fixed**2 + divided**2 / np.array(raters)) == 0.0
+    return np.where(dead[:, None], np.nan, hits / n_simulations)
+
+
+def _segments(
+    generator: np.random.Generator,
+    studies: int,
+    sizes: tuple[int, ...],
+    raters: tuple[int, ...],
+    fixed: float,
+    divided: float,
+) -> FloatArray:
+    """Draw segment scores around 0; return their sums and sums of squares over the first n.
+
+    Shape: 2 x raters x studies x sizes.
+    """
+    shape = (studies, sizes[-1])
+    stay = fixed * generator.standard_normal(shape)
+    total, seen = np.zeros(shape), 0
+    bounds = np.array([0, *sizes[:-1]])
+    result = np.empty((2, len(raters), studies, len(sizes)))
+    for index, count in enumerate(raters):
+        # The judgments of the larger group hold those of the smaller.
+        more = count - seen
+        total += divided * np.sqrt(more) * generator.standard_normal(shape)
+        seen = count
+        scores = stay + total / count
+        for power in (1, 2):
+            result[power - 1, index] = np.add.reduceat(scores**power, bounds, axis=1).cumsum(axis=1)
+    return result
+
+
+def _t(drawn: Sequence[FloatArray], difference: float, n: IntArray) -> FloatArray:
+    """Return t of each study: raters x studies x sizes."""
+    means = [sums / n for sums, _ in drawn]
+    spreads = [(squares - sums**2 / n) / (n - 1) for sums, squares in drawn]
+    if len(drawn) == 1:
+        gap, error = means[0] + difference, spreads[0] / n
+    else:
+        gap, error = means[0] - means[1] + difference, (spreads[0] + spreads[1]) / n
+    result: FloatArray = gap / np.sqrt(error)
+    return result
+
+
+def _error(sd: float, n: int, design: str) -> float:
+    """Standard error of the difference."""
+    return float(sd * np.sqrt((2.0 if design == "independent" else 1.0) / n))
+
+
+def _exact(difference: float, sd: float, n: int, design: str, level: float) -> float:
+    """Power by the noncentral t distribution."""
+    if sd == 0.0:
+        return np.nan
+    df = (2 if design == "independent" else 1) * (n - 1)
+    critical = stdtrit(df, 1.0 - level / 2.0)
+    shift = abs(difference) / _error(sd, n, design)
+    found = float(nct.sf(critical, df, shift) + nct.cdf(-critical, df, shift))
+    return found if np.isfinite(found) else _normal(difference, sd, n, design, level)
+
+
+def _normal(difference: float, sd: float, n: int, design: str, level: float) -> float:
+    """Power if the variance were known: Phi(shift - z) + Phi(-shift - z)."""
+    if sd == 0.0:
+        return np.nan
+    critical = ndtri(1.0 - level / 2.0)
+    shift = abs(difference) / _error(sd, n, design)
+    return float(ndtr(shift - critical) + ndtr(-shift - critical))
+
+
+def _smallest(difference: float, sd: float, design: str, level: float, target: float) -> int:
+    """Search the fewest segments with this power, which grows with them; 0: there are none."""
+    if sd == 0.0 or _exact(difference, sd, LARGEST_N, design, level) < target:
+        return 0
+    low, high = 1, 2
+    while _exact(difference, sd, high, design, level) < target:
+        low, high = high, min(2 * high, LARGEST_N)
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = _exact(difference, sd, middle, design, level) >= target
+        low, high = (low, middle) if enough else (middle, high)
+    return high

@@ -1,0 +1,229 @@
+"""The judgments of a replication bundle: human scores, times, traps and agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray, group_means
+from metaeval.files.text import Table
+from metaeval.judgments.agreement.intervals import judgment_agreement
+from metaeval.judgments.controls.tests import annotation_times, trap_levels
+from metaeval.judgments.standardize import z_scores
+from metaeval.results import StatisticResult
+
+Row = dict[str, Any]
+NOTHING = -1
+# Kinds of items that nobody's output stands in.
+CONTROLS = ("trap", "bad_ref", "ref", "gold")
+DAY = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a reader chose of the judgments; the defaults are all.
+
+    ``without`` names annotators, ``documents`` the only ones to look at (with ``segments``, the
+    file that says which segments they are). Days are ISO days in UTC, both included; seconds
+    bound the server's time. A judgment without an end is left out as soon as a day is set, one
+    without seconds as soon as they are bounded.
+    """
+
+    without: Sequence[str] = ()
+    has_controls: bool = True
+    documents: Sequence[str] = ()
+    segments: str | Path | None = None
+    since: str = ""
+    until: str = ""
+    min_seconds: float | None = None
+    max_seconds: float | None = None
+
+    def rule(self, table: Table) -> Callable[[int, list[str]], bool]:
+        """Return what says of a line of judgments.tsv whether it is chosen."""
+        wanted = self._segments()
+        first, last = _midnight(self.since), _midnight(self.until)
+        low, high = self.min_seconds, self.max_seconds
+        is_timed = any(limit is not None for limit in (first, last, low, high))
+
+        def keeps(n: int, row: list[str]) -> bool:
+            if table.text(n, row, "annotator") in self.without:
+                return False
+            if not self.has_controls and table.text(n, row, "kind") in CONTROLS:
+                return False
+            if wanted is not None and table.text(n, row, "segment") not in wanted:
+                return False
+            if not is_timed:
+                return True
+            # What is not known is nan, and within no limit.
+            seconds = table.number(n, row, "seconds")
+            stamp = row[table.columns["submitted_at"]].strip()
+            sent = datetime.fromisoformat(stamp).timestamp() if stamp else np.nan
+            return (
+                (first is None or sent >= first)
+                and (last is None or sent < last + DAY)
+                and (low is None or seconds >= low)
+                and (high is None or seconds <= high)
+            )
+
+        return keeps
+
+    def _segments(self) -> set[str] | None:
+        """Segments of the documents; None where all count. Raises ValueError without the file."""
+        if not self.documents:
+            return None
+        if self.segments is None:
+            raise ValueError("--document needs --segments: which segments are its?")
+        table = Table(self.segments, ["segment", "document"])
+        column = table.columns["document"]
+        return {
+            table.text(n, row, "segment")
+            for n, row in table.rows
+            if row[column].strip() in self.documents
+        }
+
+
+def _midnight(day: str) -> float | None:
+    if not day:
+        return None
+    return datetime.combine(date.fromisoformat(day), time(), UTC).timestamp()
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentFile:
+    """The judgments that count, in the annotators' orders; ``output`` is NOTHING for controls."""
+
+    people: tuple[str, ...]
+    annotator: tuple[str, ...]
+    kind: tuple[str, ...]
+    system: tuple[str, ...]
+    segment: tuple[str, ...]
+    item: IntArray
+    output: IntArray
+    score: FloatArray
+    seconds: FloatArray
+    is_target: BoolArray
+
+
+def read_judgments(
+    path: str | Path, annotators: str | Path, chosen: Chosen | None = None
+) -> JudgmentFile:
+    """Read judgments.tsv and annotators.tsv of a bundle; excluded annotators are left out."""
+    people = Table(annotators, ["annotator", "is_excluded"])
+    excluded = {
+        people.text(n, row, "annotator"): people.number(n, row, "is_excluded") > 0
+        for n, row in people.rows
+    }
+    names = ["annotator", "kind", "item", "output", "score", "seconds", "is_target"]
+    table = Table(path, [*names, "system", "segment", "submitted_at"])
+    keeps = (chosen or Chosen()).rule(table)
+    kept = [
+        (n, row)
+        for n, row in table.rows
+        if not excluded[table.text(n, row, "annotator")] and keeps(n, row)
+    ]
+
+    def texts(name: str) -> tuple[str, ...]:
+        return tuple(row[table.columns[name]].strip() for _, row in kept)
+
+    def numbers(name: str) -> FloatArray:
+        return np.array([table.number(n, row, name) for n, row in kept], dtype=np.float64)
+
+    outputs = numbers("output")
+    return JudgmentFile(
+        tuple(name for name, is_out in excluded.items() if not is_out),
+        texts("annotator"),
+        texts("kind"),
+        texts("system"),
+        texts("segment"),
+        numbers("item").astype(np.int64),
+        np.where(np.isnan(outputs), NOTHING, outputs).astype(np.int64),
+        numbers("score"),
+        numbers("seconds"),
+        numbers("is_target") > 0,
+    )
+
+
+def human_rows(judged: JudgmentFile, *, form: str, pool: str) -> list[Row]:
+    """Return the mean human score of every judged output, as z-scores or raw.
+
+    Left open, ``form`` is z; where a score is below 0 the scores are penalties, and raw.
+    """
+    form = form or ("raw" if (judged.score < 0).any() else "z")
+    values = judged.score
+    if form == "z" and len(values):
+        is_pool = np.array(judged.kind) == "target" if pool == "targets" else None
+        values = z_scores(judged.score, judged.annotator, pool=is_pool).z
+    wanted = judged.is_target & (judged.output >= 0) & ~np.isnan(values)
+    _, first, place, counts = np.unique(
+        judged.output[wanted], return_index=True, return_inverse=True, return_counts=True
+    )
+    means = group_means(values[wanted], place, len(counts))
+    rows = np.flatnonzero(wanted)[first]
+    return [
+        {"system": judged.system[row], "segment": judged.segment[row], "n": int(n),
+         "human": float(mean)}
+        for row, n, mean in zip(rows, counts, means, strict=True)
+    ]  # fmt: skip
+
+
+def quality_rows(judged: JudgmentFile, *, n_resamples: int, seed: int) -> list[Row]:
+    """Return times, traps, and agreement with and without traps, as name and value.
+
+    With ``n_resamples`` agreement has the ends of its intervals.
+    """
+    kinds = np.array(judged.kind)
+    found: Row = {"judgments": len(judged.score)}
+    if (timed := ~np.isnan(judged.seconds)).any():
+        times = annotation_times(judged.seconds[timed])
+        found |= {"seconds": times.mean, "seconds_cut": times.mean_cut}
+    traps, targets = kinds == "trap", kinds == "target"
+    if traps.any() and (judged.score >= 0).all():
+        levels = trap_levels(judged.score[traps])
+        found |= {"traps_zero": levels.zero, "traps_low": levels.low, "traps_high": levels.high}
+    sets = {"with_traps": targets | traps} if traps.any() else {}
+    for suffix, chosen in (sets | {"without_traps": targets}).items():
+        found |= _agreement(judged, chosen, suffix, n_resamples, seed)
+    return [{"statistic": name, "value": value} for name, value in found.items()]
+
+
+def _agreement(
+    judged: JudgmentFile, chosen: BoolArray, suffix: str, n_resamples: int, seed: int
+) -> Row:
+    """One-vs-rest r and alpha, the ends of their intervals, and how these were computed or why not.
+
+    Sorted as the pages sort them: the same numbers to the last bit.
+    """
+    if not chosen.any():
+        return {}
+    codes = {name: code for code, name in enumerate(judged.people)}
+    annotator = np.array([codes[name] for name in judged.annotator])[chosen]
+    output, item, score = judged.output[chosen], judged.item[chosen], judged.score[chosen]
+    units = np.where(output >= 0, output, -1 - item)
+    order = np.lexsort((score, units, annotator))
+    found = judgment_agreement(
+        score[order], annotator[order], units[order], n_resamples=n_resamples, rng=seed
+    )
+    parts = {
+        "one_vs_rest": found.one_vs_rest,
+        "alpha_z": found.alpha_z,
+        "alpha_raw": found.alpha_raw,
+    }
+    rows = {f"{name}_{suffix}": part.statistic for name, part in parts.items()}
+    return rows | (_intervals(parts, suffix) if n_resamples else {})
+
+
+def _intervals(parts: dict[str, StatisticResult], suffix: str) -> Row:
+    found: Row = {}
+    for name, part in parts.items():
+        low, high, _ = part.interval or (None, None, None)
+        why = next((each.message for each in part.warnings), "no interval")
+        named = {"low": low, "high": high, "interval": part.method or why}
+        found |= {f"{name}_{suffix}_{end}": value for end, value in named.items()}
+        told = [each.message for each in part.warnings if part.interval]
+        found |= {f"{name}_{suffix}_warning": message for message in told}
+    return found

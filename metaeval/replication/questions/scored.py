@@ -1,0 +1,223 @@
+"""What the humans and the metrics say, on one grid of systems and segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray
+from metaeval.correlation.hybrids.limits import hybrid_limit_intervals
+from metaeval.correlation.hybrids.sampling import HybridCorrelations, hybrid_supersample
+from metaeval.correlation.intervals.clustered import CorrelationIntervals
+from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
+from metaeval.scores.matrix import ScoreMatrix
+from metaeval.scores.turned import TurnedScores, sides
+
+N_HYBRIDS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Human and metric scores by the metrics' keys; a larger turned score always means better.
+
+    Metrics in ``lower`` are better when lower. ``counts`` are of metrics whose score of a system
+    is made of summed counts. ``human_systems`` (one a system, nan where there is none) replaces
+    the means of the systems' human scores. ``given`` has the scores of systems that a metric came
+    with (one a system, nan where there is none): they count instead of what its segments make, and
+    it may have no scores of segments. ``labels`` name metrics in sentences and break ties.
+    """
+
+    human: ScoreMatrix
+    metrics: Mapping[str, ScoreMatrix]
+    seed: int
+    lower: Sequence[str] = ()
+    counts: Mapping[str, CorpusStatistics] = field(default_factory=dict)
+    human_systems: FloatArray | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    n_hybrids: int = N_HYBRIDS
+    given: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @cached_property
+    def on_segments(self) -> tuple[str, ...]:
+        """The metrics that have a score of a judged segment; the others have none to compare."""
+        judged = self.human.mask
+        return tuple(key for key, metric in self.metrics.items() if (judged & metric.mask).any())
+
+    @cached_property
+    def on_systems(self) -> tuple[str, ...]:
+        """The metrics that have a score of a system that the humans scored."""
+        levels = {key: self.system_level(key, self.system_cells) for key in self.metrics}
+        return tuple(
+            key for key, (ours, theirs) in levels.items() if np.isfinite(ours + theirs).any()
+        )
+
+    @cached_property
+    def segment_part(self) -> Scored:
+        """The same with the metrics of `on_segments`."""
+        return self._part(self.on_segments)
+
+    @cached_property
+    def system_part(self) -> Scored:
+        """The same with the metrics of `on_systems`."""
+        return self._part(self.on_systems)
+
+    def _part(self, keys: Sequence[str]) -> Scored:
+        if len(keys) == len(self.metrics):
+            return self
+        return replace(
+            self,
+            metrics={key: self.metrics[key] for key in keys},
+            lower=[key for key in self.lower if key in keys],
+            counts={key: each for key, each in self.counts.items() if key in keys},
+            given={key: each for key, each in self.given.items() if key in keys},
+        )
+
+    @cached_property
+    def cells(self) -> FloatArray:
+        """Human scores, systems x segments, of the cells that all metrics have; else nan.
+
+        All metrics are compared on the same cells, so one that a metric has not scored is left
+        out for all. Metrics that scored no judged cell at all leave out none.
+        """
+        if self.metrics and not self.on_segments:
+            return np.full(self.human.shape, np.nan)
+        scored = [self.metrics[key].mask for key in self.on_segments]
+        return np.where(np.logical_and.reduce(scored), self.human.values, np.nan)
+
+    @cached_property
+    def system_cells(self) -> BoolArray:
+        """The cells that scores of systems are made of: judged, and scored by all that need them.
+
+        Metrics that came with scores of systems need none.
+        """
+        needed = [self.metrics[key].mask for key in self.on_segments if key not in self.given]
+        return np.asarray(np.logical_and.reduce([self.human.mask, *needed]))
+
+    @property
+    def n(self) -> int:
+        """How many cells all of them have."""
+        return int(np.isfinite(self.cells).sum())
+
+    @property
+    def n_segments(self) -> int:
+        """How many segments have such a cell."""
+        return int(np.isfinite(self.cells).any(axis=0).sum())
+
+    @property
+    def n_informative(self) -> int:
+        """How many have several: the others tell nothing of systems against each other."""
+        return int((np.isfinite(self.cells).sum(axis=0) > 1).sum())
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems have such a cell."""
+        return int(np.isfinite(self.cells).any(axis=1).sum())
+
+    def sign(self, key: str) -> float:
+        """-1 where lower is better."""
+        return -1.0 if key in self.lower else 1.0
+
+    @property
+    def signs(self) -> FloatArray:
+        """`sign` of all metrics."""
+        return np.array([self.sign(key) for key in self.metrics])
+
+    def turned(self, key: str) -> TurnedScores:
+        """A metric's scores with the sign that makes larger better."""
+        sign, systems = self.sign(key), self.given.get(key)
+        values = sign * self.metrics[key].values
+        own = None if systems is None else sign * systems
+        if key not in self.counts:
+            return TurnedScores(values, systems=own)
+        counts = self.counts[key]
+        return TurnedScores(values, counts.values, _turned(counts.score, sign), own)
+
+    @property
+    def humans(self) -> TurnedScores:
+        """The human scores, which need no turning."""
+        return TurnedScores(self.human.values, systems=self.human_systems)
+
+    @property
+    def names(self) -> list[str]:
+        """Labels for sentences; with the key where two metrics share a label."""
+        labels = [self.labels.get(key, key) for key in self.metrics]
+        return [
+            label if labels.count(label) == 1 else f"{label} ({key})"
+            for label, key in zip(labels, self.metrics, strict=True)
+        ]
+
+    def matrices(self) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
+        """Return the humans and the turned metrics by name over `cells`."""
+        ours = self.human.with_values(self.cells)
+        pairs = zip(self.names, self.metrics, strict=True)
+        return ours, {name: ours.with_values(self.turned(key).values) for name, key in pairs}
+
+    def of_systems(self) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
+        """Return one human and one turned score a system, as systems x 1, over `system_cells`.
+
+        A system that a metric has no score of is left out for all of them.
+        """
+        levels = [self.system_level(key, self.system_cells) for key in self.metrics]
+        lost = np.logical_or.reduce([np.isnan(theirs) for _, theirs in levels])
+        ours = np.where(lost, np.nan, levels[0][0])
+        human = ScoreMatrix(ours[:, None], self.human.systems, ["all"])
+        pairs = zip(self.names, levels, strict=True)
+        return human, {name: human.with_values(theirs[:, None]) for name, (_, theirs) in pairs}
+
+    @cached_property
+    def hybrids(self) -> HybridCorrelations:
+        """Hybrid systems, drawn once, of the metrics that have judged segments.
+
+        ValueError where no cell has everything.
+        """
+        if len(self.on_segments) < len(self.metrics):
+            return self.segment_part.hybrids
+        return hybrid_supersample(
+            self.human.with_values(self.cells),
+            {key: each for key, each in self.metrics.items() if key not in self.counts},
+            n_hybrids=self.n_hybrids,
+            rng=self.seed,
+            statistics=self.counts,
+        )
+
+    def turned_hybrids(self) -> dict[str, tuple[float, float]]:
+        """Return (r, its limit) by metric over hybrids; nothing without metrics or common cells."""
+        if not (self.metrics and self.n):
+            return {}
+        found = self.hybrids
+        pairs = zip(found.r.tolist(), found.limit.tolist(), strict=True)
+        signs = [self.sign(key) for key in found.metrics]
+        return {
+            key: (sign * r, sign * limit)
+            for key, sign, (r, limit) in zip(found.metrics, signs, pairs, strict=True)
+        }
+
+    @cached_property
+    def limits(self) -> CorrelationIntervals:
+        """What r over hybrids tends to, with intervals over segments, in the order of `metrics`."""
+        human, metrics = self.matrices()
+        named = dict(zip(self.metrics, metrics.values(), strict=True))
+        found = hybrid_limit_intervals(
+            human,
+            {key: each for key, each in named.items() if key not in self.counts},
+            statistics={key: self._turned_counts(key) for key in self.counts},
+        )
+        return found.ordered(list(self.metrics))
+
+    def _turned_counts(self, key: str) -> CorpusStatistics:
+        counts = self.counts[key]
+        score = _turned(counts.score, self.sign(key))
+        return CorpusStatistics(counts.values, counts.systems, counts.segments, score)
+
+    def system_level(
+        self, key: str, cells: BoolArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the systems' human scores and their turned scores of one metric (`sides`)."""
+        return sides(self.humans, self.turned(key), cells)
+
+
+def _turned(score: ScoreFunction, sign: float) -> ScoreFunction:
+    return lambda sums: sign * score(sums)

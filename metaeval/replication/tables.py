@@ -1,0 +1,205 @@
+"""The tables of a campaign from the files of its replication bundle, in the order of its pages.
+
+Each function reads plain files and returns rows of plain values. They repeat what Touchstone's
+pages compute operation by operation, so that the numbers agree to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metaeval.correlation.coefficients import correlate, system_correlation
+from metaeval.files.tables import read_score_table, score_columns
+from metaeval.files.text import FormatError, Table
+from metaeval.replication.questions.scored import N_HYBRIDS, Scored
+from metaeval.scores.corpus import FORMULAS, CorpusStatistics, MetricScores
+from metaeval.scores.matrix import ScoreMatrix
+from metaeval.systems.lengths import length_deviation
+from metaeval.systems.table import SystemTable, system_table
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreFile:
+    """Human and metric scores over one grid; ``counts`` of metrics scored from sums.
+
+    ``given`` has system -> score of metrics that came with scores of systems.
+    """
+
+    human: ScoreMatrix
+    metrics: Mapping[str, ScoreMatrix]
+    counts: Mapping[str, CorpusStatistics]
+    lower: Sequence[str]
+    human_systems: Mapping[str, float] | None
+    given: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def scored(self) -> dict[str, MetricScores]:
+        """Every metric, as counts where a system's score is made of them."""
+        return {name: self.counts.get(name, scores) for name, scores in self.metrics.items()}
+
+    def panel(
+        self,
+        seed: int,
+        labels: Mapping[str, str] | None = None,
+        n_hybrids: int = N_HYBRIDS,
+    ) -> Scored:
+        """The same as questions are asked of it."""
+        known = self.human_systems
+        return Scored(
+            self.human,
+            self.metrics,
+            seed,
+            lower=self.lower,
+            counts=self.counts,
+            human_systems=None
+            if known is None
+            else np.array([known.get(system, np.nan) for system in self.human.systems]),
+            labels=labels or {},
+            n_hybrids=n_hybrids,
+            given={
+                name: np.array([scores.get(system, np.nan) for system in self.human.systems])
+                for name, scores in self.given.items()
+            },
+        )
+
+
+def read_scores(
+    path: str | Path,
+    human: str,
+    *,
+    counts: Mapping[str, str] | None = None,
+    lower: Sequence[str] = (),
+    human_systems: str | None = None,
+    metric_systems: str | None = None,
+) -> ScoreFile:
+    """Read a table of scores, with ``counts`` as metric -> ``FORMULA=FILE``.
+
+    ``human_systems`` is a file with columns system and score, ``metric_systems`` one with metric,
+    system and score. Raises FormatError or ValueError.
+    """
+    matrices = _grid(path)
+    if human not in matrices:
+        raise ValueError(f"{path}: no column {human}")
+    gold = matrices.pop(human)
+    read = {name: _counts(name, text, gold) for name, text in (counts or {}).items()}
+    systems = _system_scores(human_systems) if human_systems else None
+    if systems and not gold.systems:
+        # Of a set without segments the table of scores has no line that names the systems.
+        gold = ScoreMatrix(np.empty((len(systems), 0)), systems, [])
+        matrices = dict.fromkeys(matrices, gold)
+    given = _given(metric_systems) if metric_systems else {}
+    if unknown := [name for name in given if name not in matrices]:
+        raise ValueError(f"{metric_systems}: no metric {unknown[0]} in {path}")
+    return ScoreFile(gold, matrices, read, lower, systems, given)
+
+
+def _grid(path: str | Path) -> dict[str, ScoreMatrix]:
+    """Every column but those that say which cell it is."""
+    table = Table(path, ["system", "segment"])
+    return score_columns(table, [n for n in table.header if n not in ("system", "segment")])
+
+
+def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
+    formula, _, path = text.partition("=")
+    if formula not in FORMULAS or not path:
+        known = ", ".join(FORMULAS)
+        raise ValueError(f"counts of {name}: expected FORMULA=FILE with one of {known}")
+    planes = _grid(path)
+    stack = np.stack([plane.values for plane in planes.values()], axis=2)
+    first = next(iter(planes.values()))
+    if (first.systems, first.segments) != (human.systems, human.segments):
+        raise FormatError(Path(path), None, "systems or segments differ from those of the scores")
+    return CorpusStatistics(stack, first.systems, first.segments, FORMULAS[formula])
+
+
+def _system_scores(path: str) -> dict[str, float]:
+    table = Table(path, ["system", "score"])
+    return {table.text(n, row, "system"): table.number(n, row, "score") for n, row in table.rows}
+
+
+def _given(path: str) -> dict[str, dict[str, float]]:
+    table = Table(path, ["metric", "system", "score"])
+    found: dict[str, dict[str, float]] = {}
+    for n, row in table.rows:
+        scores = found.setdefault(table.text(n, row, "metric"), {})
+        scores[table.text(n, row, "system")] = table.number(n, row, "score")
+    return found
+
+
+def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Row]:
+    """Return the correlation table: τ-b and r over outputs, r over systems and over hybrids."""
+    panel = scores.panel(seed, n_hybrids=n_hybrids)
+    hybrids = panel.turned_hybrids()
+    rows = []
+    for name in scores.metrics:
+        values = scores.human.with_values(panel.turned(name).values)
+        tau, r = (
+            correlate(scores.human, values, m, has_interval=False) for m in ("kendall", "pearson")
+        )
+        systems = system_correlation(*panel.system_level(name))
+        r_hybrid, r_limit = hybrids.get(name, (np.nan, np.nan))
+        rows.append(
+            {"metric": name, "n": tau.n, "tau": tau.statistic, "r_segment": r.statistic,
+             "n_systems": systems.n, "r_system": systems.statistic,
+             "r_hybrid": r_hybrid, "r_limit": r_limit}
+        )  # fmt: skip
+    return rows
+
+
+def system_rows(table: SystemTable) -> list[Row]:
+    """Return the table of MT systems, a row for each system and measure."""
+    rows = [_ranked(table.ranking, place) for place in range(len(table.ranking.systems))] if (
+        table.ranking
+    ) else []  # fmt: skip
+    for column in table.columns:
+        rows += [
+            {"measure": column.metric, "system": name, "score": float(column.scores[place]),
+             "n": int(column.counts[place]), "p": float(column.pvalues[place]),
+             "shared": int(column.shared[place]), "mark": column.marks[place],
+             "human": float(column.human[place]), "compared": float(column.compared[place]),
+             "judged": int(column.judged[place]), "tau": column.tau, "accuracy": column.accuracy}
+            for place, name in enumerate(column.systems)
+        ]  # fmt: skip
+    return rows
+
+
+def _ranked(ranking: Any, place: int) -> Row:
+    return {
+        "measure": "human",
+        "system": ranking.systems[place],
+        "score": float(ranking.scores[place]),
+        "n": int(ranking.shared[place, place]),
+        **{key: int(getattr(ranking, key + "s" if key == "cluster" else key)[place])
+           for key in ("cluster", "first", "last", "wins")},
+    }  # fmt: skip
+
+
+def systems_table(scores: ScoreFile, **options: Any) -> SystemTable:
+    """Return `system_table` of a file of scores."""
+    return system_table(
+        scores.human,
+        scores.scored(),
+        lower=scores.lower,
+        human_systems=scores.human_systems,
+        given=scores.given,
+        **options,
+    )
+
+
+def length_rows(path: str | Path) -> list[Row]:
+    """Return the length deviation of every system; columns system, segment, length, wanted."""
+    read = read_score_table(path, columns=["length", "wanted"])
+    names = ("n", "statistic", "bias", "pooled", "median", "within")
+    rows = []
+    for name, own, goal in zip(
+        read["length"].systems, read["length"].values, read["wanted"].values, strict=True
+    ):
+        result = length_deviation(own, goal)
+        rows.append({"system": name} | {key: getattr(result, key) for key in names})
+    return rows

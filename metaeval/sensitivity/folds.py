@@ -1,0 +1,110 @@
+"""Which of many measures agrees best with the humans, and how well without having looked.
+
+The best of many layers flatters: it is chosen on the very scores it is then judged by. So segments
+are split into folds; on each the layer is used that was best on the others, and the mean over folds
+is what a chosen layer is worth. Nothing but the choice is fitted, so the inner loop of this nested
+cross-validation is the correlation over the training segments.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import FloatArray
+from metaeval.correlation.coefficients import kendall, pearson
+from metaeval.correlation.hybrids.limits import hybrid_limits
+from metaeval.scores.matrix import ScoreMatrix
+
+N_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Correlations of m measures; nan where undefined.
+
+    `values` (m,) over all segments, `train` and `held_out` (folds, m) over the segments outside
+    and inside each fold.
+    """
+
+    values: FloatArray
+    train: FloatArray
+    held_out: FloatArray
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A measure chosen without the segments that it is then judged by; indices of measures.
+
+    `recommended` is the measure that most folds chose, in `n_agreeing` of `n_folds`; `held_out` is
+    the mean over folds of what each fold's own choice reached there. `best` is the best over all
+    segments, and `best_by_fold` its mean over the same folds: chosen on what it is judged by.
+    """
+
+    recommended: int
+    n_agreeing: int
+    n_folds: int
+    held_out: float
+    best: int
+    best_by_fold: float
+
+
+def folds(n_segments: int) -> FloatArray:
+    """Return folds x segments, 1 inside a fold: the same for all data of one length.
+
+    Several campaigns rate outputs for the same sources; a source is then in one fold everywhere.
+    """
+    place = np.random.default_rng(0).permutation(n_segments) % N_FOLDS
+    return np.asarray(np.arange(N_FOLDS)[:, None] == place, dtype=np.float64)
+
+
+def layer_profile(
+    human: ScoreMatrix, measures: Mapping[str, ScoreMatrix], correlation: str
+) -> Profile:
+    """Correlate all measures with the humans over all segments and by fold.
+
+    `correlation`: `limit` of hybrid systems, `kendall` (τ-b) or `pearson` over all cells.
+    """
+    inside = folds(human.shape[1])
+    weights = np.vstack([np.ones(human.shape[1]), 1.0 - inside, inside])
+    if correlation == "limit":
+        found = hybrid_limits(human, measures, weights)
+    else:
+        found = np.array([_cells(human, measures, chosen, correlation) for chosen in weights > 0])
+    return Profile(found[0], found[1 : N_FOLDS + 1], found[N_FOLDS + 1 :])
+
+
+def _cells(
+    human: ScoreMatrix, measures: Mapping[str, ScoreMatrix], chosen: FloatArray, correlation: str
+) -> FloatArray:
+    segments = [name for name, is_in in zip(human.segments, chosen, strict=True) if is_in]
+    ours = human.subset(segments=segments)
+    statistic = kendall if correlation == "kendall" else pearson
+    return np.array(
+        [statistic(ours, m.subset(segments=segments)).statistic for m in measures.values()]
+    )
+
+
+def choose(found: Sequence[Profile]) -> Choice | None:
+    """Choose by the mean over several profiles; None where no measure is defined everywhere."""
+    values = np.mean([profile.values for profile in found], axis=0)
+    train = np.mean([profile.train for profile in found], axis=0)
+    held = np.mean([profile.held_out for profile in found], axis=0)
+    if np.isnan(values).all() or np.isnan(train).all(axis=1).any():
+        return None
+    chosen = np.nanargmax(train, axis=1)
+    votes = Counter(chosen.tolist())
+    best = int(np.nanargmax(values))
+    # Where folds disagree evenly, all segments decide.
+    recommended = max(votes, key=lambda index: (votes[index], values[index]))
+    return Choice(
+        recommended=int(recommended),
+        n_agreeing=votes[recommended],
+        n_folds=len(chosen),
+        held_out=float(held[np.arange(len(chosen)), chosen].mean()),
+        best=best,
+        best_by_fold=float(held[:, best].mean()),
+    )

@@ -1,0 +1,91 @@
+"""Three correlations of a metric with the humans, cheap enough to be taken many times.
+
+The numbers are those of `metaeval.kendall`, `pearson` and `system_correlation`, without their
+intervals and warnings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray
+from metaeval.correlation.measure import Measure
+from metaeval.correlation.rows import kendall_tau, row_pearson
+from metaeval.scores.turned import TurnedScores, sides
+from metaeval.significance.bootstrap_values import weighted
+
+LEVELS = {
+    "tau": "Segment level, Kendall τ-b",
+    "r_segment": "Segment level, Pearson r",
+    "r_system": "System level, Pearson r over systems",
+}
+# Any two systems correlate at ±1.
+FEWEST_SYSTEMS = 3
+KENDALL = Measure("kendall")
+
+
+def level_correlations(human: TurnedScores, metric: TurnedScores) -> FloatArray:
+    """Return tau, r over outputs and r over systems, in the order of LEVELS; nan if undefined."""
+    both = human.mask & metric.mask
+    x, y = human.values[both], metric.values[both]
+    over = over_systems(*(side[None] for side in sides(human, metric)))[0]
+    return np.array([kendall_tau(x, y), row_pearson(x[None], y[None])[0], over])
+
+
+def resampled_levels(human: FloatArray, metric: TurnedScores, counts: FloatArray) -> FloatArray:
+    """Return samples x 3: the correlations over segments drawn as often as ``counts`` says.
+
+    Copies of an output tie on both sides. ``counts`` is samples x segments; systems are scored over
+    the drawn segments, whatever scores of whole systems there are.
+    """
+    both = ~np.isnan(human) & metric.mask
+    cells = np.nonzero(both)[1]
+    taus = weighted(human[both], metric.values[both], counts[:, cells], KENDALL)
+    means, theirs = TurnedScores(human).over(both, counts), metric.over(both, counts)
+    r = _pearson(human, metric.values, both, counts)
+    return np.stack([taus, r, over_systems(means, theirs)], axis=1)
+
+
+def _pearson(
+    human: FloatArray, values: FloatArray, both: BoolArray, counts: FloatArray
+) -> FloatArray:
+    """Pearson's r over cells from sums per segment, centred first so that digits survive."""
+    if not both.any():
+        return np.full(len(counts), np.nan)
+    x = np.where(both, human - human[both].mean(), 0.0)
+    y = np.where(both, values - values[both].mean(), 0.0)
+    per_segment = [part.sum(axis=0) for part in (both.astype(float), x, y, x * x, y * y, x * y)]
+    n, sx, sy, sxx, syy, sxy = (counts @ np.stack(per_segment, axis=1)).T
+    vx, vy = n * sxx - sx**2, n * syy - sy**2
+    known = (vx > 1e-12 * n * sxx) & (vy > 1e-12 * n * syy)
+    r = np.full(len(counts), np.nan)
+    r[known] = (n * sxy - sx * sy)[known] / np.sqrt(vx[known] * vy[known])
+    return np.clip(r, -1.0, 1.0)
+
+
+def over_systems(means: FloatArray, theirs: FloatArray) -> FloatArray:
+    """Pearson over systems, a row a sample; nan for fewer than three systems."""
+    systems = (~np.isnan(means) & ~np.isnan(theirs)).sum(axis=1)
+    found = row_pearson(np.broadcast_to(means, theirs.shape), theirs)
+    return np.where(systems >= FEWEST_SYSTEMS, found, np.nan)
+
+
+def draw_segments(rng: np.random.Generator, samples: int, n: int, size: int) -> FloatArray:
+    """Return how often each of ``n`` segments occurs in samples of ``size`` with replacement."""
+    drawn = rng.integers(0, n, size=(samples, size)) + np.arange(samples)[:, None] * n
+    return np.bincount(drawn.ravel(), minlength=samples * n).reshape(samples, n).astype(np.float64)
+
+
+def ranks(values: Sequence[float] | FloatArray) -> FloatArray:
+    """Rank the largest 1; equal values share the better rank, nan has none.
+
+    Examples
+    --------
+    >>> ranks([0.5, 0.7, 0.5]).tolist()
+    [2.0, 1.0, 2.0]
+    """
+    table = np.asarray(values, dtype=np.float64)
+    above = (table[None, :] > table[:, None]).sum(axis=1) + 1.0
+    return np.where(np.isnan(table), np.nan, above)

@@ -1,0 +1,67 @@
+"""How each correlation depends on the number of segments: the same data, larger and smaller.
+
+Segments are drawn with replacement, all systems' outputs of a segment together, so the band at
+the full size is the percentile bootstrap's (Deutsch et al. 2021, with segments drawn and systems
+fixed). It shows how a correlation settles; of few segments it is too narrow an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import FloatArray
+from metaeval.scores.turned import TurnedScores
+from metaeval.sensitivity.levels import LEVELS, draw_segments, resampled_levels
+
+TAIL = 2.5
+
+
+@dataclass(frozen=True)
+class SizePoint:
+    """One level of one metric at one size: mean and ends of the middle 95 % over the samples.
+
+    ``metric`` and ``size`` are places; mean, low and high are nan where no sample is defined.
+    """
+
+    metric: int
+    size: int
+    level: str
+    mean: float
+    low: float
+    high: float
+    n_defined: int
+
+
+def curves(
+    human: FloatArray,
+    metrics: Sequence[TurnedScores],
+    sizes: Sequence[int],
+    *,
+    n_samples: int,
+    rng: np.random.Generator,
+) -> Iterator[SizePoint]:
+    """Yield a point for every metric, size and level, over segments that somebody judged.
+
+    ``human`` is systems x segments, ``sizes`` numbers of segments to draw.
+    """
+    judged = ~np.isnan(human).all(axis=0)
+    drawn = [draw_segments(rng, n_samples, int(judged.sum()), size) for size in sizes]
+    if not drawn:
+        return
+    for place, metric in enumerate(metrics):
+        # All samples at once: the cells are put in order once, not for every size.
+        found = resampled_levels(
+            human[:, judged], metric.on_segments(judged), np.concatenate(drawn)
+        )
+        for size, part in enumerate(np.split(found, len(drawn))):
+            for level, values in zip(LEVELS, part.T, strict=True):
+                yield _point(place, size, level, values[~np.isnan(values)])
+
+
+def _point(metric: int, size: int, level: str, known: FloatArray) -> SizePoint:
+    mean = float(known.mean()) if len(known) else np.nan
+    low, high = np.percentile(known, [TAIL, 100 - TAIL]) if len(known) else (np.nan, np.nan)
+    return SizePoint(metric, size, level, mean, float(low), float(high), len(known))

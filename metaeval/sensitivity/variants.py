@@ -1,0 +1,140 @@
+"""Correlations of many variants of the human scores that differ from each other in few cells.
+
+Every cell and every other value of one is put in order once; a variant is which of them it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import FloatArray, IntArray
+from metaeval.scores.turned import TurnedScores, sides
+from metaeval.sensitivity.levels import KENDALL, LEVELS, level_correlations, over_systems, ranks
+from metaeval.significance.bootstrap_values import weighted, weighted_pearson
+
+# A variant with more new values than this share of the cells is computed by itself.
+FEW = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class _Entries:
+    """The entries of all variants: cells (as indices of systems x segments) and human scores.
+
+    `weights` (variants x entries) is 1 where a variant has an entry; `systems` (entries x systems)
+    is 1 where an entry is of a system.
+    """
+
+    cells: IntArray
+    scores: FloatArray
+    weights: FloatArray
+    systems: FloatArray
+
+    def correlations(self, metric: TurnedScores) -> tuple[FloatArray, FloatArray]:
+        """Return tau and Pearson's r over outputs in every variant."""
+        theirs = metric.values.ravel()[self.cells]
+        known = ~np.isnan(theirs)
+        x, y, w = self.scores[known], theirs[known], self.weights[:, known]
+        if not len(x):
+            nothing = np.full(len(w), np.nan)
+            return nothing, nothing
+        return weighted(x, y, w, KENDALL), weighted_pearson(x - x.mean(), y - y.mean(), w)
+
+    def means(self, metric: TurnedScores) -> tuple[FloatArray, FloatArray]:
+        """Return the systems' human scores and mean scores of a metric: variants x systems."""
+        theirs = metric.values.ravel()[self.cells]
+        known = ~np.isnan(theirs)
+        w, systems = self.weights[:, known], self.systems[known]
+        n = w @ systems
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ours = w @ (systems * self.scores[known, None]) / n
+            return ours, w @ (systems * theirs[known, None]) / n
+
+
+def variant_tables(
+    human: FloatArray, others: Sequence[TurnedScores], metrics: Sequence[TurnedScores]
+) -> list[FloatArray]:
+    """Return metrics x LEVELS for each variant of the human scores, systems x segments.
+
+    ``human`` is what most variants agree with in most cells; nan is no score.
+    """
+    found = np.full((len(others), len(metrics), len(LEVELS)), np.nan)
+    are_means = all(one.systems is None for one in (*others, *metrics))
+    most = FEW * np.count_nonzero(~np.isnan(human)) if are_means else -1.0
+    is_alike = np.array([_n_new(human, one.values) <= most for one in others], dtype=bool)
+    few = [one for one, yes in zip(others, is_alike, strict=True) if yes]
+    alike = _entries(human, [one.values for one in few])
+    for at, metric in enumerate(metrics):
+        if alike is not None:
+            found[is_alike, at] = _of_alike(alike, metric, few)
+        for row in np.flatnonzero(~is_alike):
+            found[row, at] = level_correlations(others[row], metric)
+    return list(found)
+
+
+def _of_alike(alike: _Entries, metric: TurnedScores, others: Sequence[TurnedScores]) -> FloatArray:
+    """Return variants x LEVELS; a score of summed counts is no mean."""
+    tau, r = alike.correlations(metric)
+    if metric.counts is None:
+        over = over_systems(*alike.means(metric))
+    else:
+        both = [sides(one, metric) for one in others]
+        over = over_systems(*(np.array(side) for side in zip(*both, strict=True)))
+    return np.stack([tau, r, over], axis=1)
+
+
+def _n_new(human: FloatArray, other: FloatArray) -> int:
+    return int(np.count_nonzero(~np.isnan(other) & (other != human)))
+
+
+def _entries(human: FloatArray, others: Sequence[FloatArray]) -> _Entries | None:
+    if not others:
+        return None
+    table = np.stack(others).reshape(len(others), -1)
+    base = np.flatnonzero(~np.isnan(human.ravel()))
+    is_new = ~np.isnan(table) & (table != human.ravel())
+    row, cell = np.nonzero(is_new)
+    cells = np.concatenate([base, cell])
+    weights = np.zeros((len(others), len(cells)))
+    weights[:, : len(base)] = (~np.isnan(table) & ~is_new)[:, base]
+    weights[row, len(base) + np.arange(len(row))] = 1.0
+    scores = np.concatenate([human.ravel()[base], table[row, cell]])
+    systems = np.eye(len(human))[cells // human.shape[1]]
+    return _Entries(cells, scores, weights, systems)
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """How far metrics move on one level: ``change`` is new - old, nan where one is undefined.
+
+    ``rank_change`` is above 0 where a metric climbs. ``most`` moves furthest and ``best`` is first
+    afterwards, None where nothing is known; ``n_ranks`` counts the metrics whose rank changes.
+    """
+
+    change: FloatArray
+    rank: FloatArray
+    rank_change: FloatArray
+    most: int | None
+    best: int | None
+    n_ranks: int | None
+
+
+def movement(old: FloatArray, new: FloatArray) -> Movement:
+    """Compare the correlations of (metrics,) before and after.
+
+    Examples
+    --------
+    >>> found = movement(np.array([0.5, 0.4]), np.array([0.3, 0.4]))
+    >>> found.most, found.best, found.n_ranks, found.rank_change.tolist()
+    (0, 1, 2, [-1.0, 1.0])
+    """
+    change, before, after = new - old, ranks(old), ranks(new)
+    known = ~np.isnan(change)
+    most = best = n_ranks = None
+    if known.any():
+        most = int(np.argmax(np.where(known, np.abs(change), -1.0)))
+        best = int(np.argmax(np.where(known, new, -np.inf)))
+        n_ranks = int(((after != before) & known).sum())
+    return Movement(change, after, before - after, most, best, n_ranks)

@@ -1,0 +1,24 @@
+"""Whether metrics differ: permutation, bootstrap, Williams, Zou, trainings, many tests at once."""
+
+from metaeval.significance.bootstrap import boot_interval
+from metaeval.significance.comparison import MetricComparison, compare_metrics, rank_clusters
+from metaeval.significance.corrections import adjust_pvalues
+from metaeval.significance.dependent import williams_test, zou_interval
+from metaeval.significance.permutation.tests import perm_test
+from metaeval.significance.signed_rank import signed_rank_test
+from metaeval.significance.trainings import SeedComparison, compare_seeds, paired_gain
+
+__all__ = [
+    "MetricComparison",
+    "SeedComparison",
+    "adjust_pvalues",
+    "boot_interval",
+    "compare_metrics",
+    "compare_seeds",
+    "paired_gain",
+    "perm_test",
+    "rank_clusters",
+    "signed_rank_test",
+    "williams_test",
+    "zou_interval",
+]

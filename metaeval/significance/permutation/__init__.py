@@ -1,0 +1,1 @@
+"""Permutation tests between metrics: masks of swaps, and differences under every mask."""

@@ -1,0 +1,113 @@
+"""Swap masks of the permutation tests: which cells exchange the two metrics' scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray
+from metaeval.correlation.panel import grouped
+from metaeval.resampling import BLOCK, random_bits, stream
+
+SWAPS = ("both", "xor", "inputs", "systems", "pairs")
+# Numbers in one chunk of masks: bounds the memory, never the draws.
+CHUNK = 2**23
+
+
+class Swaps:
+    """The masks of one test: +1 keeps a cell, -1 swaps it; the first mask keeps everything.
+
+    Masks come in blocks of 128, each from its own stream, so the chunks do not matter.
+
+    Parameters
+    ----------
+    scheme
+        ``both``: each cell on its own (Deutsch et al. 2021); ``xor``: a cell is swapped if its
+        row or its column is, but not both; ``inputs``: whole segments; ``systems``: whole rows;
+        ``pairs``: as ``both``, for cells that are pairs of outputs.
+    """
+
+    def __init__(self, seed: int, n_resamples: int, shape: tuple[int, int], scheme: str) -> None:
+        self.seed, self.n_resamples, self.shape, self.scheme = seed, n_resamples, shape, scheme
+
+    def chunks(self) -> Iterator[NDArray[np.int8]]:
+        """Yield masks, rows x systems x segments, in order."""
+        blocks = max(1, CHUNK // (self.shape[0] * self.shape[1] * BLOCK))
+        total = -(-self.n_resamples // BLOCK)
+        for start in range(0, total, blocks):
+            parts = [self._block(number) for number in range(start, min(start + blocks, total))]
+            if start == 0:
+                parts.insert(0, np.ones((1, *self.shape), dtype=np.int8))
+            yield np.concatenate(parts)
+
+    def _block(self, number: int) -> NDArray[np.int8]:
+        rows = min(BLOCK, self.n_resamples - number * BLOCK)
+        generator = stream(self.seed, number)
+        systems, segments = self.shape
+        if self.scheme in ("both", "pairs"):
+            bits = random_bits(generator, BLOCK, systems * segments)[:rows]
+            return _signs(bits).reshape(rows, systems, segments)
+        by_row = _signs(random_bits(generator, BLOCK, systems)[:rows])[:, :, None]
+        by_column = _signs(random_bits(generator, BLOCK, segments)[:rows])[:, None, :]
+        if self.scheme == "systems":
+            by_column = np.ones_like(by_column)
+        if self.scheme == "inputs":
+            by_row = np.ones_like(by_row)
+        return by_row * by_column
+
+
+def _signs(bits: NDArray[np.bool_]) -> NDArray[np.int8]:
+    return (1 - 2 * bits.view(np.int8)).astype(np.int8)
+
+
+Masks: TypeAlias = NDArray[np.int8]
+
+
+class Chunk:
+    """Some of the masks, arranged by group; shared by all pairs of metrics."""
+
+    def __init__(self, masks: Masks, valid: BoolArray, grouping: str) -> None:
+        self.masks = masks
+        self._by_group = grouped(masks, valid, grouping)
+
+    @cached_property
+    def flat(self) -> FloatArray:
+        """Masks x cells."""
+        return self.masks.reshape(len(self.masks), -1).astype(np.float64)
+
+    @cached_property
+    def by_system(self) -> NDArray[np.float32]:
+        """Systems x masks x segments."""
+        moved = np.swapaxes(self.masks, 0, 1)
+        return np.ascontiguousarray(moved, dtype=np.float32)
+
+    @cached_property
+    def signs(self) -> NDArray[np.float32]:
+        """Groups x masks x members; every possible mask once where groups are small."""
+        members = self._by_group.shape[2]
+        if self.is_enumerated:
+            bits = (np.arange(2**members)[:, None] >> np.arange(members)) & 1
+            every: NDArray[np.float32] = (1.0 - 2.0 * bits).astype(np.float32)
+            return every[None]
+        moved = np.swapaxes(self._by_group, 0, 1)
+        return np.ascontiguousarray(moved, dtype=np.float32)
+
+    @property
+    def is_enumerated(self) -> bool:
+        """True where a group has fewer possible masks than were drawn."""
+        return bool(2 ** min(self._by_group.shape[2], 62) * 2 <= len(self.masks))
+
+    @cached_property
+    def _codes(self) -> IntArray:
+        weights = 2 ** np.arange(self._by_group.shape[2])
+        return np.asarray((self._by_group < 0) @ weights)
+
+    def gathered(self, values: FloatArray) -> FloatArray:
+        """Return groups x masks from the values of ``signs``."""
+        if not self.is_enumerated:
+            return values
+        return np.asarray(values[np.arange(len(values))[:, None], self._codes.T])

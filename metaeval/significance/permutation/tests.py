@@ -1,0 +1,220 @@
+"""Permutation tests between metrics."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metaeval.arrays import FloatArray, one_of, positive_int
+from metaeval.correlation.coefficients import Scores
+from metaeval.correlation.measure import SYSTEM_LEVEL, Measure
+from metaeval.correlation.panel import Panel, panel
+from metaeval.correlation.soft_pairwise import sign_flips
+from metaeval.correlation.values import metric_values
+from metaeval.resampling import ALTERNATIVES, Rng, resampled_pvalue, resolve_seed
+from metaeval.results import (
+    ConstantInputWarning,
+    IdenticalInputWarning,
+    Notes,
+    StatisticResult,
+    UndefinedGroupWarning,
+)
+from metaeval.significance.permutation.correlations import OrderTest, PearsonTest
+from metaeval.significance.permutation.masks import SWAPS, Chunk, Swaps
+from metaeval.significance.permutation.pairs import (
+    AccEqPairsTest,
+    AccEqTest,
+    KendallLikeTest,
+    SoftPairwiseTest,
+    SystemLevelTest,
+)
+
+# Differences closer than this are equal: only rounding (single precision for SPA) parts them.
+SLACK = {"soft_pairwise_accuracy": 1e-6}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PermutationTest(StatisticResult):
+    """A permutation test; ``statistic`` = ``first`` - ``second``, the two correlations.
+
+    ``n`` counts the cells in use, ``swap`` names the scheme. ``null`` holds the permuted
+    differences.
+    """
+
+    first: float
+    second: float
+    swap: str
+    null: FloatArray
+
+
+def perm_test(
+    human: Scores,
+    first: Scores,
+    second: Scores,
+    measure: Measure | str = "pearson",
+    *,
+    swap: str | None = None,
+    alternative: str = "greater",
+    n_resamples: int = 1000,
+    rng: Rng = None,
+) -> PermutationTest:
+    """Permutation test of the difference between two metrics' correlations with humans.
+
+    Both metrics are standardised over all cells, then exchange their scores at random;
+    p = (#{difference* >= difference} + 1) / (n_resamples + 1) (Deutsch et al. 2021, TACL).
+
+    Parameters
+    ----------
+    human, first, second
+        `ScoreMatrix` (matched by names), or three vectors.
+    measure
+        Any `Measure`, or the name of one: ``Measure("kendall", "item")``, ``"acc_eq"``.
+    swap
+        ``both`` (default): every cell on its own, PERM-BOTH as published. ``xor``: a cell swaps
+        if its row or its column does but not both, as nlpstats computes PERM-BOTH. ``inputs``,
+        ``systems``: whole columns, whole rows. ``pairs`` (default for acc_eq): outcomes of pairs
+        of outputs, each metric with its own fixed threshold, as in the WMT metrics task; any
+        other scheme calibrates anew in every permutation.
+    alternative
+        ``greater`` (default): first is better; ``less``; ``two-sided``.
+
+    Warns
+    -----
+    IdenticalInputWarning, ConstantInputWarning
+        p is 1, or nan.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> human = rng.normal(size=200)
+    >>> good, poor = human + rng.normal(size=200), human + 3 * rng.normal(size=200)
+    >>> result = perm_test(human, good, poor, n_resamples=999, rng=1)
+    >>> round(result.statistic, 3), result.pvalue
+    (0.302, 0.001)
+    """
+    one_of("alternative", alternative, ALTERNATIVES)
+    positive_int("n_resamples", n_resamples)
+    measure, notes = Measure.of(measure), Notes()
+    scores = panel(human, {"first": first, "second": second}, notes)
+    seed, used = resolve_seed(rng), swap or default_swap(measure)
+    values = metric_values(measure, scores, seed, notes)
+    deltas = permuted_differences(scores, measure, used, n_resamples, seed, [(0, 1)])[0]
+    pvalue = permutation_pvalue(deltas, alternative, measure)
+    _note(scores, deltas, notes)
+    return PermutationTest(
+        n=scores.n,
+        **notes.fields,
+        statistic=float(values[0] - values[1]),
+        method=f"permutation test ({measure.label}, {used})",
+        pvalue=pvalue,
+        alternative=alternative,
+        n_resamples=n_resamples,
+        seed=seed,
+        first=float(values[0]),
+        second=float(values[1]),
+        swap=used,
+        null=deltas[1:],
+    )
+
+
+def permuted_differences(
+    scores: Panel,
+    measure: Measure,
+    swap: str,
+    n_resamples: int,
+    seed: int,
+    pairs: list[tuple[int, int]],
+    workers: int = 1,
+) -> FloatArray:
+    """Return pairs x (1 + n_resamples): the observed difference, then the permuted ones."""
+    test, shape = permuted_test(measure, scores, swap, seed)
+    with ThreadPoolExecutor(workers) as pool:
+        run = map if workers == 1 else pool.map
+        forms = list(run(lambda pair: test.linear(*pair), pairs))
+        linear = [index for index, form in enumerate(forms) if form is not None]
+        others = [index for index, form in enumerate(forms) if form is None]
+        matrix = np.array([np.ravel(forms[index]) for index in linear]).T  # type: ignore[arg-type]
+        deltas = np.full((len(pairs), n_resamples + 1), np.nan)
+        start = 0
+        for masks in Swaps(seed, n_resamples, shape, swap).chunks():
+            chunk, stop = test.chunk(masks), start + len(masks)
+            if linear:
+                deltas[linear, start:stop] = (chunk.flat @ matrix).T
+            parts = run(lambda index, c=chunk: test.differences(*pairs[index], c), others)  # type: ignore[misc]
+            for index, part in zip(others, parts, strict=True):
+                deltas[index, start:stop] = part
+            start = stop
+    return deltas
+
+
+def permutation_pvalue(deltas: FloatArray, alternative: str, measure: Measure) -> float:
+    """Return p of the differences of a test, the observed one first."""
+    slack = SLACK.get(measure.correlation, 1e-10)
+    return float(resampled_pvalue(deltas[1:], deltas[0], alternative, slack))
+
+
+def _note(scores: Panel, deltas: FloatArray, notes: Notes) -> None:
+    if np.isnan(deltas[0]):
+        notes.warn(ConstantInputWarning("A correlation is undefined: so is the test."))
+        return
+    undefined = int(np.isnan(deltas[1:]).sum())
+    if undefined:
+        notes.warn(
+            UndefinedGroupWarning(
+                f"{undefined} permutations have an undefined correlation; they count as "
+                "reaching the observed difference."
+            )
+        )
+    if np.array_equal(scores.metrics[0], scores.metrics[1], equal_nan=True):
+        notes.warn(IdenticalInputWarning("The two metrics are identical: no difference to test."))
+
+
+class PermutedTest(Protocol):
+    """What a permutation test asks of a measure."""
+
+    def chunk(self, masks: NDArray[np.int8]) -> Chunk:
+        """Arrange masks."""
+
+    def linear(self, first: int, second: int) -> FloatArray | None:
+        """Return coefficients where the difference is linear in the mask."""
+
+    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
+        """Return the difference of two metrics for each mask."""
+
+
+def default_swap(measure: Measure) -> str:
+    """Pairs of outputs for acc_eq, as in WMT; cells for everything else."""
+    return "pairs" if measure.correlation == "acc_eq" else "both"
+
+
+def permuted_test(
+    measure: Measure, panel: Panel, swap: str, seed: int
+) -> tuple[PermutedTest, tuple[int, int]]:
+    """Return the permutation test of a measure and the shape of its masks."""
+    one_of("swap", swap, SWAPS)
+    if swap == "pairs":
+        if measure.correlation != "acc_eq":
+            raise ValueError(f"swap: 'pairs' is a test of acc_eq, not of {measure.correlation}")
+        pairs = AccEqPairsTest(panel, measure.grouping, measure.epsilon)
+        return pairs, pairs.shape
+    if measure.epsilon is not None:
+        raise ValueError("epsilon: cells of two metrics swap only with calibrated thresholds")
+    return _cellwise(measure, panel, seed), (len(panel.systems), len(panel.segments))
+
+
+def _cellwise(measure: Measure, panel: Panel, seed: int) -> PermutedTest:
+    name, group, n_flips = measure.correlation, measure.grouping, measure.n_flips
+    if name == "soft_pairwise_accuracy":
+        flips = None if n_flips is None else sign_flips(seed, n_flips, len(panel.segments))
+        return SoftPairwiseTest(panel, flips)
+    if group == SYSTEM_LEVEL:
+        return SystemLevelTest(panel, measure)
+    if name == "kendall_like":
+        return KendallLikeTest(panel, group, measure.threshold)
+    if name == "acc_eq":
+        return AccEqTest(panel, group)
+    return PearsonTest(panel, group) if name == "pearson" else OrderTest(panel, measure)

@@ -1,0 +1,27 @@
+"""MT systems beside each other: rankings, paired tests, tables, lengths, preferences."""
+
+from metaeval.systems.columns import MetricColumn
+from metaeval.systems.lengths import LengthDeviation, length_deviation
+from metaeval.systems.paired_tests import (
+    SystemComparison,
+    approximate_randomization,
+    paired_bootstrap,
+)
+from metaeval.systems.preferences import Preference, preference
+from metaeval.systems.ranking import SystemRanking, rank_systems
+from metaeval.systems.table import SystemTable, system_table
+
+__all__ = [
+    "LengthDeviation",
+    "MetricColumn",
+    "Preference",
+    "SystemComparison",
+    "SystemRanking",
+    "SystemTable",
+    "approximate_randomization",
+    "length_deviation",
+    "paired_bootstrap",
+    "preference",
+    "rank_systems",
+    "system_table",
+]

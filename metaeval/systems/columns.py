@@ -1,0 +1,273 @@
+"""A metric's scores of MT systems: each system on its own segments, two on those they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along
+from metaeval.correlation.coefficients import kendall
+from metaeval.correlation.pairwise import pairwise_accuracy
+from metaeval.results import Notes, Result
+from metaeval.scores.corpus import CorpusStatistics, MetricScores
+from metaeval.scores.matrix import ScoreMatrix
+from metaeval.systems.paired_tests import paired_bootstrap
+from metaeval.systems.ranking import LEAST_SHARED
+
+# p, difference and number of segments of two systems.
+Compared = tuple[float, float, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MetricColumn(Result):
+    """A metric's scores of the systems, best first, each tested by the paired bootstrap.
+
+    ``scores`` rest on ``counts`` segments each. ``pvalues`` are two-sided, against the system below
+    (``next``; the last has nan) or against the first (``best``; the first has nan), over the
+    ``shared`` segments that both have; with fewer than `LEAST_SHARED` nan. ``differences`` are
+    system - other over those segments. ``marks`` are † for p < .05 and ‡ for p < .01, where that
+    difference agrees with the order.
+
+    ``tau`` and ``accuracy`` compare ``human`` with ``compared``: both sides' scores over the same
+    segments, ``judged`` of each system, nan where there is none; ``n_shared`` counts systems.
+    ``n`` is the fewest segments behind a score. Where ``is_given``, scores are those that the
+    metric came with, whatever its segments make; the tests are over segments, if there are any.
+    """
+
+    metric: str
+    is_lower_better: bool
+    systems: tuple[str, ...]
+    scores: FloatArray
+    counts: IntArray
+    pvalues: FloatArray
+    differences: FloatArray
+    shared: IntArray
+    marks: tuple[str, ...]
+    human: FloatArray
+    compared: FloatArray
+    judged: IntArray
+    tau: float
+    accuracy: float
+    n_shared: int
+    is_given: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class MetricOrder:
+    """A metric's systems with a score, before they are tested; ``order`` is best first."""
+
+    name: str
+    counts: CorpusStatistics
+    present: BoolArray
+    values: FloatArray
+    order: IntArray
+    sign: float
+    versus: str
+    notes: Notes
+    given: Mapping[str, float] | None
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Places in the order of the systems that are compared."""
+        return _pairs(len(self.order), self.versus)
+
+    def rows(self, pair: tuple[int, int]) -> IntArray:
+        """The two systems of such a pair."""
+        return self.order[list(pair)]
+
+    def n_shared(self, pair: tuple[int, int]) -> int:
+        """On how many segments they are compared."""
+        return int(self.present[self.rows(pair)].all(axis=0).sum())
+
+
+def metric_order(
+    name: str,
+    scores: MetricScores,
+    is_lower_better: bool,
+    versus: str,
+    given: Mapping[str, float] | None = None,
+) -> MetricOrder:
+    """Put the systems in a metric's order; ``given`` are system scores that it came with."""
+    notes = Notes()
+    counts, present = _present(scores, notes) if given is None else _with_scores(scores, given)
+    values = counts.system_scores() if given is None else _in_order(counts.systems, given)
+    sign = -1.0 if is_lower_better else 1.0
+    order = np.lexsort((np.array(counts.systems), -sign * values))
+    return MetricOrder(name, counts, present, values, order, sign, versus, notes, given)
+
+
+def compare_neighbours(
+    orders: Sequence[MetricOrder], n_resamples: int, seed: int
+) -> list[list[Compared]]:
+    """Test the pairs of all metrics; those over equally many segments share the draws.
+
+    These are too many to be kept, so such pairs come one after the other.
+    """
+    every = [(number, pair) for number, one in enumerate(orders) for pair in one.pairs]
+    every.sort(key=lambda each: orders[each[0]].n_shared(each[1]))
+    tests = {
+        (number, pair): _compare(one.counts, one.present, one.rows(pair), n_resamples, seed)
+        for number, pair in every
+        for one in (orders[number],)
+    }
+    return [[tests[number, pair] for pair in one.pairs] for number, one in enumerate(orders)]
+
+
+def metric_column(
+    of: MetricOrder,
+    tests: Sequence[Compared],
+    human: tuple[ScoreMatrix, Mapping[str, float] | None],
+) -> MetricColumn:
+    """Return a metric's column from the tests of its pairs.
+
+    ``human`` is segment scores, and system scores as published.
+    """
+    counts, present, order, values = of.counts, of.present, of.order, of.values
+    pvalues, differences, shared = _placed(len(order), of.pairs, tests)
+    told, compared, judged = _same_segments(counts, present, *human)
+    if of.given is not None:
+        told, compared, judged = _as_given(counts.systems, values, *human)
+    tau, accuracy, n_shared = _agreement(told, of.sign * compared)
+    turned = of.sign * differences * (1.0 if of.versus == "next" else -1.0)
+    return MetricColumn(
+        n=int(present.sum(axis=1).min(initial=len(counts.segments))),
+        reasons=of.notes.reasons,
+        metric=of.name,
+        is_lower_better=of.sign < 0,
+        systems=tuple(counts.systems[row] for row in order),
+        scores=values[order],
+        counts=present.sum(axis=1)[order],
+        pvalues=pvalues,
+        differences=differences,
+        shared=shared,
+        marks=tuple(
+            _mark(p) if ahead > 0 else ""
+            for p, ahead in zip(pvalues.tolist(), turned.tolist(), strict=True)
+        ),
+        human=told[order],
+        compared=compared[order],
+        judged=judged[order],
+        tau=tau,
+        accuracy=accuracy,
+        n_shared=n_shared,
+        is_given=of.given is not None,
+    )
+
+
+def _mark(p: float) -> str:
+    return "‡" if p < 0.01 else "†" if p < 0.05 else ""
+
+
+def _present(scores: MetricScores, notes: Notes) -> tuple[CorpusStatistics, BoolArray]:
+    """The systems and segments that have scores, as counts, and which cells are there."""
+    counts = CorpusStatistics.of(scores)
+    present = ~np.isnan(counts.values).any(axis=2)
+    rows, columns = present.any(axis=1), present.any(axis=0)
+    cells = present[np.ix_(rows, columns)]
+    notes.exclude("system without scores", int((~rows).sum()))
+    notes.exclude("output without a score", int((~cells).sum()))
+    kept = CorpusStatistics(
+        np.where(cells[:, :, None], counts.values[np.ix_(rows, columns)], np.nan),
+        [system for system, is_kept in zip(counts.systems, rows, strict=True) if is_kept],
+        [segment for segment, is_kept in zip(counts.segments, columns, strict=True) if is_kept],
+        counts.score,
+    )
+    return kept, cells
+
+
+def _with_scores(
+    scores: MetricScores, given: Mapping[str, float]
+) -> tuple[CorpusStatistics, BoolArray]:
+    """The systems that came with a score, with whatever segments they have."""
+    counts = CorpusStatistics.of(scores)
+    rows = [place for place, name in enumerate(counts.systems) if name in given]
+    kept = CorpusStatistics(
+        counts.values[rows], [counts.systems[row] for row in rows], counts.segments, counts.score
+    )
+    return kept, ~np.isnan(kept.values).any(axis=2)
+
+
+def _in_order(systems: Sequence[str], given: Mapping[str, float]) -> FloatArray:
+    return np.array([given.get(name, np.nan) for name in systems], dtype=np.float64)
+
+
+def _as_given(
+    systems: Sequence[str],
+    values: FloatArray,
+    human: ScoreMatrix,
+    published: Mapping[str, float] | None,
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """As `_same_segments`: the humans' scores of whole systems beside those of the metric."""
+    means = dict(zip(human.systems, human.system_means().tolist(), strict=True))
+    judged = dict(zip(human.systems, human.mask.sum(axis=1).tolist(), strict=True))
+    told = _in_order(systems, means if published is None else published)
+    return told, values, np.array([judged.get(name, 0) for name in systems], dtype=np.int64)
+
+
+def _pairs(size: int, versus: str) -> list[tuple[int, int]]:
+    """Places of the systems that are compared, each with its other."""
+    if versus == "best":
+        return [(place, 0) for place in range(1, size)]
+    return [(place, place + 1) for place in range(size - 1)]
+
+
+def _compare(
+    counts: CorpusStatistics, present: BoolArray, rows: IntArray, n_resamples: int, seed: int
+) -> Compared:
+    """Return p, difference and number of segments of two systems over those that both have."""
+    shared = present[rows].all(axis=0)
+    n = int(shared.sum())
+    if not n:
+        return np.nan, np.nan, 0
+    names = [counts.systems[row] for row in rows]
+    segments = [counts.segments[column] for column in np.flatnonzero(shared)]
+    two = CorpusStatistics(counts.values[rows][:, shared], names, segments, counts.score)
+    if n < LEAST_SHARED:
+        first, second = two.system_scores().tolist()
+        return np.nan, first - second, n
+    test = paired_bootstrap(two, names[1], n_resamples=n_resamples, rng=seed)
+    return float(test.pvalues[0]), float(test.differences[0]), n
+
+
+def _placed(
+    size: int, pairs: Sequence[tuple[int, int]], tests: Sequence[Compared]
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The comparisons at the places of their first systems; nan and 0 where there is none."""
+    pvalues, differences = np.full(size, np.nan), np.full(size, np.nan)
+    shared = np.zeros(size, dtype=np.int64)
+    for (place, _), (p, difference, n) in zip(pairs, tests, strict=True):
+        pvalues[place], differences[place], shared[place] = p, difference, n
+    return pvalues, differences, shared
+
+
+def _same_segments(
+    counts: CorpusStatistics,
+    present: BoolArray,
+    human: ScoreMatrix,
+    published: Mapping[str, float] | None,
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return the human and the metric's score of every system over one set of segments, and n.
+
+    Published scores of whole systems are compared with whatever the metric has.
+    """
+    if published is not None:
+        known = np.array([published.get(name, np.nan) for name in counts.systems])
+        return known, counts.system_scores(), present.sum(axis=1)
+    values = human.at(counts.systems, counts.segments)
+    both = present & ~np.isnan(values)
+    sums = np.where(both[:, :, None], counts.values, 0.0).sum(axis=1)
+    has_any = both.any(axis=1)
+    compared = np.where(has_any, counts.score(sums), np.nan)
+    return mean_along(np.where(both, values, np.nan)), compared, both.sum(axis=1)
+
+
+def _agreement(human: FloatArray, metric: FloatArray) -> tuple[float, float, int]:
+    """Kendall's τ-b and pairwise accuracy over the systems that both sides score."""
+    known = ~np.isnan(human + metric)
+    n = int(known.sum())
+    if n < 2:
+        return float("nan"), float("nan"), n
+    ours, theirs = human[known], metric[known]
+    return kendall(ours, theirs).statistic, pairwise_accuracy(ours, theirs).statistic, n

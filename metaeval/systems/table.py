@@ -1,0 +1,161 @@
+"""MT systems side by side: human scores with clusters, metric scores with marks of significance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import IntArray, one_of
+from metaeval.resampling import Rng, resolve_seed
+from metaeval.results import MissingDataWarning, Notes, Result, TooFewWarning
+from metaeval.scores.corpus import MetricScores
+from metaeval.scores.matrix import ScoreMatrix
+from metaeval.systems.columns import MetricColumn, compare_neighbours, metric_column, metric_order
+from metaeval.systems.ranking import LEAST_SHARED, SystemRanking, rank_systems
+
+VERSUS = ("next", "best")
+NO_RANKING = "No system has human scores: there is no human ranking."
+NO_CLUSTERS = "Human scores of whole systems alone: without those of outputs there are no clusters."
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SystemTable(Result):
+    """The human ranking (None without human scores) and a column for every metric."""
+
+    ranking: SystemRanking | None
+    columns: tuple[MetricColumn, ...]
+    versus: str
+    n_resamples: int
+    seed: int
+
+
+def system_table(
+    human: ScoreMatrix,
+    metrics: Mapping[str, MetricScores],
+    *,
+    lower: Sequence[str] = (),
+    human_systems: Mapping[str, float] | None = None,
+    given: Mapping[str, Mapping[str, float]] | None = None,
+    versus: str = "next",
+    test: str = "rank-sum",
+    n_resamples: int = 1000,
+    rng: Rng = None,
+) -> SystemTable:
+    """Rank MT systems by humans and by every metric.
+
+    Parameters
+    ----------
+    human
+        Human segment scores, nan where not judged; ranked by `rank_systems` with ``test``.
+    metrics
+        name -> segment scores (a system's score is their mean) or `CorpusStatistics`. A system's
+        score rests on the segments that it has, a comparison of two systems on those that both
+        have; a system without any is left out of the column.
+    lower
+        Names of the metrics where lower is better.
+    human_systems
+        Human scores of whole systems where they were published as such: agreement is with those.
+        Else it is with the means of ``human`` over the segments that the metric scores too.
+    given
+        Metric -> system -> score, of metrics that came with scores of systems: those are shown,
+        whatever their segments make. Tests are over segments.
+    versus
+        ``next``: each system against the one below it in the metric's own order (a mark says
+        better than the next); ``best``: each against the first (a mark says worse than the best).
+
+    Warns
+    -----
+    MissingDataWarning
+        Once for all metrics: systems have scores of different segments, or two systems are in
+        another order on the segments that both have.
+    TooFewWarning
+        No human scores; two systems share too few segments for a p-value.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> values = rng.normal(size=(2, 40)) + [[0], [2]]
+    >>> human = ScoreMatrix(values, ["A", "B"], map(str, range(40)))
+    >>> table = system_table(human, {"m": human.with_values(values * 2)}, rng=1)
+    >>> table.columns[0].systems, table.columns[0].marks, table.columns[0].tau
+    (('B', 'A'), ('‡', ''), 1.0)
+    """
+    one_of("versus", versus, VERSUS)
+    seed, notes = resolve_seed(rng), Notes()
+    ranking = rank_systems(human, test=test, rng=seed) if human.mask.any() else None
+    if ranking is None:
+        notes.warn(TooFewWarning(NO_RANKING if human_systems is None else NO_CLUSTERS))
+    else:
+        notes.absorb(ranking)
+    orders = [
+        metric_order(name, scores, name in lower, versus, (given or {}).get(name))
+        for name, scores in metrics.items()
+    ]
+    tests = compare_neighbours(orders, n_resamples, seed)
+    columns = tuple(
+        metric_column(one, compared, (human, human_systems))
+        for one, compared in zip(orders, tests, strict=True)
+    )
+    _note(notes, columns, versus)
+    return SystemTable(
+        n=int(human.mask.sum()),
+        warnings=notes.warnings,
+        ranking=ranking,
+        columns=columns,
+        versus=versus,
+        n_resamples=n_resamples,
+        seed=seed,
+    )
+
+
+def _note(notes: Notes, columns: Sequence[MetricColumn], versus: str) -> None:
+    """Say once for all metrics what their scores and comparisons rest on."""
+    uneven = [each for each in columns if each.reasons.get("output without a score")]
+    if uneven:
+        text = (
+            f"{_named(uneven)}: the systems have scores of different segments "
+            f"({_span([each.counts for each in uneven])} a system). A score is of a system’s own "
+            f"segments; two systems are compared on those that both have "
+            f"({_span([_tested(each, versus) for each in uneven])})."
+        )
+        notes.warn(MissingDataWarning(text))
+    few = [c for c in columns if c.shared.any() and (_tested(c, versus) < LEAST_SHARED).any()]
+    if few:
+        text = (
+            f"{_named(few)}: some systems share fewer than {LEAST_SHARED} segments with the one "
+            "they are compared with: no p-value and no mark there."
+        )
+        notes.warn(TooFewWarning(text))
+    turned = [each for each in columns if _is_turned(each, versus)]
+    if turned:
+        text = (
+            f"{_named(turned)}: some systems are in another order on the segments that both have "
+            "than on their own: no mark there."
+        )
+        notes.warn(MissingDataWarning(text))
+
+
+def _tested(column: MetricColumn, versus: str) -> IntArray:
+    """The segments shared by each pair that is compared."""
+    return column.shared[1:] if versus == "best" else column.shared[:-1]
+
+
+def _is_turned(column: MetricColumn, versus: str) -> bool:
+    """Whether some pair is in another order over what both have than each over its own."""
+    sign = 1.0 if column.is_lower_better == (versus == "best") else -1.0
+    return bool((sign * column.differences < 0).any())
+
+
+def _named(columns: Sequence[MetricColumn]) -> str:
+    names = [column.metric for column in columns]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _span(counts: Sequence[IntArray]) -> str:
+    every = np.concatenate(counts)
+    if not len(every):
+        return "none"
+    low, high = int(every.min()), int(every.max())
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

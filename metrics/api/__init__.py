@@ -1,0 +1,1 @@
+"""Metrics, runs, data sets and workers for programs, under /api/."""

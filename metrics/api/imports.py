@@ -1,0 +1,190 @@
+"""Metric scores that were computed elsewhere, for programs: list, bring in, withdraw."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import may_change_test_set, test_set_refusal
+from annotation.models import TestSet
+from annotation.uploads import InputFile
+from metrics.api.runs import OfTestSetViewSet
+from metrics.imported.checking import Checked, Found, bring_in, check
+from metrics.imported.choices import Choices
+from metrics.imported.storing import withdraw
+from metrics.models import MetricImport
+
+
+class MetricImportSerializer(serializers.ModelSerializer[MetricImport]):
+    """One import of one metric; it is shown where it is the newest that is not withdrawn."""
+
+    test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True
+    )
+    signature = serializers.CharField(source="signature.signature")
+    files = serializers.ListField(child=serializers.DictField(child=serializers.CharField()))
+
+    class Meta:
+        model = MetricImport
+        fields = (
+            "id",
+            "test_set",
+            "metric",
+            "signature",
+            "provenance",
+            "files",
+            "n_outputs",
+            "n_systems",
+            "created_at",
+            "withdrawn_at",
+        )
+
+
+class MetricScoresSerializer(serializers.Serializer[object]):
+    """Files with scores, and what they hold.
+
+    `columns` maps columns to segment, system, metric, score or lp; `metrics` names those that are
+    taken (without it all but human scores); `names` gives metrics other names.
+    """
+
+    test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
+    files = serializers.ListField(
+        child=serializers.FileField(allow_empty_file=True), allow_empty=False
+    )
+    columns = serializers.JSONField(required=False, default=dict)
+    metrics = serializers.ListField(child=serializers.CharField(), required=False)
+    names = serializers.JSONField(required=False, default=dict)
+    lower_is_better = serializers.ListField(
+        child=serializers.CharField(), required=False, default=list
+    )
+    skip_unknown = serializers.BooleanField(required=False, default=False)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    dry_run = serializers.BooleanField(required=False, default=False)
+
+    def validate_columns(self, value: Any) -> dict[str, str]:
+        """Ask for an object of texts."""
+        return _texts(value)
+
+    def validate_names(self, value: Any) -> dict[str, str]:
+        """Ask for an object of texts."""
+        return _texts(value)
+
+
+def _texts(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise serializers.ValidationError(
+            'Send a JSON object of texts, such as {"seg": "segment"}.'
+        )
+    return value
+
+
+class FoundMetricSerializer(serializers.Serializer[Found]):
+    """One metric in the files: `coverage` counts scored outputs by system."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    is_taken = serializers.BooleanField()
+    lower_is_better = serializers.BooleanField(source="is_lower")
+    n_outputs = serializers.IntegerField()
+    n_systems = serializers.IntegerField()
+    n_missing = serializers.IntegerField()
+    coverage = serializers.DictField(child=serializers.IntegerField())
+    change = serializers.CharField(source="plan.change", default=None)
+    becomes = serializers.CharField(source="plan.sentence", default=None)
+
+
+class CheckedScoresSerializer(serializers.Serializer[Checked]):
+    """What files hold, and what should be looked at."""
+
+    warnings = serializers.SerializerMethodField()
+    notes = serializers.SerializerMethodField()
+    metrics = FoundMetricSerializer(many=True)
+    stored = MetricImportSerializer(many=True, required=False)
+
+    def get_warnings(self, checked: Checked) -> list[str]:
+        """Allowed but doubtful."""
+        return [str(problem) for problem in checked.report.warnings]
+
+    def get_notes(self, checked: Checked) -> list[str]:
+        """What was done to the files."""
+        return [str(problem) for problem in checked.report.notes]
+
+
+@extend_schema(tags=["metrics"])
+class MetricImportViewSet(OfTestSetViewSet):
+    """Imported metric scores, newest first; `?test_set=slug` for one test set."""
+
+    serializer_class = MetricImportSerializer
+    parser_classes = (MultiPartParser, FormParser)
+    lookup_value_regex = "[0-9]{1,18}"
+    queryset = MetricImport.objects.select_related("test_set", "signature").order_by("-pk")
+
+    @extend_schema(
+        request={"multipart/form-data": MetricScoresSerializer},
+        responses={200: CheckedScoresSerializer, 201: CheckedScoresSerializer},
+    )
+    def create(self, request: Request, format: str | None = None) -> Response:
+        """Bring scores in; with `dry_run` only say what that would do.
+
+        400 with every error; 200 where nothing was stored, because of a dry run or because it was
+        stored already.
+        """
+        form = MetricScoresSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        _require_change(request, given["test_set"])
+        files = [InputFile.sent(file) for file in given["files"]]
+        checked = check(given["test_set"], files, _choices(given))
+        if errors := checked.report.errors:
+            raise serializers.ValidationError({"files": [str(problem) for problem in errors]})
+        if given["dry_run"]:
+            return Response(CheckedScoresSerializer(checked).data)
+        return self._store(request, checked, given["note"])
+
+    def _store(self, request: Request, checked: Checked, note: str) -> Response:
+        try:
+            outcomes = bring_in(checked, user=request.user, provenance=note)
+        except ValidationError as error:
+            raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
+        rows = [each.row for each in outcomes if each.row is not None]
+        document = {
+            **CheckedScoresSerializer(checked).data,
+            "stored": MetricImportSerializer(rows, many=True).data,
+        }
+        code = status.HTTP_201_CREATED if rows else status.HTTP_200_OK
+        return Response(document, status=code)
+
+    @extend_schema(request=None, responses={200: MetricImportSerializer, 409: None})
+    @action(detail=True, methods=["post"])
+    def withdraw(self, request: Request, pk: str, format: str | None = None) -> Response:
+        """Show the metric's imported scores of this test set no longer; 409 if it was withdrawn."""
+        row = self.get_object()
+        _require_change(request, row.test_set)
+        if row.withdrawn_at or not withdraw(row.test_set, row.metric, user=request.user):
+            message = "These scores are withdrawn already."
+            return Response({"error": message}, status=status.HTTP_409_CONFLICT)
+        row.refresh_from_db()
+        return Response(MetricImportSerializer(row).data)
+
+
+def _require_change(request: Request, test_set: TestSet) -> None:
+    if not may_change_test_set(request.user, test_set):
+        raise PermissionDenied(test_set_refusal(test_set))
+
+
+def _choices(given: dict[str, Any]) -> Choices:
+    names = given.get("metrics")
+    return Choices(
+        columns=given["columns"],
+        metrics=tuple(names) if names else None,
+        metric=names[0] if names and len(names) == 1 else "",
+        names=given["names"],
+        lower=frozenset(given["lower_is_better"]),
+        skips_unknown=given["skip_unknown"],
+    )

@@ -1,0 +1,77 @@
+"""Hashes of checkpoints, compared as work (`config.work`) on each host that has them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from config.work.claims import ask, finish
+from config.work.clock import Now
+from config.work.kinds import Kind
+from config.work.lease import Lease
+from metrics.base import MetricError
+from metrics.checkpoints import inventory, places
+from metrics.models import HashCheck
+from metrics.workers.fleet import Worker
+
+# Reading gigabytes should not keep a GPU waiting where another queue is served, too.
+QUEUES = ("slow", "mail", "documents-slow", "documents", "cpu")
+
+
+class HashChecks(Kind[HashCheck]):
+    """Done by the host that the row names."""
+
+    name = "hash-check"
+    model = HashCheck
+    soft_seconds, hard_seconds = 1500.0, 1560.0
+
+    def do(self, row: HashCheck, lease: Lease) -> None:
+        """Compare, and say what differs."""
+        about = inventory.look(row.checkpoint)
+        size = about["size"] if about else None
+        finish(row, problems=verify(row.checkpoint), size=size, checked_at=Now())
+
+    def failed(self, row: HashCheck, error: Exception) -> None:
+        """A comparison that cannot be made is a problem, too."""
+        problems = [f"The files cannot be compared: {error}"]
+        finish(row, problems=problems, checked_at=Now())
+
+
+hash_checks = HashChecks()
+
+
+def verify(name: str) -> list[str]:
+    """Return what differs from the known hashes on this host, in sentences."""
+    path = inventory.find(name)
+    if path is None:
+        return [places.missing_message(name)]
+    try:
+        return places.verify(path)
+    except (OSError, ValueError, MetricError) as error:
+        return [f"The files cannot be read: {error}"]
+
+
+def ask_for_check(name: str, workers: Iterable[Worker]) -> list[str]:
+    """Let a worker of every host that has a checkpoint compare its hashes; return the hosts."""
+    queues: dict[str, set[str]] = {}
+    for worker in workers:
+        if name in worker.checkpoints:
+            queues.setdefault(worker.host, set()).update(worker.queues)
+    for host, served in queues.items():
+        queue = next((each for each in QUEUES if each in served), "gpu")
+        where = {"queue": queue, "requires": f"host:{host}"}
+        row, _ = HashCheck.objects.update_or_create(host=host, checkpoint=name, defaults=where)
+        ask([row])
+    return list(queues)
+
+
+def under_way() -> set[tuple[str, str]]:
+    """Return (host, checkpoint) of what is being compared or waits for it."""
+    active = HashCheck.objects.filter(status__in=HashCheck.ACTIVE)
+    return set(active.values_list("host", "checkpoint"))
+
+
+def add_results(hosts: dict[str, dict[str, Any]]) -> None:
+    """Add what comparisons found to what hosts have, where the files are still the same."""
+    for row in HashCheck.objects.exclude(checked_at=None):
+        about = hosts.get(row.host, {}).get(row.checkpoint)
+        if about and row.checked_at and about.get("size") == row.size:
+            about |= {"problems": row.problems, "checked_at": row.checked_at.timestamp()}

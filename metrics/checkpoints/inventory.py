@@ -1,0 +1,152 @@
+"""Checkpoints: which the metrics need, and which lie on this machine."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypedDict
+
+import yaml
+
+from metrics import catalogue, options, registry
+from metrics.base import MetricError, MetricInfo
+from metrics.checkpoints import places
+
+
+class Found(TypedDict, total=False):
+    """One checkpoint on one machine.
+
+    `size` in bytes, `layers` its hidden states where it is an encoder, `needs` further checkpoints
+    that it loads, `has_sums` whether a SHA256SUMS lies beside it. Workers add `fingerprint`,
+    comparisons of hashes `problems` with `checked_at` (seconds since 1970).
+    """
+
+    path: str
+    size: int
+    layers: int | None
+    needs: list[str]
+    has_sums: bool
+    fingerprint: str
+    problems: list[str]
+    checked_at: float
+
+
+def needed(infos: Iterable[MetricInfo] | None = None) -> dict[str, list[MetricInfo]]:
+    """Return every checkpoint that a metric loads (None: any that can be run), with the metrics, in
+    the order of the lists."""
+    needs: dict[str, list[MetricInfo]] = {}
+    for info in catalogue.infos().values() if infos is None else infos:
+        for name in checkpoints_of(info):
+            needs.setdefault(name, []).append(info)
+    return needs
+
+
+def checkpoints_of(info: MetricInfo) -> list[str]:
+    """Return the checkpoint that scores, then those that its options name."""
+    names = [info.checkpoint, *_values(info, "checkpoint")]
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def files_of(info: MetricInfo) -> list[str]:
+    """Return the files and folders besides checkpoints that its options name."""
+    return [path for path in _values(info, "file") if path]
+
+
+def _values(info: MetricInfo, kind: str) -> list[str]:
+    """What was chosen for the options of a kind."""
+    if not info.options or info.family not in registry.FAMILIES:
+        return []
+    known = registry.get_family(info.family).options
+    return [str(dict(info.options).get(each.name, "")) for each in known if each.kind == kind]
+
+
+def find(name: str) -> Path | None:
+    """Return where a checkpoint lies on this machine; None where it does not, or may not load."""
+    try:
+        return Path(places.find(name))
+    except MetricError:
+        return None
+
+
+def look(name: str) -> Found | None:
+    """Say what is known of a checkpoint on this machine without reading its weights."""
+    path = find(name)
+    if path is None:
+        return None
+    return {
+        "path": str(path),
+        "size": sum(file.stat().st_size for file in _files(path)),
+        "layers": _layers(name),
+        "needs": companions(path),
+        "has_sums": (path / places.SUMS).is_file(),
+    }
+
+
+def _files(path: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(path):
+        yield from (file for file in map(Path(folder).joinpath, names) if file.is_file())
+
+
+def _layers(name: str) -> int | None:
+    try:
+        return options.count_layers(name)
+    except (ValueError, MetricError):
+        return None
+
+
+def companions(path: Path) -> list[str]:
+    """Return what a checkpoint loads besides itself: a COMET checkpoint takes configuration and
+    tokenizer from the encoder it was made of."""
+    try:
+        settings = yaml.safe_load((path / "hparams.yaml").read_text(encoding="utf-8"))
+        return [str(settings["pretrained_model"])]
+    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError):
+        return []
+
+
+def names_here() -> list[str]:
+    """Return the names of all checkpoints below TOUCHSTONE_MODELS and in the hub's cache."""
+    found = [*_in_models_folder(), *_in_hub_cache()]
+    return [name for name in dict.fromkeys(found) if find(name)]
+
+
+def _in_models_folder() -> Iterator[str]:
+    folder = places.models_folder()
+    if folder is None:
+        return
+    for depth in ("*", "*/*"):
+        for path in sorted(path for path in folder.glob(depth) if _is_checkpoint(path)):
+            # Parts of a sentence encoder have configurations of their own.
+            if path.parent == folder or not _is_checkpoint(path.parent):
+                yield path.relative_to(folder).as_posix().replace("--", "/", 1)
+
+
+def _is_checkpoint(path: Path) -> bool:
+    is_shown = not path.name.startswith(".") and not path.parent.name.startswith(".")
+    return is_shown and any((path / name).is_file() for name in ("config.json", "hparams.yaml"))
+
+
+def _in_hub_cache() -> Iterator[str]:
+    home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
+    cache = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
+    for folder in sorted(cache.glob("models--*")):
+        yield folder.name.removeprefix("models--").replace("--", "/", 1)
+
+
+def everything_here(needs: Iterable[str] | None = None) -> dict[str, Found]:
+    """Return what lies here: all that can be listed, and all of `needs` (None: those of all
+    metrics), which may be named by its path."""
+    found: dict[str, Found] = {}
+    waiting = [*(needed() if needs is None else needs), *names_here()]
+    while waiting:
+        name = waiting.pop(0)
+        about = None if name in found else look(name)
+        if about:
+            found[name] = about
+            waiting += about["needs"]
+    return found
+
+
+def needed_here() -> dict[str, Found]:
+    """Return what lies here of that which metrics need."""
+    looked = {name: look(name) for name in needed()}
+    return {name: found for name, found in looked.items() if found}

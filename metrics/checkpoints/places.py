@@ -1,0 +1,192 @@
+"""Where checkpoints are: local directories first, then the hub's cache, never the network.
+
+A checkpoint is named as on the hub (``facebook/bart-large-mnli``), by a local directory, or as
+``package:NAME`` where an installed Python package holds one. Below ``TOUCHSTONE_MODELS`` it may lie
+as ``facebook/bart-large-mnli`` or ``facebook--bart-large-mnli``. Nothing here imports torch.
+"""
+
+import json
+import os
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+from metrics.base import MetricError
+from metrics.checkpoints import hashes
+
+SUMS = "SHA256SUMS"
+_FORBIDDEN = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
+_PACKAGE = "package:"
+_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".npz", ".npy")
+_SETTINGS = (".json", ".txt", ".model", ".yaml", ".yml", ".vocab")
+# Where one of these is, there is a checkpoint.
+_MARKS = ("config.json", "hparams.yaml")
+_SUM_LINE = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)")
+
+
+def models_folder() -> Path | None:
+    """Return the admin's folder of checkpoints, where one is set."""
+    folder = os.environ.get("TOUCHSTONE_MODELS", "")
+    return Path(folder) if folder else None
+
+
+def find(name: str) -> str:
+    """Return the local directory of a checkpoint.
+
+    Raises a permanent :class:`MetricError` with the command that gets it, where it is missing.
+    """
+    refuse_pickles()
+    try:
+        for candidate in _candidates(name):
+            if any((candidate / file).is_file() for file in _MARKS):
+                return str(candidate)
+        cached = _in_hub_cache(name)
+    except (OSError, ValueError):  # neither a path nor a hub's name can read like this
+        cached = None
+    if cached is None:
+        raise MetricError(missing_message(name), permanent=True)
+    return cached
+
+
+def missing_message(name: str) -> str:
+    """Say how to get a checkpoint."""
+    if Path(name).is_absolute():
+        return f"There is no checkpoint in {name}."
+    if name.startswith(_PACKAGE):
+        package = name.removeprefix(_PACKAGE)
+        return f"No installed Python package {package} holds a checkpoint (docs/metrics.md)."
+    return (
+        f"The checkpoint {name} is not on this machine. Get it where the hub can be reached: "
+        f"hf download {name} – or copy its files to a folder {name} below TOUCHSTONE_MODELS."
+    )
+
+
+def refuse_pickles() -> None:
+    """Raise where the environment would let torch run code from a checkpoint."""
+    if os.environ.get(_FORBIDDEN, "").lower() in {"1", "y", "yes", "true"}:
+        message = f"{_FORBIDDEN} is set: a checkpoint could run code. Unset it."
+        raise MetricError(message, permanent=True)
+
+
+def fingerprint(path: str | Path, *, weights: bool = True) -> str:
+    """Return twelve digits that change with a checkpoint: a SHA-256 over names and contents.
+
+    Settings, vocabularies and weights count, other files do not. Without ``weights`` they do not
+    either: so a metric names an encoder of which it reads only settings and tokenizer. Raises a
+    permanent :class:`MetricError` where a file cannot be read.
+    """
+    folder = Path(path)
+    lines = [
+        f"{hashes.of_file(file)}  {file.relative_to(folder).as_posix()}\n"
+        for file in files(folder)
+        if weights or file.suffix not in _WEIGHTS
+    ]
+    return hashes.of_text("".join(lines))[:12]
+
+
+def files(path: str | Path) -> list[Path]:
+    """List what decides a checkpoint's values, sorted by name.
+
+    Hidden folders are left out, and pickled weights that nothing loads because safetensors are
+    there.
+    """
+    folder = Path(path)
+    found = sorted(
+        file
+        for file in folder.rglob("*")
+        if file.suffix in (*_WEIGHTS, *_SETTINGS)
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
+    safe = {file.parent for file in found if file.suffix == ".safetensors"}
+    return [file for file in found if not (file.suffix == ".bin" and file.parent in safe)]
+
+
+def weight_bytes(path: str | Path) -> int:
+    """Return the size of a checkpoint's weights on disk."""
+    return sum(file.stat().st_size for file in files(path) if file.suffix in _WEIGHTS)
+
+
+def verify(path: str | Path, *, again: bool = True) -> list[str]:
+    """Compare a checkpoint with its ``SHA256SUMS``; return each problem as a sentence.
+
+    Without such a file there is nothing to compare with and no problem. A file of the checkpoint
+    that it does not list is one. Files are read ``again``, or those whose size and time are known
+    are believed.
+    """
+    folder = Path(path)
+    sums = folder / SUMS
+    if not sums.is_file():
+        return []
+    problems, listed = [], set()
+    for number, line in enumerate(sums.read_text(encoding="utf-8").splitlines(), start=1):
+        match = _SUM_LINE.fullmatch(line)
+        if match is None:
+            problems.append(f"{SUMS}, line {number}: not a SHA-256 and a file name.")
+            continue
+        digest, name = match.groups()
+        listed.add(name.removeprefix("./"))
+        problems += _compare(folder / name, digest, name, again=again)
+    names = [file.relative_to(folder).as_posix() for file in files(folder)]
+    return problems + [f"{SUMS} does not list {name}." for name in names if name not in listed]
+
+
+def check(name: str, path: str | Path) -> None:
+    """Refuse a checkpoint that is not what its ``SHA256SUMS`` says, or that asks to run code.
+
+    Raises a permanent :class:`MetricError`.
+    """
+    problems = verify(path, again=False)
+    if problems:
+        raise MetricError(f"The checkpoint {name} is not trusted: {problems[0]}", permanent=True)
+    for file in ("config.json", "tokenizer_config.json"):
+        if _asks_for_code(Path(path) / file):
+            message = (
+                f"The checkpoint {name} asks to run code of its own (auto_map in {file}), which "
+                "never happens here. Where transformers has its class, remove that entry."
+            )
+            raise MetricError(message, permanent=True)
+
+
+def _asks_for_code(path: Path) -> bool:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # whoever loads it says so
+        return False
+    return isinstance(document, dict) and bool(document.get("auto_map"))
+
+
+def _compare(file: Path, digest: str, name: str, *, again: bool) -> list[str]:
+    if not file.is_file():
+        return [f"{name} is missing."]
+    if hashes.of_file(file, again=again) != digest.lower():
+        return [f"{name} is not what {SUMS} says."]
+    return []
+
+
+def _candidates(name: str) -> list[Path]:
+    if Path(name).is_absolute():
+        return [Path(name)]
+    if name.startswith(_PACKAGE):
+        return _in_package(name.removeprefix(_PACKAGE))
+    folder = models_folder()
+    return [folder / name, folder / name.replace("/", "--")] if folder else []
+
+
+def _in_package(package: str) -> list[Path]:
+    """The folder of an installed package, which is not imported, and its folder ``model``."""
+    spec = find_spec(package) if package.isidentifier() else None
+    places = spec.submodule_search_locations if spec else None
+    return [Path(place) / each for place in places or () for each in ("", "model")]
+
+
+def _in_hub_cache(name: str) -> str | None:
+    if Path(name).is_absolute() or name.startswith(_PACKAGE):
+        return None
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ModuleNotFoundError:  # a web server has no use for it
+        return None
+    # A COMET repository has no config.json.
+    found = (try_to_load_from_cache(name, file) for file in _MARKS)
+    return next((str(Path(file).parent) for file in found if isinstance(file, str)), None)

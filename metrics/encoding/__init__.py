@@ -1,0 +1,1 @@
+"""Models at work: loaded, kept in memory, in which precision, and their vectors. Torch."""

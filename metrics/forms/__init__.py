@@ -1,0 +1,1 @@
+"""Forms of the pages for data sets, metric families and runs."""

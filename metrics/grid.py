@@ -1,0 +1,80 @@
+"""Where every output stands among the systems and segments that a table is made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Max
+from numpy.typing import NDArray
+
+from annotation.kept import Kept
+from annotation.models import Output, System
+from annotation.once import once
+
+NOTHING = -1
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Outputs over systems × segments, in the order that was asked for.
+
+    `outputs` holds primary keys, NOTHING where a system has no output for a segment. The n outputs
+    that there are stand at `cells` of the flattened grid and have the content `keys`. `state` is
+    the same for the same outputs in the same places.
+    """
+
+    outputs: Integers
+    cells: NDArray[np.intp]
+    keys: Sequence[str]
+    state: tuple[Any, ...]
+
+    def spread(self, found: Floats) -> Floats:
+        """Return (n, …) numbers of the outputs as systems × segments (× …), else nan."""
+        table = np.full((self.outputs.size, *found.shape[1:]), np.nan)
+        table[self.cells] = found
+        return table.reshape(*self.outputs.shape, *found.shape[1:])
+
+    def placed(self, outputs: Integers, values: Floats) -> Floats:
+        """Return values of some outputs, by primary key, as systems × segments, else nan."""
+        own = self.outputs.ravel()[self.cells]
+        order = np.argsort(own)
+        places = np.searchsorted(own, outputs, sorter=order)
+        is_here = places < len(own)
+        is_here[is_here] = own[order[places[is_here]]] == outputs[is_here]
+        table = np.full(self.outputs.size, np.nan)
+        table[self.cells[order[places[is_here]]]] = values[is_here]
+        return table.reshape(self.outputs.shape)
+
+
+_kept: Kept[Grid] = Kept(BYTES)
+
+
+@once
+def read_grid(systems: tuple[System, ...], segments: tuple[int, ...]) -> Grid:
+    """Return the grid of some systems; texts never change, so what is known is only counted."""
+    rows = Output.objects.filter(system__in=systems).order_by()
+    there = tuple(rows.aggregate(Count("pk"), Max("pk")).values())
+    state = (tuple(system.pk for system in systems), segments, *there)
+    found = _kept.get(state)
+    if found is None:
+        found = _read(state, list(rows.values_list("content_key", "pk", "system_id", "segment_id")))
+        # A content key is 64 characters, and there are two numbers an output.
+        _kept.put(state, found, len(found.keys) * 136 + found.outputs.nbytes)
+    return found
+
+
+def _read(state: tuple[Any, ...], rows: Sequence[tuple[str, int, int, int]]) -> Grid:
+    systems, segments = state[:2]
+    row_of = {system: row for row, system in enumerate(systems)}
+    column_of = {segment: column for column, segment in enumerate(segments)}
+    cells = [row_of[system] * len(segments) + column_of[segment] for *_, system, segment in rows]
+    outputs = np.full(len(systems) * len(segments), NOTHING, dtype=np.int64)
+    outputs[cells] = [pk for _, pk, _, _ in rows]
+    outputs.flags.writeable = False
+    shape = (len(systems), len(segments))
+    keys = [key for key, *_ in rows]
+    return Grid(outputs.reshape(shape), np.array(cells, dtype=np.intp), keys, state)

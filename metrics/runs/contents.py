@@ -1,0 +1,166 @@
+"""What a run has to score: its distinct contents, and their texts, a chunk at a time."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import BinaryField, Count, Exists, OuterRef, QuerySet
+from django.db.models.functions import Substr
+
+from annotation.models import Output, Reference, System, TestSet
+from annotation.models.corpus import in_order
+from metrics.base import ScoreWarning, SegmentInput
+from metrics.models import FailedText, MetricRun, MetricSignature, RunPlan, SegmentScore
+
+# From so many hypotheses of a corpus on, and by this end, sacrebleu takes text for tokenised.
+TOKENISED_LINES, TOKENISED_END = 100, " ."
+
+
+@dataclass(frozen=True)
+class Missing:
+    """How many contents a run has, and one output for each that has no score yet.
+
+    Outputs of one segment follow each other, so that a metric prepares its references once.
+    """
+
+    total: int
+    output_ids: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Contents to score now, in the same order three times: output ids, content keys, texts."""
+
+    output_ids: list[int]
+    keys: list[str]
+    inputs: list[SegmentInput]
+
+
+def find_missing(run: MetricRun, signature: MetricSignature) -> Missing:
+    """Look through the outputs of a run in one query; ids alone are kept."""
+    outputs = (
+        Output.objects.filter(system__in=run.systems.all())
+        .annotate(is_scored=_is_scored(signature))
+        .order_by("segment", "system")
+        .values_list("pk", "content_key", "is_scored")
+    )
+    seen: set[str] = set()
+    output_ids = array("q")
+    for pk, key, is_scored in outputs.iterator(chunk_size=5000):
+        if key not in seen:
+            seen.add(key)
+            if not is_scored:
+                output_ids.append(pk)
+    return Missing(len(seen), output_ids)
+
+
+def load_chunk(signature: MetricSignature, output_ids: Sequence[int]) -> Chunk:
+    """Read the texts of some outputs, less those that another run has scored meanwhile."""
+    outputs = list(
+        _unscored(signature, output_ids)
+        .order_by("segment", "system")
+        .values_list("pk", "content_key", "segment_id", "segment__source", "text")
+    )
+    references = _references({segment for _, _, segment, _, _ in outputs})
+    return Chunk(
+        [pk for pk, *_ in outputs],
+        [key for _, key, *_ in outputs],
+        [
+            SegmentInput(source, text, references[segment])
+            for _, _, segment, source, text in outputs
+        ],
+    )
+
+
+def references_of(test_set: TestSet) -> list[tuple[str, ...]]:
+    """Return the references of every segment of a test set, in its order."""
+    segments = list(test_set.segments.order_by("position").values_list("pk", flat=True))
+    rows = Reference.objects.filter(segment__test_set=test_set)
+    found = _by_segment(rows)
+    return [found[segment] for segment in segments]
+
+
+def pack_ids(output_ids: Sequence[int]) -> bytes:
+    """Pack ids as little-endian int64."""
+    return np.asarray(output_ids, dtype="<i8").tobytes()
+
+
+def load_part(run_id: int, first: int, size: int) -> Sequence[int]:
+    """Read some output ids of a run's plan; none once the run has ended."""
+    part = Substr("output_ids", first * 8 + 1, size * 8, output_field=BinaryField())
+    packed = RunPlan.objects.filter(run=run_id).values_list(part, flat=True).first()
+    ids: list[int] = np.frombuffer(packed or b"", dtype="<i8").tolist()
+    return ids
+
+
+def describe(output_id: int) -> str:
+    """Name an output for people: `segment 12 of prefix-token`."""
+    output = Output.objects.select_related("segment", "system").get(pk=output_id)
+    return f"segment {output.segment.key} of {output.system.name}"
+
+
+def failed_texts(run: MetricRun) -> QuerySet[FailedText]:
+    """Return the texts that could not be scored, with their errors, in the order of the set."""
+    rows = run.failed_texts.select_related("output__segment", "output__system")
+    return rows.order_by("output__segment__position", "output__system__name", "pk")
+
+
+def failed_outputs(signature: str) -> list[int]:
+    """Return the outputs whose text failed in a run under a signature, with those of equal texts.
+
+    Some may have been scored since.
+    """
+    failed = FailedText.objects.filter(run__signature__signature=signature)
+    keys = failed.values("output__content_key")
+    return list(Output.objects.filter(content_key__in=keys).values_list("pk", flat=True))
+
+
+def find_tokenised(systems: Iterable[System]) -> tuple[ScoreWarning, ...]:
+    """Return a warning where outputs of any of these systems look tokenised. One query.
+
+    sacrebleu's BLEU warns its user of that (:mod:`sacrebleu.metrics.base`); statistics are taken
+    segment by segment here, where it never sees them together.
+    """
+    rows = (
+        Output.objects.filter(system__in=list(systems), text__endswith=TOKENISED_END)
+        .order_by("system__name")
+        .values_list("system__name")
+        .annotate(n=Count("pk"))
+        .filter(n__gte=TOKENISED_LINES)
+    )
+    found = [f"{name} ({n:,} outputs)" for name, n in rows]
+    if not found:
+        return ()
+    message = (
+        f"BLEU: the outputs of {', '.join(found)} end in a full stop with a blank before it and "
+        "look tokenised. BLEU cuts text itself: forgetting to detokenise may hurt the score."
+    )
+    return (ScoreWarning("tokenised_outputs", message),)
+
+
+def warnings_of(run: MetricRun) -> tuple[ScoreWarning, ...]:
+    """Return the warnings about the outputs that a run scores."""
+    expects_raw_text = run.info is not None and run.info.expects_raw_text
+    return find_tokenised(run.systems.all()) if expects_raw_text else ()
+
+
+def _is_scored(signature: MetricSignature) -> Exists:
+    scores = SegmentScore.objects.filter(signature=signature, content_key=OuterRef("content_key"))
+    return Exists(scores)
+
+
+def _unscored(signature: MetricSignature, output_ids: Sequence[int]) -> QuerySet[Output]:
+    return Output.objects.filter(~_is_scored(signature), pk__in=list(output_ids))
+
+
+def _references(segments: set[int]) -> dict[int, tuple[str, ...]]:
+    return _by_segment(Reference.objects.filter(segment__in=segments))
+
+
+def _by_segment(rows: QuerySet[Reference]) -> dict[int, tuple[str, ...]]:
+    named: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    for segment, name, text in rows.order_by().values_list("segment_id", "name", "text"):
+        named[segment][name] = text
+    return defaultdict(tuple, {segment: in_order(texts) for segment, texts in named.items()})

@@ -1,0 +1,265 @@
+"""Work on a slice of a run: load the metric, score the texts, store the scores.
+
+Any number of workers do so at once. Scores are keyed by content and inserted once, so a slice that
+is done twice (a worker killed between storing and the answer, or thought dead) changes nothing.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from numpy.typing import NDArray
+
+from config.work import claims, processes, registry, working
+from config.work.patience import patiently
+from metrics.base import Metric, MetricError, Scores
+from metrics.models import MetricSignature, Slice
+from metrics.runs import queue, signatures, slices, state
+from metrics.runs.contents import (
+    Chunk,
+    find_missing,
+    load_chunk,
+    load_part,
+    pack_ids,
+)
+from metrics.runs.signatures import HostError
+from metrics.scores import store_scores
+from metrics.workers import telemetry
+
+logger = logging.getLogger(__name__)
+
+CHUNK_SECONDS = 1.0
+FIRST_CHUNK, LARGEST_CHUNK = 16, slices.LARGEST
+# A worker that gives other scores than a run is planned for looks again after so many seconds.
+STRANGER_SECONDS = 30.0
+# What may pass is tried again after so many seconds, and then ever later.
+RETRY_SECONDS = 15.0
+
+
+@dataclass
+class Loaded:
+    """A metric in the memory of this process, for one run, and how fast it is."""
+
+    run_id: int
+    metric: Metric
+    signature: MetricSignature
+    rate: float = 0.0
+
+
+class _Memory:
+    """One run at a time: two metrics could keep two models from making room for each other."""
+
+    loaded: Loaded | None = None
+    sizes: dict[str, int] = {}
+
+
+def is_loaded(row: Slice) -> bool:
+    """Whether the metric of a slice is in the memory of this process."""
+    return _Memory.loaded is not None and _Memory.loaded.run_id == row.run_id
+
+
+def size_for(row: Slice) -> int:
+    """Return how many texts of a slice this process scores in about a second."""
+    return _Memory.sizes.get(row.run.metric, FIRST_CHUNK)
+
+
+def forget() -> None:
+    """Forget what is in memory, how fast it was, and which runs to leave alone."""
+    _Memory.loaded = None
+    _Memory.sizes.clear()
+    queue.memory = queue.Memory()
+
+
+class TextError(Exception):
+    """A text cannot be scored: `place` is its own in the plan."""
+
+    def __init__(self, message: str, place: int, *, seconds: float) -> None:
+        super().__init__(message)
+        self.place, self.seconds = place, seconds
+
+
+def work(row: Slice) -> None:
+    """Make a plan or score a slice that this process has taken."""
+    if not row.size:
+        _plan(row)
+        return
+    loaded = _load(row)
+    if row.run.signature_id != loaded.signature.pk:
+        _differ(row, loaded)
+    else:
+        _score_slice(row, loaded)
+
+
+def _load(row: Slice) -> Loaded:
+    """Load the metric of a run and find its signature, unless it is in memory."""
+    run = row.run
+    if _Memory.loaded is None or not is_loaded(row):
+        _Memory.loaded = None
+        metric, signature = patiently(partial(signatures.load, run))
+        telemetry.begin(metric)
+        _Memory.loaded = Loaded(run.pk, metric, signature)
+    if row.is_loading:
+        row.is_loading = False
+        patiently(partial(claims.hold, row, is_loading=False))
+    queue.memory.take_up(run.info.checkpoint if run.info else "")
+    return _Memory.loaded
+
+
+def _plan(row: Slice) -> None:
+    """Find out what there is to score; load the metric only where its signature is not known."""
+    signature = None if is_loaded(row) else patiently(partial(signatures.known, row.run))
+    reading: dict[str, Any] = {}
+    if signature is None:
+        loaded = _load(row)
+        signature, reading = loaded.signature, telemetry.read(loaded.metric).as_fields()
+    missing = patiently(partial(find_missing, row.run, signature))
+    finish = partial(
+        slices.plan,
+        row,
+        signature=signature.pk,
+        total=missing.total,
+        output_ids=pack_ids(missing.output_ids),
+        reading=reading,
+    )
+    patiently(finish)
+
+
+def _score_slice(row: Slice, loaded: Loaded) -> None:
+    began = time.monotonic()
+    output_ids = patiently(partial(load_part, row.run_id, row.first, row.size))
+    places = {pk: place for place, pk in enumerate(output_ids, start=row.first)}
+    chunk = patiently(partial(load_chunk, loaded.signature, output_ids))
+    rows = _score(loaded.metric, chunk, places)
+    good = np.isfinite(rows).all(axis=1)
+    _measure(loaded, row.size, time.monotonic() - began)
+    label = loaded.metric.info.label
+    work = partial(
+        slices.complete,
+        row,
+        reused=row.size - len(chunk.keys),
+        failed={
+            places[pk]: f"{label} gave no finite score."
+            for pk, is_good in zip(chunk.output_ids, good, strict=True)
+            if not is_good
+        },
+        seconds=time.monotonic() - began,
+        rate=loaded.rate,
+        reading=telemetry.read(loaded.metric).as_fields(),
+    )
+    patiently(partial(_store, loaded.signature, chunk, rows, good, work))
+    _grow(row, time.monotonic() - began)
+
+
+def _measure(loaded: Loaded, n_contents: int, seconds: float) -> None:
+    rate = n_contents / max(seconds, 1e-3)
+    loaded.rate = 0.7 * loaded.rate + 0.3 * rate if loaded.rate else rate
+
+
+def _grow(row: Slice, seconds: float) -> None:
+    """A slice as long as we wanted says how long the next one may be."""
+    if row.size >= size_for(row):
+        _Memory.sizes[row.run.metric] = _next_size(row.size, seconds)
+
+
+def _differ(row: Slice, loaded: Loaded) -> None:
+    """Our scores have another signature (precision, version) than those of the plan.
+
+    They must not be mixed: we plan the run anew if it is ours alone, and leave it otherwise.
+    """
+    if patiently(partial(slices.start_over, row)):
+        _plan(row)
+        return
+    queue.memory.leave(row.run_id, STRANGER_SECONDS)
+    patiently(partial(claims.give_back, row))
+    logger.warning("Run %s is at work under another signature than ours", row.run_id)
+
+
+def give_up(row: Slice, error: Exception) -> None:
+    """What follows where the metric could not be loaded, or could not score the texts."""
+    if isinstance(error, TextError):
+        slices.shrink(row, str(error), place=error.place, seconds=error.seconds)
+        return
+    if isinstance(error, HostError):
+        # It is held against this host: another one takes the slice.
+        claims.give_back(row, is_loading=False)
+        return
+    if isinstance(error, MetricError):
+        if error.permanent:
+            state.fail(row.run_id, error.message)
+            return
+        message, seconds = error.message, RETRY_SECONDS * 2**row.attempts
+        queue.memory.leave(row.run_id, seconds)
+    else:
+        message, seconds = f"{type(error).__name__}: {error}", 0.0
+    if row.size and not row.is_loading:
+        slices.shrink(row, message, seconds=seconds)
+        _end_where_cuda_is_broken(error)
+    elif seconds:
+        slices.put_off(row, message, seconds)
+    else:
+        state.fail(row.run_id, message)
+
+
+def _end_where_cuda_is_broken(error: Exception) -> None:
+    """After an error of a kernel no call of this process reaches the GPU any more."""
+    text = str(error)
+    if "CUDA error" in text and "out of memory" not in text:
+        processes.end_child(text.partition("\n")[0])
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """Aim at CHUNK_SECONDS a slice, growing at most fourfold at a time."""
+    wanted = int(size * CHUNK_SECONDS / max(seconds, 1e-3))
+    return max(1, min(wanted, 4 * size, LARGEST_CHUNK))
+
+
+def _score(metric: Metric, chunk: Chunk, places: Mapping[int, int]) -> Scores:
+    """Score a chunk; a :class:`TextError` names the text at fault, where one is."""
+    expected = (len(chunk.inputs), metric.info.width)
+    if not chunk.inputs:
+        return np.empty(expected)
+    try:
+        rows = metric.score(chunk.inputs)
+    except MetricError as error:
+        if error.index is None:
+            raise
+        seconds = 0 if error.permanent else RETRY_SECONDS
+        at_fault = places[chunk.output_ids[error.index]]
+        raise TextError(error.message, at_fault, seconds=seconds) from error
+    if rows.shape != expected:
+        raise MetricError(
+            f"{metric.info.label} returned {rows.shape} scores, not {expected}", permanent=True
+        )
+    return rows
+
+
+def _store(
+    signature: MetricSignature,
+    chunk: Chunk,
+    rows: Scores,
+    good: NDArray[np.bool_],
+    complete: Callable[[], None],
+) -> None:
+    """Store scores and the end of their slice together; scores stay even where it is lost."""
+    keys = [key for key, is_good in zip(chunk.keys, good, strict=True) if is_good]
+    with transaction.atomic():
+        store_scores(signature, keys, rows[good])
+        complete()
+
+
+def work_off(
+    run_id: int, *, worker: str = "in place", report: Callable[[], None] = lambda: None
+) -> None:
+    """Do what waits of one run in this process, and call `report` after every slice.
+
+    How the run ended is in its row. What is to be tried again later waits for whoever comes then.
+    """
+    processes.call_it(worker)
+    kind = registry.get("slice")
+    while working.do_one(kind, working.due(kind).filter(run=run_id)):
+        report()

@@ -1,0 +1,204 @@
+"""Start and cancel metric runs, and say what they wait for. Workers do the rest: `work`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Max, Min, Q, QuerySet
+from django.utils import timezone
+
+from annotation.models import Output, Segment, System, TestSet
+from annotation.models.corpus import NO_SOURCE
+from config.work import claims, sending
+from config.work.clock import Now
+from metrics import catalogue
+from metrics.models import MetricRun, Slice
+from metrics.runs import state
+
+Status = MetricRun.Status
+# A run that nobody took for this many seconds makes the pages say how to start a worker.
+PATIENCE_SECONDS = 15
+NO_SYSTEMS = "Choose at least one system that has outputs."
+
+
+@dataclass
+class Started:
+    """New runs, identical runs that were active already, and refusals in sentences."""
+
+    runs: list[MetricRun] = field(default_factory=list)
+    active: list[MetricRun] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+@transaction.atomic
+def start(
+    *,
+    test_set: TestSet,
+    metrics: Iterable[str],
+    systems: Iterable[System] | None = None,
+    user: Any = None,
+    enqueue: bool = True,
+) -> Started:
+    """Start one run for each metric over some systems (None: all systems of the test set).
+
+    A metric that cannot run is refused with a sentence and the others start. A run that is active
+    over the same systems is not started twice. Without `enqueue` the caller works the runs off;
+    if it does not, workers hear of them after a while.
+
+    Raises ValidationError where there is nothing to score, ValueError for a foreign system.
+    """
+    TestSet.objects.select_for_update().get(pk=test_set.pk)  # two clicks at once start one run
+    chosen = _check_systems(test_set, systems)
+    total = Output.objects.filter(system__in=chosen).values("content_key").distinct().count()
+    if not total:
+        raise ValidationError(NO_SYSTEMS)
+    active = _active_runs(test_set)
+    refusals, known = refusals_for(test_set, chosen), catalogue.infos()
+    create = partial(_create, test_set, systems=chosen, total=total, user=user)
+    started = Started()
+    for name in dict.fromkeys(metrics):
+        if name in refusals or name not in known:
+            started.refused.append(refusals.get(name) or catalogue.refusal(name))
+        elif existing := active.get((name, frozenset(system.pk for system in chosen))):
+            started.active.append(existing)
+        else:
+            started.runs.append(create(name))
+    _enqueue(started.runs, is_sent=enqueue)
+    return started
+
+
+def _check_systems(test_set: TestSet, systems: Iterable[System] | None) -> list[System]:
+    chosen = list(test_set.systems.all() if systems is None else systems)
+    for system in chosen:
+        if system.test_set_id != test_set.pk:
+            raise ValueError(f"systems: {system.name} belongs to another test set")
+    return chosen
+
+
+def _active_runs(test_set: TestSet) -> dict[tuple[str, frozenset[int]], MetricRun]:
+    runs = MetricRun.objects.filter(test_set=test_set, status__in=MetricRun.ACTIVE)
+    return {
+        (run.metric, frozenset(system.pk for system in run.systems.all())): run
+        for run in runs.prefetch_related("systems")
+    }
+
+
+def _create(
+    test_set: TestSet,
+    metric: str,
+    *,
+    systems: Sequence[System],
+    total: int,
+    user: Any,
+) -> MetricRun:
+    run = MetricRun.objects.create(test_set=test_set, metric=metric, total=total, created_by=user)
+    run.systems.set(systems)
+    return run
+
+
+def _enqueue(runs: Sequence[MetricRun], *, is_sent: bool) -> None:
+    """Let the plans of new runs wait for a worker; what is not sent counts as sent later."""
+    rows = [Slice.objects.create(run=run, queue=run.queue) for run in runs]
+    if is_sent:
+        sending.send_on_commit(rows)
+    else:
+        later = claims.after(settings.RUN_STALE_SECONDS)
+        Slice.objects.filter(pk__in=[row.pk for row in rows]).update(sent_at=later)
+
+
+def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> dict[str, str]:
+    """Say, by metric name, why a metric cannot run over these systems (None: all of the set)."""
+    return _without_reference(test_set, systems) | _without_texts(test_set, systems)
+
+
+def _without_texts(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, str]:
+    """What cannot run where judgments came without the texts that were judged."""
+    infos = catalogue.infos().values()
+    outputs = Output.objects.filter(segment__test_set=test_set)
+    if systems is not None:
+        outputs = outputs.filter(system__in=systems)
+    if not outputs.exclude(text="").exists():
+        why = "cannot run: the outputs of these systems are not known"
+        return {info.name: f"{info.label} {why}." for info in infos}
+    if not test_set.segments.filter(source=NO_SOURCE).exists():
+        return {}
+    why = "needs the source, and the sources of this test set are not known"
+    return {info.name: f"{info.label} {why}." for info in infos if info.needs_source}
+
+
+def _without_reference(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, str]:
+    segments = Segment.objects.filter(test_set=test_set, references__isnull=True)
+    if systems is not None:
+        segments = segments.filter(outputs__system__in=systems)
+    bare = segments.distinct().order_by("position").values_list("key", flat=True)
+    count = bare.count()
+    if not count:
+        return {}
+    which = (
+        "this test set has none"
+        if count == test_set.segments.count()
+        else (f"{count} of its segments have none, the first is {bare[0]}")
+    )
+    return {
+        info.name: f"{info.label} needs a reference for every segment; {which}."
+        for info in catalogue.infos().values()
+        if info.needs_reference
+    }
+
+
+def sets_to_score(directions: Iterable[tuple[str, str]] = ()) -> QuerySet[TestSet]:
+    """Return test sets with outputs, the newest first: of (source, target) languages, or of any."""
+    chosen = Q()
+    for source, target in directions:
+        chosen |= Q(source_language=source, target_language=target)
+    rows = TestSet.objects.filter(chosen, systems__isnull=False).distinct()
+    return rows.order_by("-created_at", "-pk").prefetch_related("systems")
+
+
+def cancel(run: MetricRun) -> bool:
+    """Cancel a run that is queued or running; its workers stop within seconds."""
+    return state.cancel(run.pk)
+
+
+def describe(shown: Iterable[MetricRun]) -> None:
+    """Read what the metrics of many runs are by one query."""
+    infos = catalogue.infos(retired=True)
+    for run in shown:
+        run.info = infos.get(run.metric)
+
+
+def idle_queues(shown: Iterable[MetricRun]) -> list[str]:
+    """Return the queues of runs among these that wait although no worker is busy there."""
+    queued = [run for run in shown if run.status == Status.QUEUED]
+    due = dict(
+        Slice.objects.filter(run__in=queued)
+        .values_list("run")
+        .annotate(due=Min("not_before"))
+        .order_by()
+    )
+    waiting = {run.queue for run in queued if _is_waiting(run, due.get(run.pk))}
+    busy = state.in_hand().filter(queue__in=waiting, expires_at__gte=Now())
+    return sorted(waiting - set(busy.values_list("queue", flat=True)))
+
+
+def _is_waiting(run: MetricRun, due: datetime | None) -> bool:
+    """Whether a worker, if there were one, would have taken this queued run by now."""
+    since = run.heartbeat_at or run.created_at
+    return (timezone.now() - max(since, due or since)).total_seconds() > PATIENCE_SECONDS
+
+
+def silence(run: MetricRun) -> float | None:
+    """Seconds for which no worker of a running run gave a sign of life, where that is long."""
+    if run.status != Status.RUNNING:
+        return None
+    ends = state.in_hand().filter(run=run).aggregate(ends=Max("expires_at"))["ends"]
+    if ends is None:
+        return None
+    left: float = (ends - timezone.now()).total_seconds()
+    seconds = settings.RUN_STALE_SECONDS - left
+    return seconds if seconds > PATIENCE_SECONDS else None

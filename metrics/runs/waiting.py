@@ -1,0 +1,130 @@
+"""What active runs wait for: who could take them and who lacks what, their turn, and how long."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Sum
+
+from metrics import catalogue
+from metrics.base import MetricInfo
+from metrics.models import MetricRun, RunWorker
+from metrics.runs import queue, signatures
+from metrics.workers.fleet import Worker, living
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The hosts whose workers take from a metric's queue: who can run it, and what others lack.
+
+    `lacking` maps a host to sentences, each with the command that gets what is missing. `slots` is
+    the number of processes of those that can, `rate` the contents that one of them scores in a
+    second; None where the metric has not run on such a device yet.
+    """
+
+    able: tuple[str, ...] = ()
+    lacking: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    slots: int = 0
+    rate: float | None = None
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether workers are there and none of them can."""
+        return bool(self.lacking) and not self.able
+
+    def seconds(self, contents: int) -> float | None:
+        """How long so many contents take all of them together."""
+        if not contents:
+            return 0.0
+        return contents / (self.rate * self.slots) if self.rate and self.slots else None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The place of an active run among those of its queue, from 1, and the seconds until it begins
+    and ends; None where nobody can know."""
+
+    place: int
+    hosts: Hosts
+    begins_in: float | None
+    ends_in: float | None
+    takes: float | None
+
+
+def attach(runs: Iterable[MetricRun]) -> None:
+    """Give each of some runs its `turn`; None where it has ended."""
+    runs = list(runs)
+    found = turns() if any(run.is_active for run in runs) else {}
+    for run in runs:
+        run.turn = found.get(run.pk)  # type: ignore[attr-defined]
+
+
+def turns() -> dict[int, Turn]:
+    """Return the turn of every active run: those at work, then the others in the order in which
+    workers serve them. Costs six queries, however many runs there are."""
+    active = MetricRun.objects.filter(status__in=MetricRun.ACTIVE)
+    ordered = queue.in_order(queue.waiting(active))
+    ordered.sort(key=lambda one: not one.is_at_work)
+    infos = catalogue.infos(retired=True)
+    hosts = hosts_for(infos[name] for name in {one.run.metric for one in ordered} & set(infos))
+    places: defaultdict[str, int] = defaultdict(int)
+    ahead: defaultdict[str, float | None] = defaultdict(float)
+    found = {}
+    for one in ordered:
+        run, theirs = one.run, hosts.get(one.run.metric, Hosts())
+        run.info = infos.get(run.metric)
+        places[run.queue] += 1
+        begins, takes = ahead[run.queue], theirs.seconds(run.left)
+        if run.rate:
+            begins, takes = 0.0, run.left / run.rate
+        ends = None if begins is None or takes is None else begins + takes
+        begins = begins if theirs.able else None
+        found[run.pk] = Turn(places[run.queue], theirs, begins, ends, takes)
+        # What waits for another host holds nobody up.
+        if not theirs.is_stuck:
+            ahead[run.queue] = ends
+    return found
+
+
+def hosts_for(infos: Iterable[MetricInfo]) -> dict[str, Hosts]:
+    """Return, by metric, which hosts can run it. Costs four queries."""
+    workers = list(living().prefetch_related("children"))
+    problems, rates = signatures.problems(), rates_seen()
+    return {info.name: _hosts(info, workers, problems.get(info.name, {}), rates) for info in infos}
+
+
+def _hosts(
+    info: MetricInfo,
+    workers: Iterable[Worker],
+    problems: Mapping[str, list[str]],
+    rates: Mapping[tuple[str, str], float],
+) -> Hosts:
+    able: dict[str, None] = {}
+    lacking: dict[str, list[str]] = {}
+    slots = []
+    for row in workers:
+        if info.queue not in row.queues:
+            continue
+        if found := [*row.lacks.get(info.name, ()), *problems.get(row.host, ())]:
+            lacking[row.host] = found
+            continue
+        able[row.host] = None
+        device = row.gpu if info.checkpoint else ""
+        slots += [rates.get((info.name, device))] * max(1, len(row.children.all()))
+    known = [rate for rate in slots if rate]
+    rate = sum(known) / len(known) if known else None
+    others = {host: what for host, what in lacking.items() if host not in able}
+    return Hosts(tuple(able), others, len(slots), rate)
+
+
+def rates_seen() -> dict[tuple[str, str], float]:
+    """Return the contents a second that one process has scored so far, by metric and GPU (empty:
+    the processor)."""
+    parts = RunWorker.objects.filter(seconds__gt=0, segments__gt=0).order_by()
+    sums = parts.values_list("run__metric", "device").annotate(Sum("segments"), Sum("seconds"))
+    return {(metric, gpu_of(device)): n / seconds for metric, device, n, seconds in sums}
+
+
+def gpu_of(device: str) -> str:
+    """Return the name of a GPU from what a run's log calls its device: ``cuda:0 (NVIDIA A100)``."""
+    return device.partition("(")[2].rstrip(")") if device.startswith("cuda") else ""

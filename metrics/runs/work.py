@@ -1,0 +1,44 @@
+"""The slices of metric runs as a kind of work."""
+
+from django.db.models import QuerySet
+
+from config.work.kinds import Kind
+from config.work.lease import Lease
+from metrics.models import Slice
+from metrics.runs import queue, scoring, slices, state
+from metrics.workers import capability
+
+
+class Slices(Kind[Slice]):
+    """What a worker does for a run: the making of its plan, then one slice after the other."""
+
+    name = "slice"
+    model = Slice
+
+    def fit(self, rows: QuerySet[Slice]) -> QuerySet[Slice]:
+        return rows.filter(run__in=capability.fit())
+
+    def choose(self, rows: QuerySet[Slice]) -> Slice | None:
+        return queue.choose(rows)
+
+    def claim(self, row: Slice) -> bool:
+        size, is_loading = scoring.size_for(row), not scoring.is_loaded(row)
+        return slices.claim(row, super().claim, size=size, is_loading=is_loading)
+
+    def do(self, row: Slice, lease: Lease) -> None:
+        scoring.work(row)
+
+    def failed(self, row: Slice, error: Exception) -> None:
+        scoring.give_up(row, error)
+
+    def lost(self, row: Slice) -> None:
+        slices.lose(row)
+
+    def tidy(self) -> None:
+        state.settle()
+
+    def left(self) -> None:
+        state.settle(seconds=0)
+
+
+kind = Slices()

@@ -1,0 +1,1 @@
+"""Worker processes: what they report, and what they run on."""

@@ -1,0 +1,102 @@
+"""What a metric requires, what of it this host lacks, and with which command it gets it."""
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from metrics import catalogue, registry
+from metrics.base import MetricError, MetricInfo
+from metrics.checkpoints import hosts, inventory
+from metrics.models import MetricRun
+from metrics.options import count_layers, precision_of
+from metrics.runs import signatures
+from metrics.workers import devices
+
+UNKNOWN = (
+    "The worker's Touchstone does not know the metric: bring it to the web server's version, and "
+    "start it again."
+)
+INSTALL = "pip install -r requirements.txt"
+# What loads a checkpoint, besides the packages that a family names.
+_NEURAL = ("torch", "transformers")
+
+
+def lacking(info: MetricInfo | None) -> list[str]:
+    """Return what this host lacks to run a metric: a sentence with the command for each.
+
+    Looks at names and places alone. What is wrong inside a checkpoint, loading it shows
+    (:mod:`metrics.runs.signatures`).
+    """
+    if info is None:
+        return [UNKNOWN]
+    if info.is_imported:
+        return []
+    found = [*_packages(info), *_checkpoints(info), *_layers(info), *_files(info), *_device(info)]
+    return list(dict.fromkeys(found))
+
+
+def lacks(run: MetricRun) -> list[str]:
+    """Return why this host cannot take a part in a run now: what it lacks, and what kept it from
+    loading the metric lately."""
+    return lacking(run.info) or [problem for problem in [signatures.held(run)] if problem]
+
+
+def fit() -> set[int]:
+    """Return the active runs in which this host can take a part now."""
+    runs = list(MetricRun.objects.filter(status__in=MetricRun.ACTIVE).select_related("test_set"))
+    infos = catalogue.infos(retired=True)
+    able = {name for name in {run.metric for run in runs} if not lacking(infos.get(name))}
+    held = signatures.metrics_held()
+    return {
+        run.pk
+        for run in runs
+        if run.metric in able and not (run.metric in held and signatures.held(run))
+    }
+
+
+def _packages(info: MetricInfo) -> Iterator[str]:
+    is_configured = info.family in registry.FAMILIES
+    own = registry.get_family(info.family).packages if is_configured else ()
+    for package in (*(_NEURAL if info.checkpoint else ()), *own):
+        if find_spec(package) is None:
+            yield f"The package {package} is not installed: {INSTALL}"
+
+
+def _checkpoints(info: MetricInfo) -> Iterator[str]:
+    for name in inventory.checkpoints_of(info):
+        folder = inventory.find(name)
+        for each in inventory.companions(folder) if folder else [name]:
+            if inventory.find(each) is None:
+                yield f"The checkpoint {each} is missing: {hosts.fetch_command(each)}"
+
+
+def _layers(info: MetricInfo) -> Iterator[str]:
+    """Say where an encoder has no such layer, or others than BERTScore was described with."""
+    options = dict(info.options)
+    encoder = str(options.get("encoder") or info.checkpoint)
+    wanted = len(info.measures) // 3 if info.family == "bertscore" else options.get("layer")
+    if not isinstance(wanted, int) or inventory.find(encoder) is None:
+        return
+    try:
+        layers = count_layers(encoder)
+    except (ValueError, MetricError) as error:
+        yield str(error)
+        return
+    if info.family == "bertscore" and layers != wanted:
+        yield f"{info.label} is described with {wanted} layers, and {encoder} has {layers} here."
+    elif layers <= wanted and info.family != "bertscore":
+        yield f"{encoder} has layers 0 to {layers - 1} here, not {wanted}."
+
+
+def _files(info: MetricInfo) -> Iterator[str]:
+    for path in inventory.files_of(info):
+        if not os.access(path, os.R_OK):
+            yield f"The file {path} is missing: {hosts.copy_command(path)}"
+
+
+def _device(info: MetricInfo) -> Iterator[str]:
+    if precision_of(info) == "tf32" and not devices.may_have_tf32():
+        yield (
+            "TF32 needs an NVIDIA GPU (Ampere or later): start a worker on a host that has one, or "
+            "configure the metric with float32."
+        )

@@ -1,0 +1,222 @@
+"""The fleet: one row for every worker process, written by itself (`metrics.workers.reporter`).
+
+Signs of life are the database's own time, so that the clocks of several hosts need not agree.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.db import models
+from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
+
+from config.work.clock import Now
+from metrics.models import ConfiguredMetric, MetricRun, Slice
+from metrics.registry import METRICS
+
+# Workers report every five seconds; a process that loads a large model may miss a round or two.
+SILENT_AFTER = timedelta(seconds=20)
+DROPPED_AFTER = timedelta(days=1)
+
+
+class Worker(models.Model):
+    """What one worker process says of itself.
+
+    `uid` is made when the process starts: a worker that was restarted under its old name is
+    another one. `devices` are dicts of `kind` (gpu, cpu), `name`, `total` and `free` in bytes;
+    `checkpoints` maps what lies on the host to what `checkpoints.inventory` found out about it,
+    `lacks` the metrics that cannot run there to what they lack, in sentences.
+    """
+
+    uid = models.CharField(max_length=32, unique=True)
+    name = models.CharField(max_length=200)
+    host = models.CharField(max_length=200)
+    pid = models.PositiveIntegerField()
+    queues = models.JSONField(default=list)
+    devices = models.JSONField(default=list)
+    memory = models.PositiveBigIntegerField(null=True)
+    checkpoints = models.JSONField(default=dict)
+    lacks = models.JSONField(default=dict)
+    versions = models.JSONField(default=dict)
+    is_stopping = models.BooleanField(default=False)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["host", "name", "pid"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.pid})"
+
+    @property
+    def gpu(self) -> str:
+        """The name of its first GPU; empty where it has none."""
+        names = [device["name"] for device in self.devices if device["kind"] == "gpu"]
+        return str(names[0]) if names else ""
+
+
+class WorkerChild(models.Model):
+    """A process in which a worker does its work, one for each slot.
+
+    The worker itself writes `memory`, in bytes; the child its `device` and `resident`, the
+    checkpoints that it has in memory.
+    """
+
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="children")
+    pid = models.PositiveIntegerField()
+    memory = models.PositiveBigIntegerField(null=True)
+    device = models.CharField(max_length=120, blank=True)
+    resident = models.JSONField(default=list)
+
+    class Meta:
+        ordering = ["worker", "pk"]
+        constraints = [models.UniqueConstraint(fields=["worker", "pid"], name="child_once")]
+
+    def __str__(self) -> str:
+        return f"{self.pid} of {self.worker_id}"
+
+
+def living() -> QuerySet[Worker]:
+    """Return the workers that gave a sign of life lately."""
+    return Worker.objects.filter(seen_at__gte=Now() - SILENT_AFTER)
+
+
+def drop_old(row: Worker) -> None:
+    """Forget who has been silent for a day, and who had the place of this worker before it."""
+    Worker.objects.filter(seen_at__lt=Now() - DROPPED_AFTER).delete()
+    before = Worker.objects.filter(name=row.name, host=row.host).exclude(uid=row.uid)
+    before.filter(seen_at__lt=Now() - SILENT_AFTER).delete()
+
+
+def layers_on_workers(name: str) -> int | None:
+    """Return the number of layers that a worker reports of an encoder, where one has it."""
+    for row in Worker.objects.order_by("-seen_at", "-pk"):
+        layers = row.checkpoints.get(name, {}).get("layers")
+        if layers:
+            return int(layers)
+    return None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A run that a child works on, and its contents a second there."""
+
+    run: MetricRun
+    rate: float | None
+
+
+class Slot(NamedTuple):
+    """A child of a worker, and what it works on."""
+
+    child: "WorkerChild"
+    part: Part | None
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A worker as the page shows it.
+
+    `seconds` is how long ago it gave a sign of life; `parts` is what its children work on, by
+    process id.
+    """
+
+    worker: Worker
+    seconds: float
+    parts: Mapping[int, Part]
+
+    @property
+    def state(self) -> str:
+        """silent, stopping, working or idle."""
+        if self.seconds > SILENT_AFTER.total_seconds():
+            return "silent"
+        if self.worker.is_stopping:
+            return "stopping"
+        return "working" if self.parts else "idle"
+
+    @property
+    def children(self) -> list[Slot]:
+        """Its processes, each with what it works on."""
+        return [Slot(child, self.parts.get(child.pid)) for child in self.worker.children.all()]
+
+    @property
+    def memory(self) -> int:
+        """Bytes that its processes hold together; what they share counts in each."""
+        children = sum(child.memory or 0 for child in self.worker.children.all())
+        return children + (self.worker.memory or 0)
+
+    @property
+    def versions(self) -> list[tuple[str, str]]:
+        """(package, version), Touchstone itself first; databases keep no order in JSON."""
+        known = self.worker.versions
+        return sorted(known.items(), key=lambda pair: (pair[0] != "touchstone", pair[0]))
+
+
+def fleet() -> list[Seat]:
+    """Return all workers, by host and name, with the runs that their children work on."""
+    age = ExpressionWrapper(Now() - F("seen_at"), output_field=DurationField())
+    rows = list(Worker.objects.annotate(age=age).prefetch_related("children"))
+    work = _work_of(row.uid for row in rows)
+    return [Seat(row, max(0.0, row.age.total_seconds()), work.get(row.uid, {})) for row in rows]
+
+
+def _work_of(uids: Iterable[str]) -> dict[str, dict[int, Part]]:
+    """Return, by worker and process id, the runs of which they have slices in hand."""
+    wanted = set(uids)
+    found: dict[str, dict[int, Part]] = {}
+    in_hand = Slice.objects.filter(status=Slice.Status.RUNNING)
+    for each in in_hand.select_related("worker", "run__test_set"):
+        if each.worker is None:
+            continue
+        uid, _, pid = each.worker.process.partition(".")
+        if uid in wanted:
+            found.setdefault(uid, {})[int(pid)] = Part(each.run, each.worker.rate)
+    return found
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """How many living workers take from a queue, and what waits and runs there."""
+
+    name: str
+    workers: int
+    waiting: int
+    running: int
+
+    @property
+    def is_starved(self) -> bool:
+        """Whether something waits that nobody will take."""
+        return bool(self.waiting) and not self.workers
+
+
+def queue_states(seats: Iterable[Seat], queues: Iterable[str]) -> list[QueueState]:
+    """Return the state of the named queues, and of all others that living workers listen to."""
+    listening = [
+        queue
+        for seat in seats
+        if seat.state not in ("silent", "stopping")
+        for queue in seat.worker.queues
+    ]
+    active = _active_runs()
+    names = dict.fromkeys([*queues, *sorted(set(listening) | {queue for queue, _ in active})])
+    return [
+        QueueState(
+            name,
+            listening.count(name),
+            active[name, MetricRun.Status.QUEUED],
+            active[name, MetricRun.Status.RUNNING],
+        )
+        for name in names
+    ]
+
+
+def _active_runs() -> Counter[tuple[str, str]]:
+    """Count the runs that wait or run, by queue and status."""
+    configured = dict(ConfiguredMetric.objects.values_list("name", "description__queue"))
+    active = MetricRun.objects.filter(status__in=MetricRun.ACTIVE).order_by()
+    counted: Counter[tuple[str, str]] = Counter()
+    for metric, status, n in active.values_list("metric", "status").annotate(models.Count("pk")):
+        queue = METRICS[metric][0].queue if metric in METRICS else configured.get(metric, "cpu")
+        counted[queue, status] += n
+    return counted

@@ -1,0 +1,207 @@
+"""What every worker process says of itself and of its children, in rows (`workers.fleet`).
+
+Two threads, because signs of life must not wait for the hashing of gigabytes. What only a child
+knows, the models that it has in memory, it writes itself after each task.
+"""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from celery.signals import (
+    task_postrun,
+    worker_process_init,
+    worker_ready,
+    worker_shutdown,
+    worker_shutting_down,
+)
+
+from config.work import processes
+from config.work.clock import Now
+from config.work.periodic import Periodic
+from metrics import catalogue
+from metrics.base import MetricError, MetricInfo
+from metrics.checkpoints import inventory, places
+from metrics.checkpoints.inventory import Found
+from metrics.workers import capability
+from metrics.workers.devices import device_in_use, devices, process_memory
+from metrics.workers.fleet import Worker, WorkerChild, drop_old
+from metrics.workers.versions import versions
+
+Known = Mapping[str, MetricInfo]
+BEAT_SECONDS = 5.0
+# Files come and go seldom, and asking nvidia-smi takes a moment.
+LOOK_SECONDS = 60.0
+DEVICE_SECONDS = 15.0
+# A report in hand would write the row again after it is taken away.
+LAST_SECONDS = 2.0
+
+
+class Reporter:
+    """The reports of one process: `beat` is its sign of life, `inspect` looks at its disk.
+
+    `find_children` returns the process ids of its children.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        queues: list[str],
+        find_children: Callable[[], list[int]] = list,
+        uid: str = processes.NODE,
+    ) -> None:
+        self.uid, self.is_stopping, self.find_children = uid, False, find_children
+        self._fixed = {
+            "name": name,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "queues": queues,
+            "versions": versions(),
+        }
+        self._devices: list[Any] = []
+        self._devices_at = self._looked_at = -DEVICE_SECONDS - LOOK_SECONDS
+
+    def beat(self) -> None:
+        """Write the row, making it where it is not there (yet, or any more)."""
+        if time.monotonic() - self._devices_at >= DEVICE_SECONDS:
+            self._devices, self._devices_at = list(devices()), time.monotonic()
+        changing = {
+            "devices": self._devices,
+            "memory": process_memory(),
+            "is_stopping": self.is_stopping,
+            "seen_at": Now(),
+        }
+        with processes.forking:
+            if not self._row.update(**changing):
+                Worker.objects.create(uid=self.uid, started_at=Now(), **self._fixed, **changing)
+            self._count_children()
+
+    def _count_children(self) -> None:
+        row, pids = self._row.get(), self.find_children()
+        row.children.exclude(pid__in=pids).delete()
+        for pid in pids:
+            memory = {"memory": process_memory(pid)}
+            row.children.update_or_create(pid=pid, defaults=memory)
+
+    def inspect(self) -> None:
+        """Report the checkpoints of this host now and then."""
+        with processes.forking:
+            row = self._row.first()
+            known = catalogue.infos(retired=True)
+        if row is None:
+            return
+        if time.monotonic() - self._looked_at >= LOOK_SECONDS:
+            served = {name: each for name, each in known.items() if each.queue in row.queues}
+            found, lacks = _look(known), _lacks(served)
+            with processes.forking:
+                drop_old(row)
+                self._row.update(checkpoints=found, lacks=lacks)
+            self._looked_at = time.monotonic()
+
+    def leave(self) -> None:
+        """Take the row away: this worker ends as it should."""
+        self._row.delete()
+
+    @property
+    def _row(self) -> Any:
+        return Worker.objects.filter(uid=self.uid)
+
+
+def _look(known: Known) -> dict[str, Found]:
+    names = inventory.needed(known.values())
+    found = inventory.everything_here(names)
+    for name in names:
+        if name in found:
+            found[name]["fingerprint"] = _fingerprint(found[name]["path"])
+    return found
+
+
+def _lacks(known: Known) -> dict[str, list[str]]:
+    found = {name: capability.lacking(info) for name, info in known.items()}
+    return {name: sentences for name, sentences in found.items() if sentences}
+
+
+def _fingerprint(path: str) -> str:
+    """What tells the files apart; empty where one cannot be read, which loading it will tell."""
+    try:
+        return places.fingerprint(path)
+    except MetricError:
+        return ""
+
+
+def resident() -> list[str]:
+    """Return the checkpoints that this process holds in memory; none before it has loaded torch."""
+    encoders = sys.modules.get("metrics.encoding.encoders")
+    return encoders.resident() if encoders else []
+
+
+class _Child:
+    """What this process wrote last, as a child."""
+
+    told: dict[str, Any] = {}
+
+
+def begin_to_tell(**_: object) -> None:
+    """A child has started."""
+    task_postrun.connect(tell)
+
+
+def tell(**_: object) -> None:
+    """A task of this child has ended: write what it has in memory now, where that is new."""
+    telling = {"resident": resident(), "device": device_in_use()}
+    # A worker without a pool of processes is its own child.
+    parents = (os.getpid(), os.getppid())
+    mine = WorkerChild.objects.filter(
+        pid=os.getpid(), worker__pid__in=parents, worker__host=socket.gethostname()
+    )
+    if telling != _Child.told and mine.update(**telling):
+        _Child.told = telling
+
+
+class _Current:
+    reporter: Reporter | None = None
+    threads: tuple[Periodic, ...] = ()
+
+
+def begin_reports(sender: Any, **_: object) -> None:
+    """A worker is ready: give the first sign of life and go on."""
+    queues = sorted(sender.app.amqp.queues.consume_from)
+    children = partial(_children_of, sender.pool)
+    reporter = _Current.reporter = Reporter(sender.hostname, queues, children)
+    _Current.threads = (
+        Periodic("sign of life", BEAT_SECONDS, reporter.beat),
+        Periodic("inspector", BEAT_SECONDS, reporter.inspect),
+    )
+    for thread in _Current.threads:
+        thread.start()
+    begin_to_tell()
+    reporter.beat()
+
+
+def _children_of(pool: Any) -> list[int]:
+    return list(pool.info.get("processes", []))
+
+
+def begin_to_stop(**_: object) -> None:
+    """The worker finishes its chunk; the next sign of life says so."""
+    if _Current.reporter:
+        _Current.reporter.is_stopping = True
+
+
+def end_reports(**_: object) -> None:
+    """The worker has stopped."""
+    for thread in _Current.threads:
+        thread.stop()
+        thread.join(LAST_SECONDS)
+    if _Current.reporter:
+        _Current.reporter.leave()
+
+
+worker_process_init.connect(begin_to_tell)
+worker_ready.connect(begin_reports)
+worker_shutting_down.connect(begin_to_stop)
+worker_shutdown.connect(end_reports)

@@ -1,0 +1,197 @@
+"""Scores exported from Appraise become judgments; what is doubtful is counted, not dropped."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from annotation.imports.appraise.spans import code_points
+from annotation.models import Annotator, Campaign, ErrorSpan, Judgment
+from tests.annotation.appraise import (
+    document,
+    errors,
+    import_all,
+    item,
+    manifest,
+    read,
+    said,
+    tasks,
+)
+
+PLAIN = tasks([item(1), item(2), item(1, "BAD"), item(2, "CHK")])
+ESA = manifest(TASK_TYPE="Document", TASK_OPTIONS="ESA")
+EMOJI = item(1, targetText=" a😀b cd ", documentID="d1", isCompleteDocument=False)
+
+
+def row(*cells: object) -> str:
+    return ",".join(f'"{str(cell).replace(chr(34), chr(34) * 2)}"' for cell in cells) + "\n"
+
+
+def plain(item_id: int = 1, score: object = 70, start: object = 1000.5, end: object = 1010.25,
+          kind: str = "TGT", user: str = "engdeu0101") -> str:  # fmt: skip
+    return row(user, "sysA", item_id, kind, "eng", "deu", score, start, end)
+
+
+def marked(mqm: Any, score: int = 70, end: float = 1010) -> str:
+    cells = ("d1", "False", mqm if isinstance(mqm, str) else json.dumps(mqm))
+    return row("u1", "sysA", 1, "TGT", "eng", "deu", score, *cells, 1000, end)
+
+
+def test_scores_make_a_finished_campaign(db: None) -> None:
+    scores = plain() + plain(2, 0) + plain(1, 12, kind="BAD") + plain(2, 1, kind="CHK")
+    launched = import_all(PLAIN, scores=scores)
+    campaign = launched.result.campaign
+    assert (campaign.status, campaign.origin) == (Campaign.Status.CLOSED, Campaign.Origin.IMPORTED)
+    assert not launched.invitations
+    rows = Judgment.objects.order_by("pk").values_list("assignment__item__kind", "score")
+    assert list(rows) == [("target", 70), ("target", 0), ("bad_ref", 12), ("repeat", 1)]
+    first = Judgment.objects.order_by("pk")[0]
+    assert first.started_at == datetime(1970, 1, 1, 0, 16, 40, 500_000, tzinfo=UTC)
+    assert first.submitted_at == datetime(1970, 1, 1, 0, 16, 50, 250_000, tzinfo=UTC)
+    assert Annotator.objects.get().label == "engdeu0101"
+    assert not import_all(PLAIN, scores=scores).result.is_new
+    assert Judgment.objects.count() == 4
+
+
+def test_rows_that_are_there_twice_count_once(db: None) -> None:
+    _, report = read(PLAIN, scores=plain() * 3 + plain(2))
+    assert said(report) == ["scores.csv: 2 rows are there twice; each counts once"]
+    import_all(PLAIN, scores=plain() * 3 + plain(2))
+    assert Judgment.objects.count() == 2
+
+
+def test_answers_that_differ_are_revisions_in_the_order_of_time(db: None) -> None:
+    import_all(PLAIN, scores=plain(score=80, start=2000, end=2010) + plain(score=40))
+    rows = Judgment.objects.order_by("revision").values_list("revision", "score", "is_current")
+    assert list(rows) == [(1, 40, False), (2, 80, True)]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "reason"), [(0, 1000, "no start"), (1000, 999, "end before start")]
+)
+def test_impossible_times_are_dropped_and_the_judgment_is_kept(
+    db: None, start: float, end: float, reason: str
+) -> None:
+    scores = plain(start=start, end=end)
+    _, report = read(PLAIN, scores=scores)
+    assert said(report) == [
+        f"scores.csv: 1 judgment has an impossible time ({reason}); kept without it"
+    ]
+    import_all(PLAIN, scores=scores)
+    judgment = Judgment.objects.get()
+    assert (judgment.score, judgment.started_at, judgment.submitted_at) == (70, None, None)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (plain(score=101), "row 1, score: “101” is no whole number from 0 to 100"),
+        (plain(score=99999999999), "row 1, score: “99999999999” is no whole number"),
+        (plain(score="nan"), "row 1, score: “nan” is no whole number"),
+        (plain() + plain(score=""), "row 2, score: “” is no whole number"),
+        (plain(9), "row 1, itemID: the batches have no TGT 9 of “sysA”"),
+        (plain(kind="NEW"), "row 1, itemType: unknown itemType “NEW”"),
+        (plain(start="soon"), "row 1, start: “soon” is no Unix time in seconds"),
+        (plain(end=1e300), "row 1, end: “1e+300” is no Unix time in seconds"),
+        (plain(user=""), "row 1, username: the username is empty"),
+        (plain().replace('"deu"', '"ces"'), "src: eng-ces is no language pair of the"),
+        (row("a", "b"), "row 1: the row has 2 cells; Appraise writes 9, 11 or 12"),
+        ("", "the file is empty"),
+        ('"open', "the CSV cannot be read"),
+    ],
+)  # fmt: skip
+def test_wrong_rows_are_named_and_nothing_is_read(scores: str, message: str) -> None:
+    found = errors(PLAIN, scores=scores)
+    assert len(found) == 1
+    assert message in found[0]
+
+
+def test_every_wrong_row_is_listed() -> None:
+    assert len(errors(PLAIN, scores=plain(score=101) + plain(9) + plain(kind="X"))) == 3
+
+
+def test_a_header_is_no_judgment(db: None) -> None:
+    header = "username,targetID,itemID,itemType,src,tgt,score,start,end\n"
+    assert import_all(PLAIN, scores=header + plain()).result.n_judgments == 1
+
+
+def test_an_item_of_several_tasks_is_that_of_the_task_a_person_did(db: None) -> None:
+    described = manifest(TASKS_TO_ANNOTATORS=[["eng", "deu", "uniform", 2, 2]])
+    batches = tasks([item(1), item(2)], [item(2), item(3)])
+    scores = plain(3, user="u2") + plain(2, user="u2") + plain(1, user="u1") + plain(2, user="u1")
+    import_all(batches, described, scores)
+    rows = Judgment.objects.values_list("assignment__annotator__label", "assignment__item__batch")
+    assert set(rows) == {("u1", "1"), ("u2", "2")}
+
+
+def test_documents_are_told_apart_by_their_id(db: None) -> None:
+    items = [*document("d1", "sysA"), *document("d1", "sysA", kind="BAD", suffix="#sysA#bad1")]
+    rows = [
+        row("u1", "sysA", 0, "TGT", "eng", "deu", 90, "d1", "False", 10, 20),
+        row("u1", "sysA", 2, "TGT", "eng", "deu", 80, "d1", "True", 20, 30),
+        row("u1", "sysA", 0, "BAD", "eng", "deu", 10, "d1#sysA#bad1", "False", 30, 40),
+    ]
+    import_all(tasks(items), manifest(TASK_TYPE="Document"), "".join(rows))
+    found = Judgment.objects.order_by("pk").values_list("assignment__item__kind", "score")
+    assert list(found) == [("target", 90), ("document", 80), ("bad_ref", 10)]
+
+
+def test_error_spans_become_code_points(db: None) -> None:
+    """Appraise counts UTF-16 units of the text without outer blanks, end included."""
+    mqm = [
+        {"start_i": 1, "end_i": 2, "severity": "minor"},
+        {"start_i": 5, "end_i": 6, "severity": "major", "error_type": None},
+        {"start_i": "missing", "end_i": "missing", "severity": "major"},
+        {"start_i": 0, "end_i": 0, "severity": "undecided"},
+    ]
+    _, report = read(tasks([EMOJI]), ESA, marked(mqm))
+    assert "1 span has no severity: left out" in said(report)[0]
+    import_all(tasks([EMOJI]), ESA, marked(mqm))
+    found = ErrorSpan.objects.order_by("pk").values_list("side", "start", "end", "severity")
+    assert list(found) == [
+        ("target", 2, 3, "minor"), ("target", 5, 7, "major"), ("source", 0, 9, "major"),
+    ]  # fmt: skip
+    assert EMOJI["targetText"][2:3] == "😀"
+    assert EMOJI["targetText"][5:7] == "cd"
+
+
+def test_mqm_penalties_follow_from_the_spans(db: None) -> None:
+    mqm = [
+        {"start_i": 0, "end_i": 1, "severity": "minor",
+         "error_type": ["Linguistic conventions", "Punctuation"]},
+        {"start_i": 3, "end_i": 3, "severity": "major",
+         "error_type": ["Style", "Unidiomatic style"]},
+    ]  # fmt: skip
+    described = manifest(TASK_TYPE="Document", TASK_OPTIONS="MQM")
+    import_all(tasks([EMOJI]), described, marked(json.dumps(mqm)))
+    judgment = Judgment.objects.get()
+    assert (judgment.score, judgment.penalty) == (None, pytest.approx(5.1))
+    assert list(judgment.spans.order_by("pk").values_list("category", flat=True)) == [
+        "fluency/punctuation", "style/unidiomatic-style",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mqm", "message"),
+    [
+        ("{", "row 1, mqm: this is no JSON"),
+        (["x"], "row 1, mqm: a list of error spans is expected"),
+        ([{"start_i": 0, "end_i": 1, "severity": "critical"}],
+         "row 1, mqm, span 1: unknown severity 'critical'; known are minor, major"),
+        ([{"start_i": 0, "end_i": 70, "severity": "minor"}],
+         "row 1, mqm, span 1: [0, 70] lies outside the text"),
+        ([{"start_i": 3, "end_i": 2, "severity": "minor"}], "[3, 2] lies outside the text"),
+        ([{"start_i": 0.5, "end_i": 2, "severity": "minor"}], "start_i and end_i are whole"),
+    ],
+)  # fmt: skip
+def test_wrong_spans_are_named(mqm: Any, message: str) -> None:
+    found = errors(tasks([EMOJI]), ESA, marked(mqm))
+    assert len(found) == 1
+    assert message in found[0]
+
+
+def test_a_span_may_end_just_behind_the_text() -> None:
+    assert code_points("abc", 1, 3) == (1, 3)
+    assert code_points("abc", 1, 2) == (1, 3)
+    assert code_points("abc", 3, 3) == (0, 0)

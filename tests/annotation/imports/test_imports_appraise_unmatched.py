@@ -1,0 +1,240 @@
+"""Check items that repeat no target of their task: refused with a way on, not with 360 lines."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotation.campaigns import open_campaign
+from annotation.models import Campaign, Item, Judgment, Output
+from tests.annotation.appraise import (
+    document,
+    errors,
+    import_all,
+    item,
+    manifest,
+    read,
+    said,
+    tasks,
+    write,
+)
+from tests.annotation.imports.test_imports_appraise_scores import plain
+from tests.annotation.views.test_views_interchange import IMPORT, file
+from tests.world import World
+
+N_TASKS, TARGETS, CHECKS, ELSEWHERE = 5, 28, 72, 20
+WILD = manifest(TASKS_TO_ANNOTATORS=[["eng", "deu", "uniform", 5, 5]])
+
+
+def wild() -> list[dict[str, Any]]:
+    """Five tasks of 100 items, as found in the wild: no check repeats a target of its task.
+
+    A task has 28 targets and 72 checks, of which 20 repeat targets of the next task and 52 nothing.
+    """
+    lists = []
+    for n in range(N_TASKS):
+        targets = [item(1000 * n + k) for k in range(TARGETS)]
+        others = [item(1000 * ((n + 1) % N_TASKS) + k, "CHK") for k in range(ELSEWHERE)]
+        checks = [item(100_000 + 1000 * n + k, "CHK") for k in range(CHECKS - ELSEWHERE)]
+        lists.append([*targets, *others, *checks])
+    return tasks(*lists)
+
+
+def test_one_error_says_it_all_and_how_to_go_on() -> None:
+    (error,) = errors(wild(), WILD)
+    assert error.startswith("batches.json, itemType: 360 CHK items repeat no TGT of their task (")
+    assert "task 1, item 29 (itemID 1000)" in error
+    assert error.endswith(" and 357 more): import them as targets, or leave them out")
+    (single,) = errors(tasks([item(1), item(8, "CHK")]))
+    assert "1 CHK item repeats no TGT of its task (task 1, item 2 (itemID 8)):" in single
+
+
+def test_as_targets_all_items_come_in(db: None) -> None:
+    campaign = import_all(wild(), WILD, unmatched="targets").result.campaign
+    assert campaign.items.count() == 500
+    assert set(campaign.items.values_list("kind", flat=True)) == {"target"}
+    assert Output.objects.count() == 400
+    assert "360 check items that repeat no target of their task became targets." in (
+        campaign.test_set.description
+    )
+    open_campaign(campaign=campaign)
+
+
+def test_left_out_the_targets_alone_come_in(db: None) -> None:
+    campaign = import_all(wild(), WILD, unmatched="leave-out").result.campaign
+    assert campaign.items.count() == N_TASKS * TARGETS
+    assert campaign.test_set.segments.count() == Output.objects.count() == N_TASKS * TARGETS
+    assert "360 check items that repeat no target of their task were left out." in (
+        campaign.test_set.description
+    )
+    assert not import_all(wild(), WILD, unmatched="leave-out").result.is_new
+
+
+def test_the_choice_is_a_thing_to_look_at() -> None:
+    _, report = read(wild(), WILD, unmatched="leave-out")
+    (told,) = said(report)
+    assert "360 CHK items repeat no TGT of their task" in told
+    assert told.endswith("they are left out")
+
+
+def test_checks_that_repeat_a_target_stay_what_they_are(db: None) -> None:
+    batch = tasks([item(1), item(1, "CHK"), item(8, "CHK"), item(9)])
+    for unmatched, kinds in (
+        ("targets", ["target", "repeat", "target", "target"]),
+        ("leave-out", ["target", "repeat", "target"]),
+    ):
+        drafts, report = read(batch, unmatched=unmatched)
+        assert not report.errors
+        assert [each.kind for each in drafts[0][1].items] == kinds
+        assert drafts[0][1].items[1].partner == 0
+
+
+def test_the_second_check_of_a_text_repeats_the_first() -> None:
+    drafts, report = read(tasks([item(8, "CHK"), item(8, "CHK")]), unmatched="targets")
+    assert not report.errors
+    assert [(each.kind, each.partner) for each in drafts[0][1].items] == [
+        ("target", None), ("repeat", 0),
+    ]  # fmt: skip
+
+
+def test_documents(db: None) -> None:
+    batch = [*document("a", "sysA"), *document("b", "sysA", kind="CHK")]
+    described = manifest(TASK_TYPE="Document")
+    assert "3 CHK items" in errors(tasks(batch), described)[0]
+    drafts, _ = read(tasks(batch), described, unmatched="targets")
+    assert [each.kind for each in drafts[0][1].items] == ["target", "target", "document"] * 2
+    drafts, _ = read(tasks(batch), described, unmatched="leave-out")
+    assert [each.segment for each in drafts[0][1].items] == ["a:0", "a:1", "a:0"]
+
+
+SCORED = tasks([item(1), item(8, "CHK"), item(1, "CHK"), item(2)])
+SCORES = (
+    plain(1, 70) + plain(8, 33, kind="CHK", start=1020, end=1030)
+    + plain(1, 60, kind="CHK", start=1040, end=1050) + plain(2, 20, start=1060, end=1070)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("unmatched", "stored"),
+    [
+        (
+            "targets",
+            [("1", "target", 70), ("8", "target", 33), ("1", "repeat", 60), ("2", "target", 20)],
+        ),
+        ("leave-out", [("1", "target", 70), ("1", "repeat", 60), ("2", "target", 20)]),
+    ],
+)
+def test_scores_still_find_their_items(
+    db: None, unmatched: str, stored: list[tuple[str, str, int]]
+) -> None:
+    import_all(SCORED, scores=SCORES, unmatched=unmatched)
+    rows = Judgment.objects.order_by("pk").values_list(
+        "assignment__item__segment__key", "assignment__item__kind", "score"
+    )
+    assert list(rows) == stored
+
+
+def test_scores_of_what_is_left_out_are_counted() -> None:
+    _, report = read(SCORED, scores=SCORES, unmatched="leave-out")
+    assert said(report)[-1] == (
+        "scores.csv: 1 row is left out with the check items that they are about"
+    )
+
+
+def test_an_answer_to_a_left_out_item_does_not_become_one_to_its_twin(db: None) -> None:
+    """Both tasks have the check; in the second it repeats nothing. u2 worked on the second."""
+    batches = tasks([item(1), item(1, "CHK")], [item(2), item(3), item(1, "CHK")])
+    described = manifest(TASKS_TO_ANNOTATORS=[["eng", "deu", "uniform", 2, 2]])
+    scores = (
+        plain(1, 70, user="u1") + plain(1, 71, kind="CHK", user="u1", start=1020, end=1030)
+        + plain(2, 40, user="u2") + plain(3, 50, user="u2", start=1020, end=1030)
+        + plain(1, 5, kind="CHK", user="u2", start=1040, end=1050)
+    )  # fmt: skip
+    import_all(batches, described, scores, unmatched="leave-out")
+    rows = Judgment.objects.filter(assignment__item__kind=Item.Kind.REPEAT)
+    assert list(rows.values_list("assignment__annotator__label", "score")) == [("u1", 71)]
+    assert Judgment.objects.count() == 4
+
+
+def test_other_sizes_than_appraise_takes_are_doubts(db: None) -> None:
+    long = item(1, sourceText="Lang. " * 400, targetText="x" * 2_500)
+    batches = tasks([long, *(item(n) for n in range(2, 100))])
+    _, report = read(batches)
+    assert not report.errors
+    assert [str(problem) for problem in report.warnings] == [
+        "batches.json: 1 of 1 tasks have another number of items than 100 (task 1: 99); they are "
+        "imported as they are",
+        "batches.json: 2 texts have more than 2,000 characters, the longest 2,500 (task 1, item 1 "
+        "(itemID 1)); they are imported in full",
+    ]
+    campaign = import_all(batches).result.campaign
+    assert campaign.items.count() == 99
+    assert len(Output.objects.get(segment__key="1").text) == 2_500
+
+
+def test_a_task_of_100_short_items_has_no_doubts() -> None:
+    _, report = read(tasks([item(n) for n in range(100)]))
+    assert not report.problems
+
+
+def test_many_bad_items_without_a_target_are_one_doubt() -> None:
+    _, report = read(tasks([item(1), *(item(n, "BAD") for n in range(2, 40))]))
+    (told,) = said(report)
+    assert "38 BAD items have no TGT in their task" in told
+
+
+def test_the_command(db: None, tmp_path: Path) -> None:
+    paths = write(tmp_path, wild(), WILD)
+    with pytest.raises(CommandError, match="1 error; nothing was stored"):
+        call_command("import_appraise", *paths)
+    call_command("import_appraise", *paths, unmatched="leave-out", name="without")
+    call_command("import_appraise", *paths, unmatched="targets", name="with")
+    sizes = {row.slug: row.items.count() for row in Campaign.objects.all()}
+    assert sizes == {"without": 140, "with": 500}
+
+
+def sent(client: Client) -> str:
+    data = {
+        "tool": "appraise",
+        "appraise-batches": file("batches.json", wild()),
+        "appraise-manifest": file("manifest.json", WILD),
+    }
+    checked: Any = client.post(IMPORT, data)
+    return str(checked.url)
+
+
+@pytest.mark.parametrize(
+    ("unmatched", "done", "items"),
+    [
+        ("targets", "they are imported as targets", 500),
+        ("leave-out", "they are left out", 140),
+    ],
+)
+def test_the_page_offers_both_ways(
+    world: World, as_admin: Client, unmatched: str, done: str, items: int
+) -> None:
+    address = sent(as_admin)
+    page = as_admin.get(address)
+    assert page.status_code == 422
+    assert "1 error: nothing can be stored" in page.text
+    assert page.text.count("360 CHK items repeat no TGT of their task") == 1
+    for name in ("targets", "leave-out"):
+        assert f'name="unmatched" value="{name}"' in page.text
+    assert as_admin.post(address).status_code == 422
+    decided: Any = as_admin.post(address, {"unmatched": unmatched})
+    assert decided.status_code == 302
+    preview = as_admin.get(decided.url)
+    assert preview.status_code == 200
+    assert f"Chosen: {done}" in preview.text
+    assert f"<dd>{items}: " in preview.text
+    assert f'name="unmatched" value="{unmatched}"' not in preview.text
+    as_admin.post(decided.url)
+    assert Campaign.objects.get(slug="harbour2026").items.count() == items
+
+
+def test_no_other_way_is_taken(world: World, as_admin: Client) -> None:
+    answer = as_admin.post(sent(as_admin), {"unmatched": "everything"})
+    assert answer.status_code == 400
+    assert "everything" in answer.text

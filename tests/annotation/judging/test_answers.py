@@ -1,0 +1,198 @@
+"""What a protocol allows in an answer, and how the answers of one screen are stored."""
+
+import dataclasses
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from annotation.judging import judgments
+from annotation.judging.answers import Answer
+from annotation.models import Annotator, Assignment, Campaign, ErrorSpan, Item, Judgment
+from annotation.protocols import Span
+from tests.world import World
+
+MAJOR = Span("target", 0, 3, "major")
+GRAMMAR = Span("target", 0, 3, "minor", "fluency/grammar")
+
+
+@pytest.fixture
+def assignments(world: World) -> list[Assignment]:
+    """Two outputs of one segment, on one screen of the first annotator."""
+    campaign = world.campaign
+    Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.OPEN)
+    annotator = Annotator.objects.create(campaign=campaign, user=world.annotators[0], label="A1")
+    segment = world.test_set.segments.get(position=0)
+    return [
+        Assignment.objects.create(
+            annotator=annotator,
+            position=place,
+            item=Item.objects.create(
+                campaign=campaign, segment=segment, output=output, screen=1, place=place
+            ),
+        )
+        for place, output in enumerate(segment.outputs.order_by("system__name"))
+    ]
+
+
+def use(protocol: str, shown: str = "source") -> None:
+    Campaign.objects.update(protocol=protocol, shown_text=shown)
+
+
+def answer(assignment: Assignment, **fields: object) -> Answer:
+    return Answer(
+        public_id=assignment.public_id,
+        submit_key=uuid.uuid4(),
+        started_at=timezone.now() - timedelta(seconds=9),
+        **({"seen": 0} | fields),  # type: ignore[arg-type]
+    )
+
+
+def submit(world: World, *answers: Answer) -> list[Judgment]:
+    return judgments.submit(user=world.annotators[0], answers=answers)
+
+
+def test_error_spans_and_a_score(world: World, assignments: list[Assignment]) -> None:
+    use("esa")
+    source = Span("source", 2, 4, "minor")
+    (judgment,) = submit(world, answer(assignments[0], score=60, spans=(MAJOR, source)))
+    assert (judgment.score, judgment.penalty, judgment.value) == (60, None, 60)
+    stored = judgment.spans.values_list("side", "start", "end", "severity", "category")
+    assert set(stored) == {dataclasses.astuple(MAJOR), dataclasses.astuple(source)}
+
+
+def test_mqm_is_scored_by_its_spans(world: World, assignments: list[Assignment]) -> None:
+    use("mqm")
+    comma = Span("target", 1, 2, "minor", "fluency/punctuation")
+    (judgment,) = submit(world, answer(assignments[0], spans=(GRAMMAR, comma)))
+    assert judgment.score is None
+    assert judgment.penalty == pytest.approx(1.1)
+    assert judgment.value == pytest.approx(-1.1)
+    (perfect,) = submit(world, answer(assignments[1]))
+    assert (perfect.penalty, perfect.value) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "fields", "sentence"),
+    [
+        ("segment-da", {"score": None}, "A score is a whole number"),
+        ("segment-da", {"score": 101}, "A score is a whole number"),
+        ("segment-da", {"score": True}, "A score is a whole number"),
+        ("segment-da", {"score": 50, "spans": (MAJOR,)}, "takes no marked errors"),
+        ("segment-da", {"score": 50, "comment": "x" * 2_001}, "at most 2,000"),
+        ("mqm", {"score": 50}, "takes no score"),
+        ("mqm", {"spans": (MAJOR,)}, "no category is chosen"),
+        ("mqm", {"spans": (Span("target", 0, 3, "minor", "fluency"),)}, "unknown category"),
+        ("esa", {"score": 50, "spans": (GRAMMAR,)}, "unknown category"),
+        ("esa", {"score": 50, "spans": (MAJOR, MAJOR)}, "marked twice"),
+        ("esa", {"score": 50, "spans": (Span("target", 3, 3, "major"),)}, "outside the text"),
+        ("esa", {"score": 50, "spans": (Span("target", -1, 3, "major"),)}, "outside the text"),
+        ("esa", {"score": 50, "spans": (Span("target", 0, 999, "major"),)}, "outside the text"),
+        ("esa", {"score": 50, "spans": (Span("target", 0, 3, "fatal"),)}, "unknown severity"),
+        ("esa", {"score": 50, "spans": (Span("middle", 0, 3, "major"),)}, "nothing can be marked"),
+    ],
+)
+def test_what_a_protocol_refuses(
+    world: World,
+    assignments: list[Assignment],
+    protocol: str,
+    fields: dict[str, object],
+    sentence: str,
+) -> None:
+    use(protocol)
+    with pytest.raises(ValidationError, match=sentence):
+        submit(world, answer(assignments[0], **fields))
+    assert not Judgment.objects.exists()
+
+
+def test_a_reference_is_no_source_to_mark(world: World, assignments: list[Assignment]) -> None:
+    use("esa", shown="reference")
+    with pytest.raises(ValidationError, match="nothing can be marked"):
+        submit(world, answer(assignments[0], score=1, spans=(Span("source", 0, 1, "minor"),)))
+
+
+def test_offsets_count_code_points(world: World, assignments: list[Assignment]) -> None:
+    use("esa")
+    Item.objects.filter(pk=assignments[0].item_id).update(text="👩‍👩‍👧 e\u0301")  # 5 + 1 + 2
+    whole = Span("target", 0, 8, "minor")
+    with pytest.raises(ValidationError, match="whose length is 8"):
+        submit(world, answer(assignments[0], score=5, spans=(Span("target", 0, 9, "minor"),)))
+    submit(world, answer(assignments[0], score=5, spans=(whole,)))
+    assert ErrorSpan.objects.get().end == 8
+
+
+def test_a_screen_is_stored_together_or_not_at_all(
+    world: World, assignments: list[Assignment]
+) -> None:
+    use("side-by-side")
+    wrong = [answer(assignments[0], score=10), answer(assignments[1], score=101)]
+    with pytest.raises(ValidationError):
+        submit(world, *wrong)
+    assert not Judgment.objects.exists()
+    assert not Assignment.objects.exclude(completed_at=None).exists()
+    stored = submit(world, answer(assignments[0], score=10), answer(assignments[1], score=0))
+    assert [(row.score, row.sent_together) for row in stored] == [(10, 2), (0, 2)]
+    assert not Assignment.objects.filter(completed_at=None).exists()
+
+
+def test_a_screen_sent_twice_is_stored_once(world: World, assignments: list[Assignment]) -> None:
+    use("side-by-side")
+    sent = [answer(assignments[0], score=10), answer(assignments[1], score=20)]
+    first = submit(world, *sent)
+    assert [row.pk for row in submit(world, *sent)] == [row.pk for row in first]
+    assert Judgment.objects.count() == 2
+
+
+def test_spans_sent_twice_are_stored_once(world: World, assignments: list[Assignment]) -> None:
+    use("esa")
+    sent = answer(assignments[0], score=10, spans=(MAJOR,))
+    submit(world, sent)
+    submit(world, sent)
+    assert ErrorSpan.objects.count() == 1
+    other = dataclasses.replace(sent, spans=(dataclasses.replace(MAJOR, severity="minor"),))
+    with pytest.raises(judgments.ConflictError, match="differently"):
+        submit(world, other)
+    assert ErrorSpan.objects.get().severity == "major"
+
+
+def test_revised_spans_leave_the_old_ones(world: World, assignments: list[Assignment]) -> None:
+    use("mqm")
+    submit(world, answer(assignments[0], spans=(GRAMMAR,)))
+    (second,) = submit(world, answer(assignments[0], seen=1))
+    assert (second.revision, second.penalty, second.spans.count()) == (2, 0, 0)
+    first = Judgment.objects.get(revision=1)
+    assert (first.is_current, first.penalty, first.spans.count()) == (False, 1, 1)
+
+
+def test_the_edit_window(world: World, assignments: list[Assignment]) -> None:
+    use("segment-da")
+    Campaign.objects.update(edit_minutes=10)
+    submit(world, answer(assignments[0], score=10))
+    submit(world, answer(assignments[0], score=20, seen=1))
+    Assignment.objects.update(completed_at=timezone.now() - timedelta(minutes=11))
+    again = answer(assignments[0], score=30, seen=2)
+    with pytest.raises(judgments.TooLateError, match="time to change"):
+        submit(world, again)
+    assert Judgment.objects.get(is_current=True).score == 20
+    # A repeated submit of what is stored is no change, however late it comes.
+    assert submit(world, answer(assignments[0], score=20))[0].revision == 2
+
+
+def test_no_edit_window_at_all(world: World, assignments: list[Assignment]) -> None:
+    use("segment-da")
+    Campaign.objects.update(edit_minutes=0)
+    submit(world, answer(assignments[0], score=10))
+    with pytest.raises(judgments.TooLateError):
+        submit(world, answer(assignments[0], score=20, seen=1))
+
+
+def test_comment_and_flag(world: World, assignments: list[Assignment]) -> None:
+    use("segment-da")
+    sent = answer(assignments[0], score=10, comment="Cut off?", is_flagged=True)
+    submit(world, sent)
+    stored = Judgment.objects.get()
+    assert (stored.comment, stored.is_flagged) == ("Cut off?", True)
+    with pytest.raises(judgments.ConflictError):
+        submit(world, dataclasses.replace(sent, comment="No."))

@@ -1,0 +1,472 @@
+"""Word of a campaign's end: once, signed, to public addresses only; tried again where it helps."""
+
+import hashlib
+import hmac
+import json
+import socket
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from smtplib import SMTPRecipientsRefused, SMTPServerDisconnected
+
+import pytest
+from django.core import mail
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+from pytest_django import Settings
+
+from annotation.campaigns import add_annotators, close_campaign, open_campaign, reopen_campaign
+from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Notification
+from annotation.notifications import delivery, events, work
+from annotation.notifications.work import notifications
+from config.celery import app
+from config.work import reconciling, working
+from tests.annotation.quality.test_monitor import of, rate
+from tests.world import World
+
+
+@dataclass
+class Receiver:
+    """A web server that keeps what it gets; `answers` are its next status codes, then 200."""
+
+    url: str
+    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
+
+    @property
+    def events(self) -> list[str]:
+        return [json.loads(body)["event"] for _, body in self.got]
+
+
+@pytest.fixture
+def receiver(settings: Settings) -> Iterator[Receiver]:
+    settings.WEBHOOK_ALLOW_PRIVATE, settings.WEBHOOK_TIMEOUT_SECONDS = True, 60
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            here.got.append((dict(self.headers), body))
+            self.send_response(here.answers.pop(0) if here.answers else 200)
+            self.send_header("Location", f"{here.url}/elsewhere")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    here = Receiver(f"http://127.0.0.1:{server.server_port}/hook?team=mt")
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield here
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def opened(world: World, **fields: object) -> Campaign:
+    Campaign.objects.filter(pk=world.campaign.pk).update(**fields)
+    world.campaign.refresh_from_db()
+    add_annotators(campaign=world.campaign, users=world.annotators)
+    world.campaign = open_campaign(campaign=world.campaign)
+    return world.campaign
+
+
+def rate_all(campaign: Campaign, *labels: str) -> None:
+    for label in labels or ("A1", "A2", "A3"):
+        for assignment in of(campaign, label):
+            if assignment.completed_at is None:
+                rate(assignment, 50)
+
+
+def check(campaign: Campaign, capture: Callable[..., object]) -> bool:
+    campaign.refresh_from_db()
+    with capture(execute=True):  # type: ignore[attr-defined]
+        return events.check_complete(campaign)
+
+
+def test_a_complete_campaign_is_told_once_by_webhook_and_mail(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: Callable[..., object]
+) -> None:
+    campaign = opened(world, notify_webhook=receiver.url, notify_email="lab@example.org")
+    rate_all(campaign, "A1", "A2")
+    assert not check(campaign, django_capture_on_commit_callbacks)
+    rate_all(campaign)
+    assert check(campaign, django_capture_on_commit_callbacks)
+    assert not check(campaign, django_capture_on_commit_callbacks)
+    ((headers, body),) = receiver.got
+    notice = json.loads(body)
+    total = Assignment.objects.count()
+    assert (notice["event"], notice["campaign"]) == ("complete", campaign.slug)
+    assert (notice["done"], notice["total"]) == (total, total)
+    assert notice["url"] == f"http://localhost:8000{campaign.get_absolute_url()}"
+    assert uuid.UUID(notice["id"])
+    secret = delivery.secret_of(campaign.slug)
+    expected = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    assert headers["X-Touchstone-Signature"] == f"sha256={expected}"
+    assert headers["Content-Type"] == "application/json"
+    (letter,) = mail.outbox
+    assert letter.to == ["lab@example.org"]
+    assert letter.subject == f"{campaign.name} is complete"
+    assert str(total) in letter.body
+    told = AuditEntry.objects.filter(campaign=campaign, action="notified")
+    assert {entry.details["channel"] for entry in told} == {"webhook", "email"}
+
+
+def test_of_two_at_once_only_one_tells(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: Callable[..., object]
+) -> None:
+    campaign = opened(world, notify_webhook=receiver.url)
+    rate_all(campaign)
+    first, second = (Campaign.objects.get(pk=campaign.pk) for _ in range(2))
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
+        told = [events.check_complete(one) for one in (first, second)]
+    assert told == [True, False]
+    assert receiver.events == ["complete"]
+
+
+def test_a_new_completion_is_told_again(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: Callable[..., object]
+) -> None:
+    campaign = opened(world, notify_webhook=receiver.url)
+    rate_all(campaign)
+    check(campaign, django_capture_on_commit_callbacks)
+    reopened = of(campaign, "A1")[0]
+    Assignment.objects.filter(pk=reopened.pk).update(completed_at=None)
+    assert not check(campaign, django_capture_on_commit_callbacks)
+    campaign.refresh_from_db()
+    assert campaign.notified_at is None
+    Assignment.objects.filter(pk=reopened.pk).update(completed_at=timezone.now())
+    assert check(campaign, django_capture_on_commit_callbacks)
+    assert receiver.events == ["complete", "complete"]
+
+
+def test_every_closing_is_told(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: Callable[..., object]
+) -> None:
+    campaign = opened(world, notify_webhook=receiver.url)
+    rate(of(campaign, "A1")[0], 50)
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
+        close_campaign(campaign=campaign)
+        reopen_campaign(campaign=campaign)
+        close_campaign(campaign=campaign)
+    assert receiver.events == ["closed", "closed"]
+    assert json.loads(receiver.got[0][1])["done"] == 1
+
+
+def test_workers_look_at_open_campaigns_that_somebody_watches(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: Callable[..., object]
+) -> None:
+    campaign = opened(world, notify_webhook=receiver.url)
+    rate_all(campaign)
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
+        events.check_all()
+        events.check_all()
+    assert receiver.events == ["complete"]
+    Campaign.objects.filter(pk=campaign.pk).update(notify_webhook="", notified_at=None)
+    with CaptureQueriesContext(connection) as queries:
+        events.check_all()
+    assert len(queries) == 1
+
+
+def answer_last(world: World, client: Client) -> tuple[int, str]:
+    """Answer the only item that the first annotator has left; return the queries and the reply."""
+    assignment = of(world.campaign, "A1")[-1]
+    Assignment.objects.filter(annotator=assignment.annotator).exclude(pk=assignment.pk).update(
+        completed_at=timezone.now()
+    )
+    client.force_login(world.annotators[0])
+    address = reverse("item", args=[assignment.public_id])
+    page = client.get(address)
+    (card,) = page.context["cards"]
+    form = card.fields() | {"score": "50", "visible_ms": "1000", "active_ms": "900"}
+    with CaptureQueriesContext(connection) as queries:
+        reply = client.post(address, form, headers={"Accept": "application/json"})
+    assert reply.status_code == 200, reply.text
+    return len(queries), reply.json()["next"]
+
+
+def test_the_last_answer_of_the_last_annotator_tells(
+    world: World,
+    client: Client,
+    receiver: Receiver,
+    django_capture_on_commit_callbacks: Callable[..., object],
+) -> None:
+    campaign = opened(world, notify_webhook=receiver.url)
+    rate_all(campaign, "A2", "A3")
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
+        _, following = answer_last(world, client)
+    assert following == reverse("annotate-done", args=[campaign.slug])
+    assert receiver.events == ["complete"]
+
+
+def test_an_answer_in_a_campaign_that_nobody_watches_costs_nothing(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(world)
+    seen: list[int] = []
+    monkeypatch.setattr(events, "wanted", lambda _: seen.append(1))
+    n_queries, _ = answer_last(world, client)
+    assert seen == []
+    assert n_queries <= 12
+
+
+def test_trouble_with_the_notification_never_reaches_the_annotator(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(world, notify_email="lab@example.org")
+
+    def fail(_: Campaign) -> bool:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(events, "check_complete", fail)
+    answer_last(world, client)
+
+
+def test_a_queue_that_is_away_leaves_it_to_the_reconciliation(
+    world: World,
+    receiver: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Callable[..., object],
+) -> None:
+    campaign = opened(world, notify_webhook=receiver.url)
+    rate_all(campaign)
+
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("no broker")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(app.tasks["work.short"], "apply_async", away)
+        check(campaign, django_capture_on_commit_callbacks)
+    assert receiver.got == []
+    Notification.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
+    assert reconciling.reconcile({"mail"}) == 1
+    assert receiver.events == ["complete"]
+
+
+def send(campaign: Campaign, channel: str = "webhook") -> None:
+    """As a worker does it, but without the waits."""
+    row = Notification(campaign=campaign, channel=channel, subject="It is complete", body="{}")
+    row.save()
+    while working.do_one(notifications):
+        Notification.objects.update(not_before=timezone.now() - timedelta(minutes=1))
+
+
+def failures() -> list[str]:
+    return list(
+        AuditEntry.objects.filter(action="notification failed").values_list("reason", flat=True)
+    )
+
+
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_what_may_pass_is_tried_again(world: World, receiver: Receiver, status: int) -> None:
+    receiver.answers = [status, status]
+    campaign = opened(world, notify_webhook=receiver.url)
+    send(campaign)
+    assert len(receiver.got) == 3
+    assert len({body for _, body in receiver.got}) == 1
+    assert failures() == []
+
+
+def test_after_an_hour_it_gives_up_and_says_so(world: World, receiver: Receiver) -> None:
+    receiver.answers = [500] * 20
+    send(opened(world, notify_webhook=receiver.url))
+    assert len(receiver.got) == notifications.max_attempts
+    assert failures() == ["The server answered 500."]
+    waits = [
+        work.FIRST_WAIT_SECONDS * 2**number for number in range(notifications.max_attempts - 1)
+    ]
+    assert timedelta(minutes=45) < timedelta(seconds=sum(waits)) < timedelta(minutes=90)
+
+
+def test_another_try_comes_later_and_later(world: World, receiver: Receiver) -> None:
+    receiver.answers = [500] * 20
+    campaign = opened(world, notify_webhook=receiver.url)
+    row = Notification.objects.create(campaign=campaign, channel="webhook", subject="s", body="{}")
+    for seconds in (30, 60, 120):
+        before = timezone.now()
+        assert working.do_one(notifications) == row
+        row.refresh_from_db()
+        assert row.not_before - before >= timedelta(seconds=seconds)
+        assert working.do_one(notifications) is None
+        Notification.objects.update(not_before=before)
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (404, "The server answered 404."),
+        (302, "The server answered 302; redirects are not followed."),
+    ],
+)
+def test_what_will_not_pass_is_not_tried_again(
+    world: World, receiver: Receiver, status: int, sentence: str
+) -> None:
+    receiver.answers = [status]
+    send(opened(world, notify_webhook=receiver.url))
+    assert len(receiver.got) == 1
+    assert failures() == [sentence]
+
+
+def test_a_server_that_is_away_is_tried_again(
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.WEBHOOK_ALLOW_PRIVATE = True
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        # Held until the end, and nobody listens: no other process can take it and answer.
+        port = free.getsockname()[1]
+        with pytest.raises(delivery.TemporaryError, match="No answer: ConnectionRefusedError"):
+            delivery.post(f"http://127.0.0.1:{port}/", b"{}", secret="s")
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_temporary"),
+    [
+        (SMTPServerDisconnected(), True),
+        (ConnectionRefusedError(), True),
+        (SMTPRecipientsRefused({"a@b": (550, b"no")}), False),
+        (SMTPRecipientsRefused({"a@b": (450, b"later")}), True),
+    ],
+)
+def test_mail_servers_say_whether_another_try_helps(
+    monkeypatch: pytest.MonkeyPatch, problem: Exception, is_temporary: bool
+) -> None:
+    def fail(*_: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(delivery, "send_mail", fail)
+    with pytest.raises(delivery.DeliveryError) as caught:
+        delivery.mail("s", "t", ["a@b"])
+    assert isinstance(caught.value, delivery.TemporaryError) is is_temporary
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://localhost:6379/",
+        "http://[::1]/",
+        "http://10.1.2.3/",
+        "http://192.168.0.1/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://0.0.0.0/",
+        "http://2130706433/",
+        "http://127.1/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[fe80::1]/",
+        "http://[fd00::1]/",
+        "http://[64:ff9b::a00:1]/",
+        "http://[2002:7f00:1::]/",
+        "http://100.64.0.1/",
+        "http://224.0.0.1/",
+        "http://192.0.0.9/",
+        "http://192.0.0.192/",
+        "http://[::ffff:192.0.0.10]/",
+        "http://192.88.99.1/",
+        "http://[3fff::1]/",
+        "http://[2002:c058:6301::]/",
+        "http://0x7f.1/",
+        "http://0177.0.0.1/",
+        "http://017700000001/",
+        "http://127。0。0。1/",
+        "http://[64:ff9b:1::808:808]/",
+    ],
+)
+def test_no_webhook_into_our_own_network(url: str) -> None:
+    with pytest.raises(delivery.DeliveryError, match="private network") as caught:
+        delivery.post(url, b"{}", secret="s")
+    assert not isinstance(caught.value, delivery.TemporaryError)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/\r\nX: 1",
+        "http://exa\tmple.org/",
+        "http://example.org/a b",
+        "\0http://a/",
+        "http://exa\x85mple.org/",
+        "http://exa\u00admple.org/",
+        "http://example.org/\u202etxt",
+        "http://example.org/\u3000",
+    ],
+)
+def test_no_webhook_with_control_characters(url: str) -> None:
+    with pytest.raises(delivery.DeliveryError, match="control characters"):
+        delivery.check_url(url)
+
+
+@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
+def test_public_addresses_are_public(address: str) -> None:
+    assert delivery.is_public(address)
+
+
+def test_one_private_address_among_public_ones_is_enough_to_refuse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def both(*_: object, **__: object) -> list[object]:
+        return [(0, 0, 0, "", (ip, 80)) for ip in ("93.184.215.14", "10.0.0.1")]
+
+    monkeypatch.setattr(socket, "getaddrinfo", both)
+    with pytest.raises(delivery.DeliveryError, match="private network"):
+        delivery.post("http://rebind.example/", b"{}", secret="s")
+
+
+def test_the_address_that_was_checked_is_the_one_that_is_called(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that means something else at the second look must not matter: there is none."""
+    looked: list[str] = []
+
+    def once(host: str, port: int, *_: object, **__: object) -> list[object]:
+        looked.append(host)
+        assert host != "hooks.example" or looked.count(host) == 1, "resolved twice"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", once)
+    delivery.post(receiver.url.replace("127.0.0.1", "hooks.example"), b"{}", secret="s")
+    assert receiver.got[0][0]["Host"].startswith("hooks.example:")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://example.org/", "file:///etc/passwd", "https://", "gopher://x", "http://u:p@example.org",
+     "http://example.org:99999/", "not an address"],
+)  # fmt: skip
+def test_addresses_that_are_none_are_refused(url: str) -> None:
+    with pytest.raises(delivery.DeliveryError):
+        delivery.post(url, b"{}", secret="s")
+
+
+def test_secrets_differ_by_campaign_and_by_site(settings: Settings) -> None:
+    first = delivery.secret_of("one")
+    assert first != delivery.secret_of("two")
+    settings.SECRET_KEY = "another"
+    assert delivery.secret_of("one") != first
+
+
+def test_admins_alone_see_the_secret(world: World, client: Client) -> None:
+    campaign = opened(world, notify_webhook="https://hooks.example/x")
+    secret, address = delivery.secret_of(campaign.slug), reverse("monitor", args=[campaign.slug])
+    client.force_login(world.admin)
+    assert secret in client.get(address).text
+    client.force_login(world.researcher)
+    page = client.get(address).text
+    assert secret not in page
+    assert "hooks.example" not in page
+
+
+def test_excluding_the_last_one_at_work_completes_the_campaign(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: Callable[..., object]
+) -> None:
+    campaign = opened(world, notify_webhook=receiver.url)
+    rate_all(campaign, "A1", "A2")
+    Annotator.objects.filter(campaign=campaign, label="A3").update(excluded_at=timezone.now())
+    assert check(campaign, django_capture_on_commit_callbacks)

@@ -1,0 +1,46 @@
+"""Columns of tables that nobody made for us: what each is taken for, and what a person says."""
+
+from annotation.forms.columns import ColumnsForm
+from annotation.uploads.tables.columns import Wanted, propose, renamed
+from annotation.uploads.tables.rows import Table
+
+SEGMENT = Wanted("segment", "Segment", ("segment_id", "seg_id", "sid", "id"))
+OUTPUT = Wanted("output", "Output", ("translation", "hypothesis", "hyp", "mt"))
+
+
+def test_exact_names_go_before_synonyms_and_those_by_their_order() -> None:
+    assert propose(["id", "Seg-ID", "MT"], [SEGMENT, OUTPUT]) == {
+        "Seg-ID": "segment", "MT": "output",
+    }  # fmt: skip
+    assert propose(["sid", "segment"], [SEGMENT]) == {"segment": "segment"}
+
+
+def test_what_the_person_said_is_kept() -> None:
+    chosen = {"id": "segment", "hyp": ""}
+    assert propose(["id", "sid", "hyp", "mt"], [SEGMENT, OUTPUT], chosen) == {
+        **chosen, "mt": "output",
+    }  # fmt: skip
+
+
+def test_renaming_leaves_out_what_is_not_used() -> None:
+    table = Table("t.tsv", ["sid", "segment", "note"], [(2, {"sid": "1", "segment": "x"})])
+    found = renamed(table, {"sid": "segment", "segment": ""})
+    assert found.columns == ["segment", "note"]
+    assert found.rows == [(2, {"segment": "1"})]
+
+
+def test_two_columns_for_one_field_are_refused_by_name() -> None:
+    data = {"column-0": "segment", "column-1": "segment", "column-2": ""}
+    form = ColumnsForm(["sid", "id", "note"], [SEGMENT], {}, data)
+    assert form.errors == {"1": ["“sid” holds the same already; choose one of the two."]}
+    form = ColumnsForm(["sid", "id"], [SEGMENT], {}, {"column-0": "segment", "column-1": ""})
+    assert form.is_valid()
+    assert form.chosen == {"sid": "segment", "id": ""}
+
+
+def test_a_remark_in_brackets_is_no_part_of_a_name() -> None:
+    score = Wanted("score", "Score", ("rating", "quality"))
+    assert propose(["quality(0-6)"], [score]) == {"quality(0-6)": "score"}
+    assert propose(["Rating [0-100] "], [score]) == {"Rating [0-100] ": "score"}
+    assert propose(["(score)"], [score]) == {"(score)": "score"}
+    assert propose(["quality (0-6) of sources"], [score]) == {}

@@ -1,0 +1,256 @@
+"""The item page: what a submit costs, and what each wrong one is answered."""
+
+import re
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.campaigns import add_annotators, close_campaign, open_campaign
+from annotation.models import Assignment, Judgment
+from tests.world import World, make_campaign, make_test_set
+
+JSON = {"accept": "application/json"}
+MAX_QUERIES = 12
+
+
+def opened(world: World, segments: int = 4) -> list[Assignment]:
+    test_set = make_test_set("sea", segments=segments) if segments > 4 else world.test_set
+    campaign = make_campaign(test_set, "sea-80")
+    add_annotators(campaign=campaign, users=world.annotators)
+    open_campaign(campaign=campaign)
+    rows = Assignment.objects.filter(annotator__user=world.annotators[0])
+    return list(rows.order_by("position"))
+
+
+def address(assignment: Assignment) -> str:
+    return reverse("item", args=[assignment.public_id])
+
+
+def form(client: Client, assignment: Assignment, **changes: Any) -> dict[str, Any]:
+    text = client.get(address(assignment)).text
+    found = {
+        name: re.search(rf'name="{name}" value="([^"]*)"', text).group(1)
+        for name in ("submit_key", "revision", "started")
+    }
+    return found | {"score": "50"} | changes
+
+
+def test_a_submit_costs_the_same_at_item_1_and_item_500(world: World, client: Client) -> None:
+    rows = opened(world, segments=252)
+    assert len(rows) >= 506
+    client.force_login(world.annotators[0])
+    costs = {}
+    for place in (0, 1, 499, 505):
+        Assignment.objects.filter(pk__in=[row.pk for row in rows[:place]]).update(
+            completed_at="2026-01-01T00:00:00Z"
+        )
+        data = form(client, rows[place])
+        with CaptureQueriesContext(connection) as queries:
+            response = client.post(address(rows[place]), data, headers=JSON)
+        assert response.status_code == 200
+        costs[place] = len(queries)
+    # The last item has no next one to draw; all others cost the same.
+    assert costs[0] == costs[1] == costs[499] >= costs[505]
+    assert costs[0] <= MAX_QUERIES
+    assert Judgment.objects.count() == 4
+
+
+def test_a_plain_form_goes_to_the_next_item(world: World, client: Client) -> None:
+    rows = opened(world)
+    client.force_login(world.annotators[0])
+    page = client.post(address(rows[0]), form(client, rows[0]), follow=True)
+    assert page.redirect_chain[-1][0] == address(rows[1])
+    assert "Item 2 of 10" in page.text
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        "",
+        " ",
+        "-1",
+        "101",
+        "55.5",
+        "NaN",
+        "1e2",
+        "５０",
+        "٥٠",
+        "1_0",
+        "+5",
+        "0x1f",
+        "9" * 5000,
+        "ok",
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, JSON])
+def test_wrong_scores(world: World, client: Client, score: str, headers: dict[str, str]) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    response = client.post(address(row), form(client, row, score=score), headers=headers)
+    assert response.status_code == 422
+    assert "from 0 to 100" in response.text
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize("field", ["submit_key", "revision", "started"])
+def test_damaged_forms_can_be_sent_again(world: World, client: Client, field: str) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    damaged = form(client, row, **{field: "junk"})
+    response = client.post(address(row), damaged, headers=JSON)
+    assert response.status_code == 422
+    again = damaged | response.json()["form"]
+    assert client.post(address(row), again, headers=JSON).status_code == 200
+    assert Judgment.objects.get().score == 50
+
+
+def test_somebody_elses_item_is_not_there(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    data = form(client, row)
+    for user in (world.annotators[1], world.outsider, world.admin):
+        client.force_login(user)
+        assert client.get(address(row)).status_code == 404
+        assert client.post(address(row), data).status_code == 404
+    assert client.get(reverse("item", args=[uuid.uuid4()])).status_code == 404
+    assert not Judgment.objects.exists()
+
+
+def test_a_closed_campaign(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    data = form(client, row)
+    close_campaign(campaign=row.item.campaign)
+    for headers in ({}, JSON):
+        response = client.post(address(row), data, headers=headers)
+        assert response.status_code == 409
+        assert "closed" in response.text
+    assert not Judgment.objects.exists()
+
+
+def test_an_expired_session_keeps_the_score(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    data = form(client, row, score="73")
+    client.logout()
+    script = client.post(address(row), data, headers=JSON)
+    assert (script.status_code, script.json()["sign_in"]) == (401, "/login/")
+    page = client.post(address(row), data)
+    assert page.status_code == 401
+    assert "73" in page.text
+    back = re.search(rf'href="({re.escape(address(row))}\?[^"]*)"', page.text).group(1)
+    client.force_login(world.annotators[0])
+    again = client.get(back.replace("&amp;", "&"))
+    assert 'value="73"' in again.text
+    assert not Judgment.objects.exists()
+
+
+def test_without_a_csrf_token(world: World) -> None:
+    row = opened(world)[0]
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.annotators[0])
+    for headers in ({}, JSON):
+        response = client.post(address(row), form(client, row), headers=headers)
+        assert response.status_code == 403
+        assert "not saved" in response.text
+    assert not Judgment.objects.exists()
+
+
+def test_twice_the_same(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    data = form(client, row)
+    answers = [client.post(address(row), data, headers=JSON) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json()["next"] == answers[1].json()["next"]
+    assert Judgment.objects.count() == 1
+
+
+def test_a_second_window_has_to_confirm(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    first, second = (form(client, row, score=score) for score in ("73", "40"))
+    assert client.post(address(row), first).status_code == 302
+    page = client.post(address(row), second)
+    assert page.status_code == 409
+    assert "already rated this item 73" in page.text
+    assert 'value="40"' in page.text
+    script = client.post(address(row), second, headers=JSON)
+    again = second | script.json()["form"]
+    assert client.post(address(row), again).status_code == 302
+    rows = Judgment.objects.order_by("revision").values_list("score", "is_current")
+    assert list(rows) == [(73, False), (40, True)]
+
+
+def test_a_page_that_was_open_for_too_long(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("annotation.judging.judgments.START_MAX_AGE", timedelta(seconds=-1))
+        old = form(client, row)
+        refused = client.post(address(row), old, headers=JSON)
+    assert (refused.status_code, "7 days" in refused.json()["error"]) == (422, True)
+    again = old | refused.json()["form"]
+    assert again["submit_key"] == old["submit_key"]
+    assert client.post(address(row), again, headers=JSON).status_code == 200
+
+
+def test_no_page_of_an_annotator_is_kept_by_caches(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    for headers in ({}, JSON):
+        response = client.get(address(row), headers=headers)
+        assert "no-store" in response["Cache-Control"]
+        # Page and JSON share an address; the back button must not mix them up.
+        assert "Accept" in response["Vary"]
+
+
+def test_texts_are_escaped(world: World, client: Client) -> None:
+    row = opened(world)[0]
+    row.item.segment.references.update(text="<script>alert(1)</script> & <b>")
+    client.force_login(world.annotators[0])
+    page = client.get(address(row)).text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;b&gt;" in page
+    assert "<script>alert" not in page
+
+
+def test_an_empty_output_is_said_to_be_empty(world: World, client: Client) -> None:
+    row = next(row for row in opened(world) if row.item.output)
+    type(row.item.output).objects.update(text="")
+    client.force_login(world.annotators[0])
+    assert "There is no text here" in client.get(address(row)).text
+
+
+def test_the_script_stays_small() -> None:
+    """Every module that the item page can come to load, whatever the protocol."""
+    folder = settings.BASE_DIR / "static" / "js"
+    found = {folder / "annotate.js", folder / "outbox.js"}
+    while True:
+        texts = {path: path.read_text() for path in found}
+        imports = {
+            (path.parent / name).resolve()
+            for path, text in texts.items()
+            for name in re.findall(r"""(?:from|import\() ?"([^"]+)\"""", text)
+        }
+        if imports <= found:
+            break
+        found |= imports
+    assert {path.stem for path in found} >= {"spans", "mqm", "document-da", "clock", "slider"}
+    assert sum(path.stat().st_size for path in found) < 60 * 1024
+
+
+def test_texts_carry_language_and_direction(world: World, client: Client) -> None:
+    test_set = make_test_set("arabic", languages=("en", "ar"))
+    campaign = make_campaign(test_set, "arabic-80", annotators_per_item=1)
+    add_annotators(campaign=campaign, users=[world.outsider])
+    open_campaign(campaign=campaign)
+    client.force_login(world.outsider)
+    page = client.get(reverse("annotate", args=[campaign.slug]), follow=True)
+    assert page.text.count('lang="ar" dir="rtl"') == 2

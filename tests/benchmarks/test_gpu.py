@@ -1,0 +1,105 @@
+"""The benchmark of neural metrics on a GPU, tried on the processor with small checkpoints."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.gpu import __main__ as gpu
+from benchmarks.gpu import cases, checkpoints, child, table
+from metrics import registry
+
+SMALL = checkpoints.SIZES["small"]
+CASES = cases.cases(SMALL)
+# One for each package and one for each kind of checkpoint; the others are like one of them.
+TRIED = ("BERTScore", "CometKiwi", "BLEURT", "ReFreeEval with a head", "SentSim", "XMoverScore")
+COMPARED = 4
+INPUTS = checkpoints.make_inputs(2 * COMPARED)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("models")
+    names = [name for case in CASES for name in case.models.values()]
+    checkpoints.build(built, SMALL, checkpoints.texts_of(INPUTS), names)
+    return built
+
+
+def test_every_family_with_a_model_has_a_case() -> None:
+    families = [registry.get_family(key) for key in registry.FAMILIES]
+    with_model = {
+        family.key for family in families if any(o.name == "checkpoint" for o in family.options)
+    }
+    assert {case.family for case in CASES} == with_model
+
+
+@pytest.mark.parametrize(
+    "case", [each for each in CASES if each.name in TRIED], ids=lambda case: case.name
+)
+def test_a_case_is_measured(
+    case: cases.Case, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "COMPARED", COMPARED)
+    exact, tf32, rounded = child.measure(case, folder, INPUTS)
+    assert exact.difference is not None
+    assert exact.difference < table.EXACT
+    assert "no NVIDIA GPU" in tf32.remark
+    assert rounded.difference is not None
+    # bfloat16 is another number, so the difference is not measured between twice the same.
+    assert rounded.difference > exact.difference
+    assert all(row.pairs_per_second and row.peak_mib for row in (exact, rounded))
+    has_peer = exact.peer_pairs_per_second is not None
+    assert has_peer == bool(case.peer)
+    assert (rounded.own_difference is not None) == has_peer
+
+
+def test_one_command_prints_the_table(capfd: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    """Also that a process which ends by an error keeps no other from its work."""
+    arguments = ["gpu", "--device", "cpu", "--small", "--pairs", "4", "--only", "YiSi-2"]
+    monkeypatch.setattr("sys.argv", arguments)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert gpu.main() == 0
+    lines = capfd.readouterr().out.splitlines()
+    rows = [line.split(" | ") for line in lines if line.startswith("| YiSi-2")]
+    assert [row[1] for row in rows] == ["float32", "tf32", "bfloat16"]
+    assert all(row[6] == "goes on" for row in rows)
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    given = {
+        "case": "BLEURT",
+        "precision": "float32",
+        "recovered": True,
+        "difference": 1e-5,
+        "own_difference": 0.0,
+        "remark": "",
+        "against": "",
+    }
+    return given | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, ""),
+        ({"difference": 0.01}, "BLEURT float32: 1.0e-02 is more than 1.0e-03."),
+        ({"difference": math.nan}, "BLEURT float32: nan is more than 1.0e-03."),
+        ({"precision": "tf32", "difference": 0.01, "own_difference": 0.01}, ""),
+        (
+            {"precision": "tf32", "difference": 0.05, "own_difference": 0.01},
+            "BLEURT tf32: 5.0e-02 is more than 4.0e-02.",
+        ),
+        ({"precision": "bfloat16", "difference": 0.5, "own_difference": None}, ""),
+        ({"precision": "tf32", "difference": None, "remark": "no GPU"}, ""),
+        ({"difference": None, "remark": "no room"}, "BLEURT float32: not measured: no room."),
+        (
+            {"recovered": False},
+            "BLEURT float32: after an error the next process did not go on.",
+        ),
+    ],
+)
+def test_what_breaks_a_bound_is_said_below_the_table(changes: dict[str, Any], fault: str) -> None:
+    found = row(**changes)
+    assert table.faults([found]) == ([fault] if fault else [])
+    assert table.markdown([found]).endswith(fault or " |")

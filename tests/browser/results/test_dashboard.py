@@ -1,0 +1,85 @@
+"""A researcher filters, and every number on the page moves; without script and with."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from dashboards.overview import document as overview
+from dashboards.whatif import document as whatif
+from tests.browser.conftest import Visitor
+from tests.dashboards.conftest import make_rated
+from tests.world import make_world
+
+
+def estimate(value: list[float | list[float]]) -> str:
+    number, (low, high) = value  # type: ignore[misc]
+    return f"{number:.3f} [{low:.3f}, {high:.3f}]".replace("-", "−")
+
+
+def shows(page: Page, campaign: Campaign, filters: Filters) -> None:
+    """The numbers on the page are those of the analysis under these filters."""
+    document = overview.compute(campaign, filters)
+    judgments = page.locator("[data-name=n_judgments]")
+    expect(judgments).to_have_text(f"{document['n_judgments']:,}")
+    mean = page.locator("[data-name=seconds_mean]")
+    expect(mean).to_have_text(f"{document['times']['mean']:.2f} s")
+    alpha = page.locator("tr[data-items=outputs] [data-name=alpha_z]")
+    expect(alpha).to_have_text(estimate(document["agreement"][0]["alpha_z"]))
+
+
+def test_filters_move_the_numbers(visitor: Callable[..., Visitor]) -> None:
+    make_world()
+    campaign = make_rated()
+    someone = visitor()
+    page = someone.sign_in("researcher")
+    someone.open(f"/campaigns/{campaign.slug}/dashboard/")
+    shows(page, campaign, Filters())
+    page.get_by_text("Filters: none").click()
+    page.get_by_label("S3").check()
+    page.get_by_label("Traps and other control items").select_option("out")
+    page.get_by_label("At most seconds an item").fill("60")
+    page.get_by_role("button", name="Apply filters").click()
+    expect(page.get_by_text("Filters: without S3; control items out; at most 60 s")).to_be_visible()
+    chosen = Filters(without=("S3",), traps="out", max_seconds=60)
+    shows(page, campaign, chosen)
+    # The next page takes the choice along, in its form and its files.
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    lines = download.value.path().read_text("utf-8").splitlines()
+    assert [line.split(",")[1] for line in lines[1:]] == ["S1", "S2"]
+    page.get_by_text("Filters: without").click()
+    page.get_by_role("link", name="Clear filters").click()
+    shows(page, campaign, Filters())
+
+
+def test_filters_work_without_script(visitor: Callable[..., Visitor]) -> None:
+    make_world()
+    campaign = make_rated()
+    someone = visitor(java_script_enabled=False)
+    page = someone.sign_in("researcher")
+    someone.open(f"/campaigns/{campaign.slug}/dashboard/")
+    page.get_by_text("Filters: none").click()
+    page.get_by_label("S1").check()
+    page.get_by_role("button", name="Apply filters").click()
+    shows(page, campaign, Filters(without=("S1",)))
+
+
+def test_what_if_is_sorted_and_read_by_keyboard(visitor: Callable[..., Visitor]) -> None:
+    make_world()
+    campaign = make_rated()
+    document = whatif.compute(campaign, Filters())
+    someone = visitor(360)
+    page = someone.sign_in("researcher")
+    someone.open(f"/campaigns/{campaign.slug}/whatif/")
+    table = page.locator("table").first
+    changes = {one["left_out"]: one["tau"]["change"] for one in document["scenarios"]}
+    largest = max(changes, key=lambda name: abs(changes[name]))
+    expect(table.locator("tbody tr").first.locator("th")).to_have_text(largest)
+    button = table.get_by_role("button", name="Left out")
+    button.focus()
+    page.keyboard.press("Enter")
+    names = table.locator("tbody th").all_inner_texts()
+    assert names == sorted(changes, key=str.casefold)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,167 @@
+"""Figures: drawn from one specification, nothing inline, escaped, legible in grey."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign
+from dashboards.charts import FIGURES, files, significance
+from dashboards.charts.style import figure
+from metrics.runs import scoring, starting
+from tests.shared import SharedRows
+from tests.test_csp import INLINE
+from tests.world import make_demo, make_user
+
+
+def spec(label: str = "a") -> dict[str, Any]:
+    return figure(
+        "Title",
+        "Two bars.",
+        data={"values": [{"x": label, "y": 1}, {"x": "b", "y": 2}]},
+        mark="bar",
+        encoding={
+            "x": {"field": "x", "type": "nominal"},
+            "y": {"field": "y", "type": "quantitative"},
+            "color": {"field": "y", "type": "quantitative"},
+        },
+    )
+
+
+def scored() -> int:
+    make_demo()
+    found = Campaign.objects.get(slug="demo-zh-en-80")
+    for run in starting.start(test_set=found.test_set, metrics=["chrf", "ter"], enqueue=False).runs:
+        scoring.work_off(run.pk, worker="test")
+    return found.pk
+
+
+@pytest.fixture(scope="module")
+def demo(shared_rows: SharedRows[int]) -> Iterator[int]:
+    with shared_rows(scored) as pk:
+        yield pk
+
+
+@pytest.fixture
+def campaign(demo: int, db: None, client: Client) -> Campaign:
+    client.force_login(make_user("reader", "researcher"))
+    return Campaign.objects.get(pk=demo)
+
+
+@pytest.mark.parametrize(
+    ("fmt", "magic"), [("svg", b"<svg "), ("pdf", b"%PDF-"), ("png", b"\x89PNG")]
+)
+def test_files_are_what_they_are_called(fmt: str, magic: bytes) -> None:
+    assert files.draw(spec(), fmt).startswith(magic)
+
+
+def test_a_drawing_has_nothing_inline_and_escapes_texts() -> None:
+    drawn = files.draw(spec("<script>alert(1)</script>"), "svg").decode()
+    assert "<script" not in drawn
+    assert "&lt;script" in drawn
+    inside = drawn.replace("http://www.w3.org", "")
+    assert [what for what, pattern in INLINE.items() if pattern.search(inside)] == []
+
+
+def test_it_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = files.draw(spec(), "svg")
+    monkeypatch.setattr(files, "_convert", lambda *_: pytest.fail("drawn again"))
+    assert files.draw(spec(), "svg") == first
+
+
+def test_inline_once_drawn_with_ids_of_its_own() -> None:
+    assert files.Figure("bars", spec(), "/bars").inline is None
+    files.draw(spec(), "svg")
+    one = files.Figure("bars", spec(), "/bars")
+    assert one.inline
+    ids = re.findall(r'\bid="([^"]+)"', one.inline)
+    assert ids
+    assert all(name.startswith("bars-") for name in ids)
+    assert "role=" not in one.inline
+    for used in re.findall(r"url\(#([^)]+)\)", one.inline):
+        assert used in ids
+
+
+def test_large_drawings_stay_out_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    files.draw(spec(), "svg")
+    monkeypatch.setattr(files, "INLINE_BYTES", 100)
+    assert files.Figure("bars", spec(), "/bars").inline is None
+
+
+def test_a_figure_without_words_is_refused() -> None:
+    with pytest.raises(ValueError, match="'bars' has no description"):
+        files.Figure("bars", {"title": "x"}, "/bars")
+
+
+def test_steps_differ_in_lightness() -> None:
+    """In grey, too, a smaller p is darker, and each step by a tenth of white or more."""
+    greys = [
+        sum(
+            weight * int(colour[start : start + 2], 16) / 255
+            for weight, start in ((0.299, 1), (0.587, 3), (0.114, 5))
+        )
+        for colour in significance.COLOURS
+    ]
+    steps = [after - before for before, after in pairwise(greys)]
+    assert min(steps) > 0.1
+
+
+def test_another_drawing_has_another_address() -> None:
+    one = files.Figure("bars", spec(), "/bars", "?scores=raw")
+    newer = files.Figure("bars", {**spec(), "title": "Newer"}, "/bars", "?scores=raw")
+    assert one.image.startswith("/bars.svg?scores=raw&drawn=")
+    assert one.image == files.Figure("bars", spec(), "/bars", "?scores=raw").image
+    assert newer.image != one.image
+
+
+def test_names_of_figures_fit_templates() -> None:
+    # That of preferences goes through its figures, whatever their names.
+    for kind in FIGURES.keys() - {"preferences"}:
+        assert all(name.isidentifier() for name in FIGURES[kind])
+
+
+def test_addresses(campaign: Campaign, client: Client) -> None:
+    for page, name in (("correlations", "intervals"), ("significance", "heatmap")):
+        for fmt, kind in (("svg", "image/svg+xml"), ("pdf", "application/pdf")):
+            response = client.get(reverse(f"{page}-figure", args=[campaign.slug, name, fmt]))
+            assert response["Content-Type"] == kind
+            again = client.get(
+                reverse(f"{page}-figure", args=[campaign.slug, name, fmt]),
+                headers={"If-None-Match": response["ETag"]},
+            )
+            assert again.status_code == 304
+    assert client.get(f"/campaigns/{campaign.slug}/correlations/figures/x.svg").status_code == 404
+    address = f"/campaigns/{campaign.slug}/correlations/figures/intervals"
+    assert client.get(f"{address}.exe").status_code == 404
+
+
+def test_the_specification_holds_the_numbers_of_the_page(
+    campaign: Campaign, client: Client
+) -> None:
+    address = f"/campaigns/{campaign.slug}/significance"
+    query = "?statistic=pearson&correction=holm"
+    document = client.get(f"{address}.json{query}").json()
+    drawn = client.get(f"{address}/figures/heatmap.json{query}").json()
+    pairs = {(v["metric"], v["other"]): v["pvalue"] for v in drawn["data"]["values"]}
+    assert pairs == {(r["label"], r["other_label"]): r["pvalue"] for r in document["rows"]}
+    assert "Holm" in drawn["description"]
+
+
+def test_the_page_shows_an_image_first_and_the_drawing_later(
+    campaign: Campaign, client: Client
+) -> None:
+    address = f"/campaigns/{campaign.slug}/correlations/"
+    image = f'src="{address}figures/intervals.svg?drawn='
+    assert image in client.get(address).text
+    client.get(f"{address}figures/intervals.svg")
+    page = client.get(address).text
+    assert image not in page
+    assert 'role="img"' in page
+    assert "<svg" in page
+    cache.clear()
+    assert image in client.get(address).text

@@ -1,0 +1,89 @@
+"""Subsets, ranks and corrections of a document, against scipy and metaeval."""
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+from scipy import stats
+
+from annotation.filters import FilterError
+from dashboards.pages import selection
+from dashboards.significance.document import plain
+from metaeval import ScoreMatrix
+from metaeval.significance import compare_metrics
+
+P = np.array([[np.nan, 0.001, 0.03], [0.999, np.nan, 0.02], [0.97, 0.98, np.nan]])
+
+
+def document(pvalues: np.ndarray = P) -> dict[str, object]:
+    size = len(pvalues)
+    return {
+        "metrics": [{"key": f"m{k}", "label": f"M{k}", "value": 0.5 - k / 10} for k in range(size)],
+        "n_permutations": 9_999,
+        **{name: plain(pvalues) for name in selection.MATRICES},
+    }
+
+
+def test_a_subset_keeps_its_numbers() -> None:
+    found = selection.subset(document(), QueryDict("metric=m0&metric=m2"))
+    assert [m["key"] for m in found["metrics"]] == ["m0", "m2"]
+    assert found["pvalues"] == [[None, 0.03], [0.97, None]]
+    assert len(found["all_metrics"]) == 3
+    with pytest.raises(FilterError, match="'bleu'"):
+        selection.subset(document(), QueryDict("metric=bleu"))
+
+
+def test_sorting_moves_rows_and_columns() -> None:
+    turned = document()
+    turned["metrics"] = [
+        m | {"value": v} for m, v in zip(turned["metrics"], (0.1, None, 0.3), strict=True)
+    ]
+    found = selection.by_value(turned)
+    assert [m["key"] for m in found["metrics"]] == ["m2", "m0", "m1"]
+    assert found["pvalues"][0][1:] == [0.97, 0.98]
+
+
+def test_ranks_are_those_of_wmt() -> None:
+    # m1 is beaten by m0, and m2 by m1, which then leads the current cluster.
+    assert selection.ranks(document()) == {"m0": 1, "m1": 2, "m2": 3}
+    together = np.where(np.isnan(P), np.nan, 0.4)
+    assert set(selection.ranks(document(together)).values()) == {1}
+
+
+def test_corrections_by_hand_and_by_scipy() -> None:
+    upper = P[np.triu_indices(3, 1)]
+    bonferroni, _ = selection.adjusted(document(), "bonferroni", "table")
+    assert selection.array(bonferroni)[np.triu_indices(3, 1)] == pytest.approx(3 * upper)
+    assert bonferroni[1][0] is None
+    holm, _ = selection.adjusted(document(), "holm", "table")
+    assert selection.array(holm)[np.triu_indices(3, 1)] == pytest.approx([0.003, 0.04, 0.04])
+    bh, _ = selection.adjusted(document(), "bh", "table")
+    expected = stats.false_discovery_control(upper)
+    assert selection.array(bh)[np.triu_indices(3, 1)] == pytest.approx(expected)
+    none, _ = selection.adjusted(document(), "none", "table")
+    assert selection.array(none)[np.triu_indices(3, 1)] == pytest.approx(upper)
+
+
+def test_a_family_a_row_is_smaller() -> None:
+    rows, _ = selection.adjusted(document(), "bonferroni", "row")
+    assert rows[0][1:] == pytest.approx([0.002, 0.06])
+    assert rows[1][0] == 1.0
+
+
+def test_equal_to_the_correction_of_metaeval() -> None:
+    rng = np.random.default_rng(0)
+    human = ScoreMatrix(rng.normal(size=(4, 30)), "ABCD", map(str, range(30)))
+    noisy = {
+        f"m{k}": human.with_values(human.values + k * rng.normal(size=(4, 30))) for k in range(1, 5)
+    }
+    tested = compare_metrics(human, noisy, n_resamples=200, rng=1)
+    ours, notes = selection.adjusted(
+        document(tested.pvalues) | {"n_permutations": 200}, "holm", "table"
+    )
+    theirs = tested.adjusted("holm", scope="table")
+    assert selection.array(ours) == pytest.approx(theirs.pvalues, nan_ok=True)
+    assert notes == [warning.message for warning in theirs.warnings]
+
+
+def test_too_few_permutations_are_told() -> None:
+    _, notes = selection.adjusted(document() | {"n_permutations": 20}, "bonferroni", "table")
+    assert "need at least 59" in notes[0]

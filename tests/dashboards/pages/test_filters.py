@@ -1,0 +1,190 @@
+"""Filters: from the address, back into it, and onto every number."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+from django.test import Client
+from django.urls import reverse
+
+from annotation.filters import FilterError, Filters
+from annotation.filters.rows import kept
+from annotation.models import Campaign, Judgment
+from dashboards.panel.human import HumanScores, human_scores
+from tests.dashboards import raw
+from tests.world import World, make_user
+
+FULL = (
+    "scores=raw&without=S1&without=S3&traps=out&documents=clinic&since=2026-03-02"
+    "&until=2026-03-09&min_seconds=2.5&max_seconds=600"
+)
+
+
+def test_an_address_comes_back_as_it_was() -> None:
+    filters = Filters.from_query(QueryDict(FULL))
+    assert filters.without == ("S1", "S3")
+    assert filters.query() == f"?{FULL}"
+    assert Filters.from_json(filters.as_json()) == filters
+    assert Filters.from_query(QueryDict(filters.query()[1:])) == filters
+
+
+def test_the_order_of_boxes_asks_the_same_question() -> None:
+    one, other = (Filters(without=names) for names in (("S1", "S3"), ("S3", "S1", "S3", "")))
+    assert one == other
+    assert one.query() == other.query()
+
+
+def test_an_empty_form_is_the_default() -> None:
+    sent = QueryDict("scores=&traps=in&since=&until=&min_seconds=&max_seconds=&page=2")
+    assert Filters.from_query(sent) == Filters()
+    assert Filters().words == []
+    assert Filters(traps="out", min_seconds=2).words == ["control items out", "at least 2 s"]
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("traps=maybe", "traps must be in or out, not 'maybe'"),
+        ("since=yesterday", "since must be a day such as 2026-03-31, not 'yesterday'"),
+        ("until=2026-02-30", "until must be a day"),
+        ("since=2026-03-09&until=2026-03-02", "must not be after until"),
+        ("min_seconds=-1", "min_seconds must be a number of seconds from 0"),
+        ("max_seconds=nan", "max_seconds must be a number of seconds from 0"),
+        ("max_seconds=soon", "not 'soon'"),
+        ("min_seconds=9&max_seconds=3", r"min_seconds \(9\) must not be above max_seconds \(3\)"),
+    ],
+)
+def test_bad_values_have_a_sentence(query: str, sentence: str) -> None:
+    with pytest.raises(FilterError, match=sentence):
+        Filters.from_query(QueryDict(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("without=nobody", "this campaign has no annotator nobody"),
+        ("documents=no-such", "this test set has no document no-such"),
+        ("scores=median", "scores must be z or raw"),
+    ],
+)
+def test_pages_refuse_what_they_do_not_know(
+    world: World, as_researcher: Client, query: str, sentence: str
+) -> None:
+    page = as_researcher.get(f"{reverse('dashboard', args=[world.campaign.slug])}?{query}")
+    assert page.status_code == 400
+    assert sentence in page.text
+    data = as_researcher.get(f"/campaigns/{world.campaign.slug}/dashboard.json?{query}")
+    assert (data.status_code, sentence in data.json()["error"]) == (400, True)
+
+
+def by_output(campaign: Campaign, human: HumanScores) -> dict[int, float]:
+    found = {}
+    for r, system in enumerate(human.systems):
+        places = dict(system.outputs.values_list("segment_id", "pk"))
+        for c, segment in enumerate(human.segments):
+            if not np.isnan(human.values[r, c]):
+                found[places[segment]] = float(human.values[r, c])
+    return found
+
+
+def seconds(row: Judgment) -> float:
+    assert row.submitted_at is not None
+    assert row.started_at is not None
+    return (row.submitted_at - row.started_at).total_seconds()
+
+
+@pytest.mark.parametrize(
+    ("filters", "keep"),
+    [
+        (Filters(without=("S2",)), lambda row: raw.label(row) != "S2"),
+        (
+            Filters(documents=("clinic", "market")),
+            lambda row: row.assignment.item.segment.document in ("clinic", "market"),
+        ),
+        (Filters(min_seconds=20), lambda row: seconds(row) >= 20),
+        (Filters(max_seconds=30), lambda row: seconds(row) <= 30),
+        (Filters(traps="out"), lambda row: row.assignment.item.kind == "target"),
+    ],
+)
+def test_human_scores_are_those_of_the_rest(
+    rated: Campaign, filters: Filters, keep: raw.Keep
+) -> None:
+    expected = raw.z_by_output(raw.judged(rated, keep))
+    found = by_output(rated, human_scores(rated, filters))
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert len(found) > 0
+
+
+def test_days_are_both_included(rated: Campaign) -> None:
+    late = raw.judged(rated, raw.outputs_only)[-1]
+    assert late.submitted_at is not None
+    Judgment.objects.filter(pk=late.pk).update(submitted_at=late.submitted_at + timedelta(days=1))
+    days = sorted({row.submitted_at.date() for row in raw.judged(rated) if row.submitted_at})
+    first = days[0]
+    on_the_day = raw.judged(rated, lambda row: row.submitted_at.date() == first)  # type: ignore[union-attr]
+    wanted = {row.assignment.item.output_id for row in on_the_day if raw.outputs_only(row)}
+    filters = Filters(since=first.isoformat(), until=first.isoformat(), scores="raw")
+    assert set(by_output(rated, human_scores(rated, filters))) == wanted
+    next_day = Filters(since=days[1].isoformat())
+    assert set(by_output(rated, human_scores(rated, replace(next_day, scores="raw")))) == {
+        late.assignment.item.output_id
+    }
+    assert (
+        "The filters keep 0 of 180 judgments."
+        in human_scores(rated, Filters(since="2099-01-01")).warnings
+    )
+
+
+def test_annotators_by_id_or_by_name(rated: Campaign) -> None:
+    pk = rated.annotators.get(label="S2").pk
+    one, other = (human_scores(rated, Filters(without=(name,))).values for name in ("S2", str(pk)))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_judgments_without_times_are_left_out_and_counted(rated: Campaign) -> None:
+    row = raw.judged(rated, raw.outputs_only)[0]
+    Judgment.objects.filter(pk=row.pk).update(started_at=None, submitted_at=None)
+    human = human_scores(rated, Filters(min_seconds=0))
+    assert human.warnings == (
+        "1 judgment has no times: the limits leave them out.",
+        "The filters keep 179 of 180 judgments.",
+    )
+    assert human_scores(rated, Filters()).warnings == ()
+
+
+def test_a_day_needs_the_end_alone(rated: Campaign) -> None:
+    """As in a table that somebody else made, with one time a row."""
+    ends = Judgment.objects.filter(assignment__annotator__campaign=rated)
+    ends.update(started_at=None)
+    first = min(row.submitted_at for row in ends if row.submitted_at).date().isoformat()
+    days = Filters(since=first, scores="raw")
+    assert human_scores(rated, days).warnings == ()
+    assert len(by_output(rated, human_scores(rated, days))) > 0
+    assert kept(ends, rated, days).count() == ends.count() > 0
+    seconds = replace(days, min_seconds=0)
+    assert "180 judgments have no times: the limits leave them out." in (
+        human_scores(rated, seconds).warnings
+    )
+    assert not kept(ends, rated, seconds).exists()
+
+
+def test_published_scores_say_what_filters_cannot_do(world: World) -> None:
+    output = world.test_set.systems.get(name="strong").outputs.first()
+    assert output is not None
+    world.campaign.published_scores.create(output=output, value=0.5)
+    human = human_scores(world.campaign, Filters(traps="out"))
+    assert human.n == 1
+    assert "change nothing" in human.warnings[0]
+
+
+def test_the_form_offers_what_there_is_and_keeps_the_rest(rated: Campaign, client: Client) -> None:
+    client.force_login(make_user("reader", "researcher"))
+    page = client.get(f"{reverse('whatif', args=[rated.slug])}?of=r_system&without=S2").text
+    assert '<input type="checkbox" name="without" value="S2" checked>' in page
+    assert '<input type="checkbox" name="without" value="S1">' in page
+    assert '<input type="hidden" name="of" value="r_system">' in page
+    assert "<option>clinic</option>" in page
+    assert "Filters: without S2" in page
+    assert '/whatif.csv?of=r_system&amp;without=S2">CSV</a>' in page

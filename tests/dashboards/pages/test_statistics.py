@@ -1,0 +1,44 @@
+"""Questions in addresses: what is understood, what is refused, and that keys fit their column."""
+
+import pytest
+from django.http import QueryDict
+
+from annotation.filters import FilterError
+from dashboards.documents.kinds import KINDS
+from dashboards.models import Analysis
+from dashboards.pages.statistics import STATISTICS, Question, from_query, parse
+
+
+def test_keys_come_back_and_fit_the_column() -> None:
+    length = Analysis._meta.get_field("kind").max_length
+    for statistic in STATISTICS.values():
+        for grouping in statistic.groupings:
+            for test in statistic.tests:
+                question = Question(statistic, grouping, test)
+                assert parse(question.key) == question
+                for kind in KINDS:
+                    assert len(f"{kind}:{question.key}") <= length
+
+
+def test_missing_parts_are_defaults() -> None:
+    assert parse("tau-b").key == "tau-b/none/segments"
+    assert parse("acc-eq").grouping == "item"
+    assert parse("hybrids").test == "zou"
+
+
+@pytest.mark.parametrize(
+    ("key", "what"),
+    [("tau-d", "'tau-d'"), ("tau-b/day", "'day'"), ("spa/none/zou", "'zou'")],
+)
+def test_unknown_parts_are_refused(key: str, what: str) -> None:
+    with pytest.raises(FilterError, match=what):
+        parse(key)
+
+
+def test_a_form_may_send_what_no_longer_fits() -> None:
+    asked = from_query(QueryDict("statistic=spa&grouping=item&test=zou"), "tau-b")
+    assert asked.key == "spa/none/perm"
+    assert from_query(QueryDict(""), "tau-b").key == "tau-b/none/segments"
+    for query in ("statistic=x", "grouping=x", "test=x"):
+        with pytest.raises(FilterError, match="'x'"):
+            from_query(QueryDict(query), "tau-b")

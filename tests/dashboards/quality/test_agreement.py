@@ -1,0 +1,96 @@
+"""One number has one interval: every page, its data and the bundle show the same digits."""
+
+import json
+import zipfile
+from io import BytesIO
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+
+from annotation.filters import Filters
+from annotation.models import Campaign, Judgment
+from annotation.templatetags.numbers import decimals
+from dashboards.bundle import build
+from dashboards.compare import document as compare
+from dashboards.overview import document as overview
+from dashboards.report.parts import parts
+
+NAMES = ("one_vs_rest", "alpha_z", "alpha_raw")
+Found = dict[str, tuple[float, float, float]]
+
+
+def of_monitor(client: Client, slug: str) -> Found:
+    found = client.get(reverse("monitor-data", args=[slug])).json()["agreement"]
+    return {
+        name: (found[name]["value"], *(found[name]["interval"][end] for end in ("low", "high")))
+        for name in NAMES
+    }
+
+
+def of_quality(client: Client, slug: str) -> Found:
+    found = client.get(reverse("quality-data", args=[slug, "json"])).json()["without_traps"]
+    return {name: (found[name]["statistic"], *found[name]["interval"][:2]) for name in NAMES}
+
+
+def of_document(found: dict[str, Any]) -> Found:
+    return {name: (found[name][0], *found[name][1][:2]) for name in NAMES}
+
+
+def of_bundle(campaign: Campaign) -> Found:
+    archive = zipfile.ZipFile(BytesIO(build(campaign, Filters())[0]))
+    path = next(name for name in archive.namelist() if name.endswith("expected/quality.json"))
+    found = {row["statistic"]: row["value"] for row in json.loads(archive.read(path))["rows"]}
+    return {
+        name: tuple(found[f"{name}_without_traps{end}"] for end in ("", "_low", "_high"))
+        for name in NAMES
+    }
+
+
+def test_the_same_judgments_have_the_same_digits_everywhere(
+    rated: Campaign, as_researcher: Client
+) -> None:
+    shown = of_monitor(as_researcher, rated.slug)
+    compared = compare.compute(rated, Filters())["quality"]
+    names = dict(zip(NAMES, ("r", "alpha_z", "alpha_raw"), strict=True))
+    others = {
+        "quality": of_quality(as_researcher, rated.slug),
+        "dashboard": of_document(overview.compute(rated, Filters())["agreement"][0]),
+        "compare": of_document({n: compared[f"{key}_without_traps"] for n, key in names.items()}),
+        "report": of_document(parts(rated, Filters())["quality"]["agreement"]["without traps"]),
+        "bundle": of_bundle(rated),
+    }
+    assert others == dict.fromkeys(others, shown)
+    for name in ("monitor", "quality"):
+        page = as_researcher.get(reverse(name, args=[rated.slug])).text
+        for value, low, high in shown.values():
+            assert f"{decimals(value)} [{decimals(low)}, {decimals(high)}]" in page
+        assert "studentised bootstrap of log(1 − α) over items" in page
+        assert "jackknife of atanh r over items" in page
+
+
+def test_too_few_items_are_said_instead_of_an_interval(
+    rated: Campaign, as_researcher: Client
+) -> None:
+    outputs = rated.items.filter(kind="target").order_by("pk").values_list("pk", flat=True)[:4]
+    unwanted = Judgment.objects.filter(assignment__item__campaign=rated)
+    unwanted.exclude(assignment__item__in=list(outputs)).delete()
+    for name in ("monitor", "quality"):
+        page = as_researcher.get(reverse(name, args=[rated.slug])).text
+        assert "α on z: 4 items are too few for an interval of α: 8 are needed." in page
+        assert "F distribution, which assumes normal ratings" in page
+    (part,) = overview.compute(rated, Filters())["agreement"]
+    assert part["alpha_z"][1] is None
+    assert part["basis"]["alpha_z"].startswith("4 items are too few")
+
+
+def test_zero_inflated_scores_are_told_on_the_monitor(
+    rated: Campaign, as_researcher: Client
+) -> None:
+    rows = Judgment.objects.filter(assignment__item__campaign=rated).order_by("pk")
+    for judgment in rows:
+        if judgment.pk % 3:
+            judgment.score = 0
+            judgment.save(update_fields=["score"])
+    page = as_researcher.get(reverse("monitor", args=[rated.slug])).text
+    assert "of the ratings stand at the end of the scale: no interval" in page

@@ -1,0 +1,117 @@
+"""The report: the pages' numbers, warnings first, texts in any script, nothing fetched."""
+
+import builtins
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.filters import Filters
+from annotation.models import Campaign, Output
+from dashboards.correlations.agreement import correlate
+from dashboards.report import pdf
+from dashboards.report.parts import metric_tables, parts
+from tests.dashboards.scatter.test_scatter import campaign  # noqa: F401  the same rated campaign
+from tests.world import World
+
+SLUG = "harbour-80"
+
+
+def test_it_shows_the_numbers_of_the_pages(campaign: Campaign, as_researcher: Client) -> None:  # noqa: F811
+    page = as_researcher.get(reverse("report-file", args=[SLUG, "html"])).text
+    for row in correlate(campaign).rows:
+        assert f">{row.tau:.3f}<".replace("-", "−") in page
+        assert row.signature in page
+    assert f"Seed of all draws: {campaign.seed}." in page
+    assert page.index("Read this first") < page.index("Overview")
+
+
+def test_the_pdf_is_made_by_the_worker_and_sent_as_stored(
+    campaign: Campaign,  # noqa: F811
+    as_researcher: Client,
+) -> None:
+    answer = as_researcher.get(reverse("report-file", args=[SLUG, "pdf"]))
+    assert answer["Content-Type"] == "application/pdf"
+    assert answer.getvalue().startswith(b"%PDF-")
+    data = as_researcher.get(reverse("report-file", args=[SLUG, "json"])).json()
+    assert "pdf" not in data
+    assert data["facts"]["judgments"] == 8
+
+
+def test_texts_of_every_script_are_in_the_pdf(campaign: Campaign) -> None:  # noqa: F811
+    """Each script brings a font of its own into the file: nothing is drawn as boxes."""
+    document = parts(campaign, Filters())
+    plain, problem = pdf.pdf_of(document | {"as_of": "now"})
+    assert problem == ""
+    Output.objects.filter(system__name="strong").update(text="الميناء هادئ في الصباح")
+    arabic, _ = pdf.pdf_of(parts(campaign, Filters()) | {"as_of": "now"})
+    assert len(arabic) > len(plain)
+
+
+def test_markup_in_texts_is_text_and_nothing_is_fetched(
+    campaign: Campaign,  # noqa: F811
+    as_researcher: Client,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hostile = '<img src="file:///etc/passwd"><script>alert(1)</script>'
+    Output.objects.update(text=hostile)
+    page = as_researcher.get(reverse("report-file", args=[SLUG, "html"])).text
+    assert "<script>alert" not in page
+    document = parts(campaign, Filters()) | {"as_of": "now"}
+    document["figures"] = [{"svg": "file:///etc/passwd", "description": "x"}]
+    pdf.pdf_of(document)
+    assert "disallowed protocol" in caplog.text
+
+
+def test_without_pango_the_page_says_so(
+    campaign: Campaign,  # noqa: F811
+    as_researcher: Client,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = builtins.__import__
+
+    def missing(name: str, *rest: Any, **named: Any) -> Any:
+        if name.startswith("weasyprint"):
+            raise OSError("cannot load library 'libpango-1.0-0'")
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    page = as_researcher.get(reverse("report", args=[SLUG])).text
+    assert "There is no PDF" in page
+    assert "libpango" in page
+    answer = as_researcher.get(reverse("report-file", args=[SLUG, "pdf"]))
+    assert answer.status_code == 501
+
+
+def test_what_is_not_there_yet_is_told(world: World, as_researcher: Client, settings: Any) -> None:
+    settings.ANALYSES_IN_PLACE = False
+    answer = as_researcher.get(reverse("report-file", args=[SLUG, "pdf"]))
+    assert (answer.status_code, answer["Retry-After"]) == (202, "2")
+    browser = as_researcher.get(
+        reverse("bundle-file", args=[SLUG, "zip"]), headers={"Accept": "text/html"}
+    )
+    assert browser["Location"] == reverse("bundle", args=[SLUG])
+    assert "is being made" in as_researcher.get(reverse("report", args=[SLUG])).text
+
+
+def test_an_empty_campaign_has_a_report(world: World, as_researcher: Client) -> None:
+    page = as_researcher.get(reverse("report-file", args=[SLUG, "html"])).text
+    assert "Nobody has rated anything yet" in page or "There are no annotators" in page
+
+
+def test_a_study_is_one_page(campaign: Campaign, as_researcher: Client) -> None:  # noqa: F811
+    Campaign.objects.update(study="port", status="open")
+    page = as_researcher.get(reverse("study-report", args=["port"])).text
+    assert "Study port: 1 report." in page
+    assert campaign.name in page
+
+
+def test_many_systems_are_cut_into_tables() -> None:
+    names = [f"s{n}" for n in range(14)]
+    rows = [{"system": name, "score": 1.0} for name in names]
+    column = {"label": "m", "is_turned": False, "tau": 1.0, "accuracy": 1.0, "rows": rows}
+    tables = metric_tables({"systems": names, "columns": [column]})
+    assert [len(table["systems"]) for table in tables] == [6, 6, 2]
+    assert [table["has_agreement"] for table in tables] == [False, False, True]
+    assert metric_tables({"systems": names, "columns": []}) == []

@@ -1,0 +1,316 @@
+"""The verdict of trust: every reason on and off, what it comes to, and what it lets be marked."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from annotation import kept
+from annotation.filters import Filters
+from annotation.models import Annotator, Campaign, Judgment
+from annotation.quality import Checks
+from annotation.quality.verdict import Verdict as Passing
+from dashboards.trust import amount, judging, marks, reading, systems, verdict
+from dashboards.trust.reasons import Reason, Severity, Verdict, document_of, with_reasons
+from dashboards.trust.shown import comments, worst_of
+from metaeval.judgments.controls import pass_rate
+from tests.dashboards.clicking import make_clicked
+from tests.dashboards.conftest import make_rated
+from tests.world import World
+
+Document = dict[str, Any]
+GOOD = {"n_units": 300, "alpha_z": [0.4, [0.3, 0.5]], "alpha_raw": [0.1, [-0.1, 0.3]]}
+NONE = {"n_units": 30, "alpha_z": [-0.05, [-0.25, 0.15]], "alpha_raw": [-0.05, [-0.25, 0.15]]}
+
+
+def rate(passed: int, n: int) -> Checks:
+    """Traps of one annotator, judged as the quality page judges them."""
+    found = pass_rate(passed, n) if n else None
+    unknown = Passing.UNKNOWN if n < 5 else None
+    told = unknown or (Passing.PASSES if passed / n >= 0.7 else Passing.FAILS)
+    return Checks(None, None, found, None, None, {"traps": told} if n else {})
+
+
+class Person:
+    """As much of an annotator's quality as the verdict reads."""
+
+    def __init__(self, label: str, checks: Checks, n: int = 100, **said: object) -> None:
+        self.label, self.checks, self.n = label, checks, n
+        self.is_simulated, self.excluded_at = False, None
+        vars(self).update(said)
+
+
+def evidence(
+    people: Sequence[Person],
+    agreement: Document | None = GOOD,
+    seconds: float | None = 20.0,
+    **said: Any,
+) -> judging.Evidence:
+    """What is known of people who took so many seconds where 2 are the least."""
+    report: Any = type("Report", (), {"annotators": people})
+    speeds = [] if seconds is None else [
+        judging.Speed(one.label, one.n, seconds, 2.0, is_impossible=seconds < 2) for one in people
+    ]  # fmt: skip
+    return judging.Evidence(report, agreement, speeds, **said)
+
+
+def crowd(n: int, failing: int) -> list[Person]:
+    return [Person(f"P{i}", rate(1 if i < failing else 9, 10)) for i in range(n)]
+
+
+def codes(found: Sequence[Reason]) -> dict[str, str]:
+    return {reason.code: reason.severity.value for reason in found}
+
+
+def test_good_judgments_give_no_reason() -> None:
+    assert judging.reasons_of(evidence(crowd(200, 0))) == []
+    assert document_of([])["verdict"] == Verdict.NO_LIMITS
+
+
+@pytest.mark.parametrize(
+    ("failing", "severity"), [(5, "note"), (20, "limits"), (100, "invalidates")]
+)
+def test_failed_controls_weigh_by_the_judgments_they_touch(failing: int, severity: str) -> None:
+    """In a crowd of 200 some fail by chance."""
+    assert codes(judging.reasons_of(evidence(crowd(200, failing)))) == {"controls_failed": severity}
+
+
+def test_controls_too_few_for_each_are_enough_for_all() -> None:
+    """0 of 3 traps passed by each of three: nobody fails alone, all together do."""
+    few = [Person(f"P{i}", rate(0, 3)) for i in range(3)]
+    (reason,) = judging.reasons_of(evidence(few))
+    assert (reason.code, reason.severity) == ("controls_failed", Severity.INVALIDATES)
+    assert "0 of 9 traps" in reason.text
+    passed = [Person(f"P{i}", rate(3, 3)) for i in range(3)]
+    assert codes(judging.reasons_of(evidence(passed))) == {"controls_few": "limits"}
+
+
+def test_nobody_tested_is_said() -> None:
+    untested = [Person(f"P{i}", rate(0, 0)) for i in range(3)]
+    assert codes(judging.reasons_of(evidence(untested))) == {"controls_none": "limits"}
+
+
+def test_no_agreement_invalidates_unless_control_items_are_passed() -> None:
+    untested = [Person(f"P{i}", rate(0, 0)) for i in range(3)]
+    found = codes(judging.reasons_of(evidence(untested, NONE)))
+    assert found["agreement_none"] == "invalidates"
+    assert codes(judging.reasons_of(evidence(crowd(3, 0), NONE))) == {"agreement_none": "limits"}
+
+
+def test_the_alpha_that_counts_is_that_of_the_scores_shown() -> None:
+    assert codes(judging.reasons_of(evidence(crowd(3, 0), GOOD, is_raw=True))) == {
+        "agreement_none": "limits"
+    }
+
+
+@pytest.mark.parametrize(
+    "row",
+    [None, {"n_units": 4, "alpha_z": [0.9, None]}, {"n_units": 2, "alpha_z": [1.0, [None] * 2]}],
+)
+def test_agreement_without_an_interval_is_unknown(row: Document | None) -> None:
+    assert codes(judging.reasons_of(evidence(crowd(3, 0), row))) == {"agreement_unknown": "limits"}
+
+
+def test_speed_that_nobody_reads_at() -> None:
+    people = crowd(4, 0)
+    assert codes(judging.reasons_of(evidence(people, seconds=0.3))) == {
+        "impossible_speed": "invalidates"
+    }
+    assert codes(judging.reasons_of(evidence(people, seconds=None))) == {"no_times": "note"}
+    mixed = evidence(people)
+    fast = replace(mixed.speeds[0], seconds=0.3, is_impossible=True)
+    mixed = replace(mixed, speeds=[fast, *mixed.speeds[1:]])
+    assert codes(judging.reasons_of(mixed)) == {"impossible_speed": "limits"}
+
+
+def test_who_judged_is_said() -> None:
+    one = [Person("P1", rate(9, 10))]
+    assert codes(judging.reasons_of(evidence(one))) == {"one_annotator": "limits"}
+    some = [*crowd(3, 0), Person("P9", rate(0, 10), excluded_at="2026-03-01")]
+    found = judging.reasons_of(evidence(some))
+    assert codes(found) == {"excluded": "note"}
+    assert "1 of 4 annotators" in found[0].text
+    robots = [Person(f"S{i}", rate(9, 10), is_simulated=True) for i in range(2)]
+    assert codes(judging.reasons_of(evidence(robots))) == {"simulated": "limits"}
+
+
+@pytest.mark.parametrize(
+    ("size", "found"),
+    [
+        ((6, 100, 100), {}),
+        ((5, 100, 100), {"few_systems": "limits"}),
+        ((6, 99, 99), {"few_segments": "note"}),
+        ((6, 19, 19), {"few_segments": "limits"}),
+        # 46 of 511 segments with two judged systems: published data of WMT17.
+        ((14, 511, 46), {"sparse": "limits"}),
+        ((6, 100, 19), {"sparse": "limits"}),
+        ((1, 200, 0), {"few_systems": "limits"}),
+    ],
+)
+def test_too_little_of_something(size: tuple[int, int, int], found: dict[str, str]) -> None:
+    assert codes(amount.reasons_of(amount.Amount(*size))) == found
+
+
+def test_amounts_are_counted_on_the_scores() -> None:
+    values = np.array([[1.0, 2.0, np.nan, np.nan], [1.0, np.nan, np.nan, np.nan], [np.nan] * 4])
+    human: Any = type("Human", (), {"values": values, "published_systems": None})
+    assert amount.amount_of(human) == amount.Amount(2, 2, 1)
+    human.published_systems = np.array([np.nan, np.nan, 3.0])
+    assert amount.amount_of(human).n_systems == 3
+
+
+def test_reading_rates() -> None:
+    """238 words a minute (Brysbaert 2019), four times as fast: 952."""
+    assert reading.seconds_of(952, "words") == pytest.approx(60)
+    assert reading.seconds_of(4 * 357, "characters") == pytest.approx(60)
+
+
+def test_random_clicks(db: None) -> None:
+    campaign = make_clicked()
+    found = verdict.trust_of(campaign, Filters())
+    assert found["verdict"] == Verdict.DO_NOT_USE
+    gravest = {r["code"] for r in found["reasons"] if r["severity"] == Severity.INVALIDATES}
+    assert gravest == {"impossible_speed", "controls_failed", "agreement_none"}
+    assert (found["n_systems"], found["n_segments"]) == (3, 10)
+    # Control items tell who read also where a reader looks at outputs alone.
+    again = verdict.trust_of(campaign, Filters(traps="out"))
+    assert "controls_failed" in {reason["code"] for reason in again["reasons"]}
+    # Times of a foreign log that no hand can have taken are no times.
+    Judgment.objects.update(started_at="2026-03-02T08:00Z", submitted_at="2026-03-02T08:00Z")
+    Campaign.objects.update(origin=Campaign.Origin.IMPORTED)
+    kept.forget()
+    campaign.refresh_from_db()
+    again = verdict.trust_of(campaign, Filters())
+    assert "no_times" in {reason["code"] for reason in again["reasons"]}
+
+
+def test_careful_judgments_are_not_buried(db: None) -> None:
+    """Simulated readers of a known truth: nothing invalidates, and what is borne out is marked."""
+    campaign = make_rated()
+    found = verdict.trust_of(campaign, Filters())
+    assert found["verdict"] == Verdict.LIMITED
+    assert {r["code"] for r in found["reasons"]} == {"simulated", "few_systems", "few_segments"}
+    Annotator.objects.update(is_simulated=False)
+    assert "simulated" not in {r["code"] for r in verdict.trust_of(campaign, Filters())["reasons"]}
+
+
+def test_an_empty_campaign_and_published_scores(world: World, db: None) -> None:
+    assert verdict.trust_of(world.campaign, Filters())["verdict"] == Verdict.NOTHING
+    for output in world.campaign.systems.first().outputs.all():  # type: ignore[union-attr]
+        world.campaign.published_scores.create(output=output, value=1.0)
+    found = verdict.trust_of(world.campaign, Filters())
+    assert found["verdict"] == Verdict.LIMITED
+    assert found["reasons"][0]["code"] == "judgments_missing"
+
+
+def trusted(n_systems: int = 10, verdict: str = Verdict.NO_LIMITS) -> Document:
+    return document_of([]) | {"verdict": verdict, "n_systems": n_systems, "n_segments": 200}
+
+
+def compared(*ends: tuple[float | None, float | None], **said: object) -> Document:
+    metrics = [{"key": f"m{i}", "low": low, "high": high} for i, (low, high) in enumerate(ends)]
+    about = {"statistic": "tau-b", "statistic_label": "τ", "level": "Segment level", "chance": 0.0}
+    return about | {"metrics": metrics} | said
+
+
+RANKS = {"m0": 1, "m1": 2, "m2": 2}
+CLEAR = ((0.3, 0.5), (0.1, 0.2), (0.05, 0.2))
+
+
+def test_ranks_that_are_borne_out_are_shown() -> None:
+    found = marks.marking(trusted(), compared(*CLEAR), RANKS)
+    assert (found.ranks, found.best) == (RANKS, {"m0"})
+
+
+def test_the_limit_of_hybrids_asks_about_these_systems_however_few() -> None:
+    asked = compared(*CLEAR, statistic="limit", level="System level")
+    assert marks.marking(trusted(3), asked, RANKS).ranks == RANKS
+
+
+@pytest.mark.parametrize(
+    ("trust", "document", "ranks", "said"),
+    [
+        (None, compared(*CLEAR), RANKS, "before it is known"),
+        (trusted(verdict=Verdict.DO_NOT_USE), compared(*CLEAR), RANKS, "Do not use"),
+        (trusted(5), compared(*CLEAR, statistic="cells", level="System level"), RANKS, "5 systems"),
+        (trusted(), compared(*CLEAR, statistic="hybrids", is_of_draws=True), RANKS, "hybrids"),
+        (trusted(), compared(*CLEAR), dict.fromkeys(RANKS, 1), "Not distinguishable"),
+        (trusted(), compared((-0.1, 0.5), (-0.2, 0.2), (None, None)), RANKS, "from chance"),
+        (trusted(), compared(*[(0.3, 0.5)] * 3, chance=0.5), RANKS, "from chance"),
+        (trusted(), compared(*[(None, None)] * 3), RANKS, "no interval"),
+        (trusted(), compared((0.3, 0.5)), {"m0": 1}, "alone"),
+        (trusted(), None, {}, "come with the intervals"),
+    ],
+)
+def test_nothing_is_marked_that_is_not_borne_out(
+    trust: Document | None, document: Document | None, ranks: dict[str, int], said: str
+) -> None:
+    found = marks.marking(trust, document, ranks)
+    assert (dict(found.ranks), found.best) == ({}, frozenset())
+    assert said in found.sentence
+
+
+def test_a_metric_whose_interval_holds_zero_has_no_rank() -> None:
+    found = marks.marking(trusted(), compared((0.3, 0.5), (-0.1, 0.2), (-0.4, -0.2)), RANKS)
+    assert (found.ranks, found.best) == ({"m0": 1, "m2": 2}, {"m0"})
+    (reason,) = marks.uncertain(compared((0.3, 0.5), (-0.1, 0.2)))
+    assert reason.severity == Severity.NOTE
+    (reason,) = marks.uncertain(compared((-0.3, 0.5), (None, None)))
+    assert with_reasons(trusted(), [reason])["verdict"] == Verdict.LIMITED
+    assert marks.uncertain(compared(*CLEAR)) == []
+
+
+def ranked(mark: str, clusters: Sequence[int], **trust: Any) -> Document:
+    human = [
+        {"measure": "human", "system": f"s{i}", "rank": i + 1, "cluster": cluster, "first": 1,
+         "last": 2, "wins": 1, "mark": ""}
+        for i, cluster in enumerate(clusters)
+    ]  # fmt: skip
+    rows = [human[0] | {"measure": "chrf", "mark": mark}, human[1] | {"measure": "chrf"}]
+    return {
+        "human": human,
+        "columns": [{"rows": rows}],
+        "versus": "next",
+        "trust": trusted(**trust),
+    }
+
+
+def test_marks_of_systems() -> None:
+    shown = systems.marked(ranked("†", (1, 2)))
+    assert [row["is_best"] for row in shown["columns"][0]["rows"]] == [True, False]
+    shown = systems.marked(ranked("", (1, 1)))
+    assert not any(row["is_best"] for row in shown["columns"][0]["rows"])
+    assert {row["cluster"] for row in shown["human"]} == {None}
+    assert "not distinguishable" in shown["marks"]
+    bare = systems.marked(ranked("‡", (1, 2), verdict=Verdict.DO_NOT_USE))
+    for row in bare["rows"]:
+        assert (row["cluster"], row["rank"], row["mark"]) == (None, None, "")
+
+
+def test_a_study_has_the_verdict_of_its_worst_campaign() -> None:
+    fine = trusted() | {"campaign": "a", "name": "A"}
+    limits = Reason("few_systems", Severity.LIMITS, "3 systems.", "More.", "systems")
+    some = fine | document_of([limits])
+    found = worst_of([fine, some, some | {"campaign": "b", "name": "B"}])
+    assert found is not None
+    assert found["verdict"] == Verdict.LIMITED
+    assert [(r["scope"], r["campaign"]) for r in found["reasons"]] == [("A, B", "a")]
+    assert comments(found).splitlines()[1] == "% - Systems (limits): A, B: 3 systems."
+    assert worst_of([fine, None]) is None
+    bad = fine | {"verdict": Verdict.DO_NOT_USE}
+    found = worst_of([fine, bad])
+    assert found is not None
+    assert found["verdict"] == Verdict.DO_NOT_USE
+    assert "of 1 of 2 campaigns" in found["summary"]
+
+
+def test_pages_say_why_nothing_is_bold(world: World, as_researcher: Client) -> None:
+    address = f"/campaigns/{make_clicked().slug}"
+    page = as_researcher.get(f"{address}/correlations/").text
+    assert 'data-verdict="do-not-use"' in page
+    assert "Nothing is ranked or bold" in page
+    lines = as_researcher.get(f"{address}/correlations.csv").getvalue().decode().splitlines()
+    assert lines[0].startswith("campaign,")

@@ -1,0 +1,153 @@
+"""Imports point one way, and the web process stays light: proved in fresh interpreters."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ALL_OF_METAEVAL = (
+    "import importlib, pkgutil, metaeval\n"
+    "for module in pkgutil.walk_packages(metaeval.__path__, 'metaeval.'):\n"
+    "    importlib.import_module(module.name)\n"
+)
+BLOCK = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked!r}:
+            raise ImportError("blocked: " + name)
+sys.meta_path.insert(0, Block())
+"""
+
+
+def run_without(blocked: set[str], code: str) -> subprocess.CompletedProcess[str]:
+    script = BLOCK.format(blocked=blocked) + code
+    return subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_block_works() -> None:
+    assert "blocked: django" in run_without({"django"}, "import django").stderr
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        ALL_OF_METAEVAL,
+        "import metrics.base, metrics.registry",
+        "from metrics.registry import METRICS, load\n"
+        "lexical = [name for name, (info, _) in METRICS.items() if not info.checkpoint]\n"
+        "[load(name, source_language='de', target_language='en') for name in lexical]",
+    ],
+)
+def test_pure_parts_need_neither_django_nor_torch(code: str) -> None:
+    result = run_without({"django", "rest_framework", "celery", "torch", "transformers"}, code)
+    assert result.returncode == 0, result.stderr
+
+
+def test_metaeval_needs_nothing_of_ours() -> None:
+    ours = {"annotation", "metrics", "dashboards", "training", "config"}
+    result = run_without(ours, ALL_OF_METAEVAL)
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_web_process_never_imports_torch() -> None:
+    code = (
+        "import os; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings'\n"
+        "import django; django.setup()\n"
+        "from django.urls import get_resolver\n"
+        "get_resolver().url_patterns\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    result = run_without({"torch", "transformers", "comet"}, code)
+    assert result.returncode == 0, result.stderr
+
+
+# package -> the packages of ours that it may import
+ALLOWED = {
+    "config/work": {"config.work", "config.celery"},
+    "metaeval": {"metaeval"},
+    "training": {"training", "metrics", "annotation", "metaeval", "config.work"},
+    "annotation": {"annotation", "metaeval", "config.work"},
+    "metrics": {"metrics", "annotation", "metaeval", "config.work"},
+    "dashboards": {"dashboards", "training", "metrics", "annotation", "metaeval", "config.work"},
+}
+OURS = {"annotation", "metrics", "training", "dashboards", "metaeval", "config", "tests"}
+
+
+def imported_names(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+    return {name for name in names if name.split(".")[0] in OURS}
+
+
+@pytest.mark.parametrize("package", sorted(ALLOWED))
+def test_no_import_runs_backwards(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for name in imported_names(path)
+        if not any(name == good or name.startswith(f"{good}.") for good in ALLOWED[package])
+    ]
+    assert wrong == []
+
+
+STAGES = ["uploads", "campaigns", "judging", "quality"]
+
+
+def test_stages_import_only_earlier_stages() -> None:
+    """A stage may use what comes before it in the pipeline, never what comes after."""
+    wrong: list[str] = []
+    for number, stage in enumerate(STAGES):
+        paths = sorted((ROOT / "annotation" / stage).rglob("*.py"))
+        assert paths, stage
+        for path in paths:
+            wrong += [
+                f"{path.relative_to(ROOT)} imports {later}"
+                for later in STAGES[number + 1 :]
+                for name in imported_names(path)
+                if f"{name}.".startswith(f"annotation.{later}.")
+            ]
+    assert wrong == []
+
+
+# Each room of metaeval may use those before it, and the modules beside the rooms.
+ROOMS = [
+    "scores",
+    "files",
+    "correlation",
+    "significance",
+    "sensitivity",
+    "judgments",
+    "systems",
+    "replication",
+    "commands",
+]
+
+
+@pytest.mark.parametrize("number", range(len(ROOMS)), ids=ROOMS)
+def test_rooms_of_metaeval_import_only_earlier_rooms(number: int) -> None:
+    paths = sorted((ROOT / "metaeval" / ROOMS[number]).rglob("*.py"))
+    assert paths
+    later = tuple(f"metaeval.{room}." for room in ROOMS[number + 1 :])
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in paths
+        for name in imported_names(path)
+        if name == "metaeval" or any(f"{name}.".startswith(room) for room in later)
+    ]
+    assert wrong == []
+
+
+def test_what_stands_beside_the_rooms_of_metaeval_uses_none() -> None:
+    for module in ("arrays", "results", "resampling"):
+        names = imported_names(ROOT / "metaeval" / f"{module}.py")
+        assert not [name for name in names if name.split(".")[1] in ROOMS], module

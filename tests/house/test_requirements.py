@@ -1,0 +1,108 @@
+"""What is required is used, what is used is required, and the lock holds that and no more."""
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib.metadata import distribution, packages_distributions
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "requirements"
+WEB, WORKER, TEST, DEV, DEMO = (
+    FOLDER / f"{name}.txt" for name in ("web", "worker", "test", "dev", "demo-encoder")
+)
+CODE = ("annotation", "config", "dashboards", "metaeval", "metrics", "training")
+# Required, and imported by no module of ours: servers, drivers and brokers that are named in
+# settings, files of data, and what holds another package at a version.
+NOT_IMPORTED = {
+    "gunicorn",
+    "ipadic",
+    "mecab-python3",
+    "protobuf",
+    "pyarrow",
+    "pytorch-lightning",
+    "redis",
+    "sentencepiece",
+    "setuptools",
+    "tokenizers",
+    "torchmetrics",
+}
+full = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+
+
+def read(*paths: Path) -> Iterator[Requirement]:
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if re.match(r"[A-Za-z]", line):
+                yield Requirement(line.partition(" --")[0])
+
+
+def names(*paths: Path) -> set[str]:
+    return {canonicalize_name(each.name) for each in read(*paths)}
+
+
+def needed(requirements: list[Requirement]) -> set[str]:
+    """The requirements with all that they require in turn, as installed."""
+    found: set[tuple[str, frozenset[str]]] = set()
+    while requirements:
+        each = requirements.pop()
+        key = (canonicalize_name(each.name), frozenset(each.extras))
+        if key in found:
+            continue
+        found.add(key)
+        for text in distribution(each.name).requires or ():
+            other = Requirement(text)
+            extras = each.extras or {""}
+            if not other.marker or any(other.marker.evaluate({"extra": e}) for e in extras):
+                requirements.append(other)
+    return {name for name, _ in found}
+
+
+def imported(*tops: str) -> set[str]:
+    """Distributions that modules of ours import, wherever in the module."""
+    modules = set()
+    for top in tops:
+        for path in (ROOT / top).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    modules |= {alias.name.split(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    modules.add(node.module.split(".")[0])
+    found = packages_distributions()
+    return {canonicalize_name(found[module][0]) for module in modules if module in found}
+
+
+@full
+def test_the_lock_holds_what_is_needed_and_nothing_else() -> None:
+    wanted = needed(list(read(WEB, WORKER, TEST, DEV))) | names(DEMO)
+    assert names(FOLDER / "constraints.txt") == wanted
+
+
+@full
+def test_what_the_code_imports_is_required() -> None:
+    # Catalogs are made where one develops.
+    assert imported(*CODE) - names(WEB, WORKER) - {"babel"} == set()
+    assert imported("tests") - names(WEB, WORKER, TEST, DEV) - {"packaging"} == set()
+
+
+@full
+def test_what_is_required_is_imported() -> None:
+    assert names(WEB, WORKER) - imported(*CODE) == NOT_IMPORTED
+
+
+def test_every_pin_is_that_of_the_lock() -> None:
+    lock = {
+        canonicalize_name(each.name): each.specifier for each in read(FOLDER / "constraints.txt")
+    }
+    for each in read(WEB, WORKER, TEST, DEV, DEMO):
+        assert each.specifier == lock[canonicalize_name(each.name)], each.name
+
+
+def test_no_file_of_requirements_names_a_place() -> None:
+    for path in FOLDER.iterdir():
+        assert "://" not in path.read_text(encoding="utf-8"), path.name

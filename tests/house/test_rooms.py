@@ -1,0 +1,105 @@
+"""The house: folders one can survey, names that tell modules apart, a word on what a room holds.
+
+What breaks a rule today is listed here, and the lists may only become shorter.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OURS = ("annotation", "metrics", "training", "dashboards", "metaeval", "config", "benchmarks")
+MOST_MODULES = 15
+CROWDED = {"annotation/imports/judgments": 17, "benchmarks": 24}
+
+
+def packages(*tops: str) -> Iterator[Path]:
+    """Every folder of ours with Python modules; Django names those of migrations."""
+    for top in tops:
+        for folder in [ROOT / top, *sorted((ROOT / top).rglob("*"))]:
+            if folder.is_dir() and folder.name != "migrations" and any(folder.glob("*.py")):
+                yield folder
+
+
+def name_of(folder: Path) -> str:
+    return folder.relative_to(ROOT).as_posix()
+
+
+def modules(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*.py")} - {"__init__"}
+
+
+def test_no_folder_is_crowded() -> None:
+    counts = {name_of(folder): len(modules(folder)) for folder in packages(*OURS, "tests")}
+    allowed = dict.fromkeys(counts, MOST_MODULES) | CROWDED
+    assert {name: n for name, n in counts.items() if n > allowed[name]} == {}
+
+
+def test_every_package_says_what_its_files_have_in_common() -> None:
+    silent = []
+    for folder in packages(*OURS):
+        path = folder / "__init__.py"
+        if not path.exists() or not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))):
+            silent.append(name_of(folder))
+    assert [name for name in silent if not name.startswith(OTHERS)] == []
+
+
+# Being rebuilt.
+OTHERS = ("dashboards/panel",)
+
+# Rooms of one kind of code: they name their modules by what these are about, as other rooms do.
+KINDS = {
+    "api",
+    "charts",
+    "commands",
+    "exports",
+    "forms",
+    "models",
+    "papers",
+    "templatetags",
+    "views",
+}
+# What every room of its kind has under the same name: a page, a metric, a job, an importer.
+PARTS = {"document", "job", "options", "page", "scorer", "starting", "tables", "build", "read"}
+ALIKE = {
+    "annotation, annotation/imports: tasks",
+    "annotation/campaigns, annotation/quality: people",
+    "annotation/filters, annotation/monitor: report",
+    "annotation/filters, annotation/quality: report",
+    "annotation/imports, annotation/uploads: drafts",
+    "annotation/imports, annotation/uploads: store",
+    "annotation/imports/appraise, annotation/imports/judgments: spans",
+    "annotation/judging, annotation/monitor: answers",
+    "annotation/monitor, annotation/quality: report",
+    "dashboards/bundle, dashboards/pages: choice",
+    "dashboards/correlations, dashboards/layers: agreement",
+    "dashboards/correlations, dashboards/quality: agreement",
+    "dashboards/layers, dashboards/quality: agreement",
+    "dashboards/studies, dashboards/trust: systems",
+    "metrics/encoding, metrics/families: token_vectors",
+    "metrics/datasets, metrics/runs: waiting",
+    "metrics/families, metrics/imported: files",
+    "metrics/families, metrics/preferences: files",
+    "metrics/families, metrics/runs: slices",
+    "metrics/families/bertscore, metrics/families/mover: matching",
+    "metrics/families/mover, metrics/families/xbertscore: idf",
+    "metrics/imported, metrics/preferences: files",
+    "metrics/preferences, metrics/runs: scoring",
+}
+
+
+def alike(top: str) -> Iterator[str]:
+    """Modules of one name in a room and the one around it, or in two rooms side by side."""
+    rooms = [room for room in packages(top) if room.name not in KINDS]
+    for number, room in enumerate(rooms):
+        for other in rooms[number + 1 :]:
+            if other.parent in (room, room.parent):
+                shared = (modules(room) & modules(other)) - PARTS
+                yield from (f"{name_of(room)}, {name_of(other)}: {name}" for name in sorted(shared))
+
+
+@pytest.mark.parametrize("top", OURS)
+def test_modules_of_one_name_are_not_neighbours(top: str) -> None:
+    assert [found for found in alike(top) if found not in ALIKE] == []

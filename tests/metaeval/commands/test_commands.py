@@ -1,0 +1,288 @@
+"""``python -m metaeval`` over directories, cut files and its own help."""
+
+import argparse
+import json
+import re
+
+import numpy as np
+import pytest
+
+from metaeval.commands import main
+from metaeval.commands.entry import _parser
+from metaeval.files import (
+    EvalSet,
+    EvalSetScores,
+    FormatError,
+    evalset_system_scores,
+    read_darr,
+    read_evalset,
+    read_score_table,
+    write_evalset,
+)
+from metaeval.judgments.agreement import krippendorff_alpha
+from metaeval.results import ConstantInputWarning
+from tests.metaeval.published import numbers, pivot, table
+
+PAIR = "en-de"
+FOLDER = "wmt23-meta/en-de"
+# Shared data, README: system-level r against MQM over the 12 MT systems.
+PUBLISHED = {
+    "BLEU-refA": 0.917,
+    "chrF-refA": 0.866,
+    "COMET-refA": 0.990,
+    "CometKiwi-src": 0.946,
+    "XCOMET-Ensemble-refA": 0.980,
+    "GEMBA-MQM-src": 0.993,
+    "Random-sysname-src": 0.357,
+}
+
+
+def of_segments(name: str) -> EvalSetScores:
+    rows = table(f"{FOLDER}/segment-scores.tsv")
+    values, systems, segments = pivot(rows["system"], rows["seg"], numbers(rows[name]))
+    order = np.argsort(np.array(segments, dtype=int))
+    given = zip(systems, values[:, order], strict=True)
+    return EvalSetScores({system: row for system, row in given if not np.isnan(row).all()})
+
+
+def of_systems(name: str) -> EvalSetScores:
+    rows = table(f"{FOLDER}/system-scores.tsv")
+    given = zip(rows["system"], numbers(rows[name]), strict=True)
+    return EvalSetScores({system: np.array([x]) for system, x in given if not np.isnan(x)})
+
+
+def wmt23(*, without: tuple[tuple[str, str], ...] = ()) -> EvalSet:
+    """WMT23 en-de: MQM and metrics on both levels, but what is left out."""
+    documents = table(f"{FOLDER}/documents.tsv")
+    size = len(documents["seg"])
+    systems = of_segments("mqm").values
+    metrics = {(name, "seg"): of_segments(name) for name in PUBLISHED}
+    metrics |= {(name, "sys"): of_systems(name) for name in PUBLISHED}
+    human = {("mqm", "seg"): of_segments("mqm"), ("mqm", "sys"): of_systems("mqm")}
+    return EvalSet(
+        name="wmt23",
+        language_pair=PAIR,
+        sources=("source",) * size,
+        documents=tuple(zip(documents["domain"], documents["document"], strict=True)),
+        references={"refA": ("reference",) * size},
+        outputs=dict.fromkeys(systems, ("output",) * size),
+        human_scores={key: each for key, each in human.items() if key not in without},
+        metric_scores={key: each for key, each in metrics.items() if key not in without},
+    )
+
+
+@pytest.fixture
+def directory(tmp_path):
+    def write(**options: object) -> str:
+        write_evalset(wmt23(**options), tmp_path / "wmt23")
+        return str(tmp_path / "wmt23")
+
+    return write
+
+
+def run(capsys, *arguments: str) -> tuple[dict[str, dict[str, str]], str]:
+    """Return metric -> row, and what was said on the standard error."""
+    assert main([*arguments, "--human", "mqm", "--language-pair", PAIR, "--without", "refA"]) == 0
+    captured = capsys.readouterr()
+    head, *lines = [line.split("\t") for line in captured.out.splitlines()]
+    return {line[0]: dict(zip(head, line, strict=True)) for line in lines}, captured.err
+
+
+def test_system_level_correlations_of_a_directory_are_the_published_ones(directory, capsys):
+    folder = directory()
+    rows, said = run(capsys, "correlate", folder, "--grouping", "system-level")
+    assert {name: round(float(row["statistic"]), 3) for name, row in rows.items()} == PUBLISHED
+    assert {row["n"] for row in rows.values()} == {"12"}
+    assert {row["scores"] for row in rows.values()} == {"sys.score"}
+    assert "note: system scores: humans sys.score; metrics 7 sys.score" in said
+
+
+def test_means_of_segments_can_be_asked_for(directory, capsys):
+    rows, said = run(
+        capsys, "correlate", directory(), "--grouping", "system-level",
+        "--system-scores", "segments", "--metric", "BLEU-refA",
+    )  # fmt: skip
+    bleu, mqm = of_segments("BLEU-refA").values, of_segments("mqm").values
+    both = [(bleu[name][~np.isnan(mqm[name])].mean(), np.nanmean(mqm[name])) for name in bleu]
+    expected = np.corrcoef(np.array(both).T)[0, 1]
+    assert float(rows["BLEU-refA"]["statistic"]) == pytest.approx(expected, abs=1e-6)
+    assert rows["BLEU-refA"]["scores"] == "mean of segments"
+    assert "humans mean of segments" in said
+
+
+def test_a_metric_of_systems_only_is_there_and_one_of_segments_is_averaged(directory, capsys):
+    folder = directory(without=(("BLEU-refA", "seg"), ("GEMBA-MQM-src", "sys")))
+    rows, said = run(capsys, "correlate", folder, "--grouping", "system-level")
+    assert round(float(rows["BLEU-refA"]["statistic"]), 3) == PUBLISHED["BLEU-refA"]
+    assert rows["GEMBA-MQM-src"]["scores"] == "mean of segments"
+    assert "metrics 6 sys.score, 1 mean of segments" in said
+    rows, said = run(capsys, "correlate", folder, "--grouping", "item")
+    assert "BLEU-refA" not in rows
+    assert "note: left out, because they have system scores only: BLEU-refA" in said
+
+
+def test_humans_without_system_scores_are_averaged_and_metrics_over_the_same(directory):
+    folder = directory(without=(("mqm", "sys"), ("GEMBA-MQM-src", "sys")))
+    found = evalset_system_scores(read_evalset(folder, PAIR), "mqm")
+    assert (found.human_origin, found.origins["BLEU-refA"]) == ("mean of segments", "sys.score")
+    published = of_systems("mqm").values
+    for system, mean in zip(found.human.systems, found.human.values[:, 0], strict=True):
+        assert mean == pytest.approx(published[system][0], abs=1e-6)
+    metric = found.metrics["GEMBA-MQM-src"]
+    segments, judged = of_segments("GEMBA-MQM-src").values, of_segments("mqm").values
+    for system, mean in zip(metric.systems, metric.values[:, 0], strict=True):
+        expected = segments[system][~np.isnan(judged[system])].mean()
+        assert mean == pytest.approx(expected, abs=1e-12)
+
+
+def test_metrics_are_compared_over_the_same_system_scores(directory, capsys):
+    folder = directory()
+    options = ["--grouping", "system-level", "--resamples", "19", "--output", "json"]
+    arguments = ["compare", folder, "--human", "mqm", "--language-pair", PAIR, *options]
+    assert main([*arguments, "--without", "refA"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    found = dict(zip(document["metrics"], document["correlations"], strict=True))
+    assert {name: round(value, 3) for name, value in found.items()} == PUBLISHED
+    assert document["system_scores"] == {"": "sys.score"} | dict.fromkeys(PUBLISHED, "sys.score")
+
+
+def test_soft_pairwise_accuracy_is_made_of_segments(directory, capsys):
+    rows, said = run(
+        capsys, "correlate", directory(), "--correlation", "soft_pairwise_accuracy",
+        "--metric", "GEMBA-MQM-src",
+    )  # fmt: skip
+    assert float(rows["GEMBA-MQM-src"]["statistic"]) > 0.8
+    assert "system scores" not in said
+
+
+def test_a_constant_metric_has_neither_p_nor_rank(tmp_path, capsys):
+    path = tmp_path / "scores.tsv"
+    scores = np.random.default_rng(0).normal(size=(3, 12)).round(2)
+    rows = [
+        f"{'ABC'[i]}\t{j}\t{score}\t{score + (j % 3)}\t1"
+        for (i, j), score in np.ndenumerate(scores)
+    ]
+    path.write_text("\n".join(["system\tseg\th\tm\tflat", *rows]) + "\n")
+    assert main(["compare", str(path), "--human", "h", "--correlation", "acc_eq"]) == 0
+    captured = capsys.readouterr()
+    head, *lines = [line.split("\t") for line in captured.out.splitlines()]
+    found = {line[0]: dict(zip(head, line, strict=True)) for line in lines}
+    assert (found["flat"]["p"], found["flat"]["rank"]) == ("", "")
+    assert found["m"]["rank"] == "1"
+    assert "warning: The metric is the same for all that is compared" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("options", "is_told"),
+    [([], True), (["--swap", "inputs"], False), (["--grouping", "item"], False)],
+)
+def test_swapping_outputs_one_by_one_is_said_to_find_too_much(tmp_path, capsys, options, is_told):
+    path = tmp_path / "scores.tsv"
+    scores = np.random.default_rng(1).normal(size=(3, 10, 3)).round(2)
+    rows = [f"{'ABC'[i]}\t{j}\t" + "\t".join(map(str, scores[i, j])) for i, j in np.ndindex(3, 10)]
+    path.write_text("\n".join(["system\tseg\th\tm\tn", *rows]) + "\n")
+    assert main(["compare", str(path), "--human", "h", "--resamples", "19", *options]) == 0
+    assert ("PERM-BOTH swaps every output on its own" in capsys.readouterr().err) == is_told
+
+
+def test_unknown_human_scores_are_named(directory, capsys):
+    arguments = ["correlate", directory(), "--language-pair", PAIR, "--grouping", "system-level"]
+    assert main([*arguments, "--human", "esa"]) == 2
+    assert "no human scores 'esa'; there are mqm" in capsys.readouterr().err
+
+
+HEAD = "system\tseg\th\tm\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD + "A\t1\t5\t1\nA\t2\t5\n", "line 3: expected 4 fields, got 3: field m is not there"),
+        (HEAD + "A\t1\t5\t1\nA\n", "line 3: expected 4 fields, got 1: field seg is not there"),
+    ],
+)
+def test_a_row_that_was_cut_off_is_no_missing_score(tmp_path, capsys, text, message):
+    path = tmp_path / "scores.tsv"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=re.escape(message)):
+        read_score_table(path)
+    assert main(["correlate", str(path), "--human", "h"]) == 2
+    assert f"{path}, {message}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_empty_field_at_the_end_of_a_row_is_a_missing_score(tmp_path, end):
+    path = tmp_path / "scores.tsv"
+    rows = ["system\tseg\th\tm", "A\t1\t5\t1", "A\t2\t5\t", "A\t3\t\t", "A\t4\t1\t2\t"]
+    path.write_bytes((end.join(rows) + end).encode())
+    scores = read_score_table(path)
+    np.testing.assert_array_equal(scores["m"].values, [[1.0, np.nan, np.nan, 2.0]])
+    path.write_text("system\tseg\th\t\nA\t1\t5\nA\t2\t6\t\n")
+    assert read_score_table(path)["h"].values.tolist() == [[5.0, 6.0]]
+
+
+def judgments(tmp_path) -> tuple[str, np.ndarray]:
+    """Three annotators rate the outputs of two systems; returns the file and the ratings."""
+    rng = np.random.default_rng(4)
+    quality = rng.normal(50, 20, size=24)
+    ratings = (quality + rng.normal(0, 10, size=(3, 24))).round()
+    lines = [
+        f"{who}\t{'AB'[k % 2]}\t{k // 2}\t{score:g}"
+        for who, row in zip("xyz", ratings, strict=True)
+        for k, score in enumerate(row)
+    ]
+    path = tmp_path / "judgments.tsv"
+    path.write_text("\n".join(["annotator\tsystem\tsegment\tscore", *lines]) + "\n")
+    return str(path), ratings
+
+
+def test_the_table_of_human_says_what_the_document_does(tmp_path, capsys):
+    path, ratings = judgments(tmp_path)
+    z = (ratings - ratings.mean(axis=1, keepdims=True)) / ratings.std(axis=1, ddof=1, keepdims=True)
+    expected = krippendorff_alpha(z).statistic
+    assert main(["human", path]) == 0
+    *rows, alpha, rest = capsys.readouterr().out.splitlines()
+    assert sorted(row.split("\t")[0] for row in rows) == ["A", "B", "system"]
+    assert main(["human", path, "--output", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["alpha"]["statistic"] == pytest.approx(expected, rel=1e-9)
+    low, high, _ = document["alpha"]["interval"]
+    assert alpha.startswith(
+        f"# Krippendorff's alpha (interval): {expected:.6g} [{low:.6g}, {high:.6g}], 95%"
+    )
+    assert alpha.endswith("72 z-scores of 24 outputs with two or more")
+    assert rest.startswith("# one-vs-rest Pearson: 0.")
+
+
+def test_undefined_agreement_is_said_with_its_reason(tmp_path, capsys):
+    path = tmp_path / "judgments.tsv"
+    rows = [f"x\t{system}\t{k}\t{k + (system == 'B')}" for system in "AB" for k in range(5)]
+    path.write_text("\n".join(["annotator\tsystem\tsegment\tscore", *rows]) + "\n")
+    assert main(["human", str(path)]) == 0
+    remarks = [line for line in capsys.readouterr().out.splitlines() if line.startswith("#")]
+    assert "alpha (interval): undefined" in remarks[0]
+    assert remarks[2].startswith("# warning: ")
+
+
+def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    actions = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    return {name: each for action in actions for name, each in action.choices.items()}
+
+
+@pytest.mark.parametrize("name", subparsers(_parser()))
+def test_every_option_has_help(name):
+    silent = [
+        action.dest for action in subparsers(_parser())[name]._actions if not (action.help or "")
+    ]
+    assert silent == []
+    assert name in _parser().format_help()
+
+
+def test_relative_ranks_of_a_metric_that_ties_all_are_undefined(tmp_path):
+    path = tmp_path / "darr.csv"
+    path.write_text("LP SID BETTER WORSE\nde-en 1 A B\nde-en 2 B A\n")
+    ranks = read_darr(path)["de-en"]
+    da = tmp_path / "scores.tsv"
+    da.write_text("system\tseg\tm\nA\t1\t2\nB\t1\t2\nA\t2\t2\nB\t2\t2\n")
+    with pytest.warns(ConstantInputWarning):
+        assert np.isnan(ranks.kendall_like(read_score_table(da)["m"]).statistic)

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from metaeval import ScoreMatrix
+from metaeval.correlation.hybrids import hybrid_supersample
+from metaeval.results import ConstantInputWarning, MissingDataWarning
+from metaeval.scores import CorpusStatistics
+
+RNG = np.random.default_rng(6)
+NAMES = [f"S{i}" for i in range(4)], [str(j) for j in range(50)]
+HUMAN = ScoreMatrix(RNG.normal(size=(4, 50)), *NAMES)
+METRIC = HUMAN.with_values(0.6 * HUMAN.values + RNG.normal(size=(4, 50)))
+
+
+def ratio(sums):
+    return sums[:, 0] / sums[:, 1]
+
+
+def test_the_sample_tends_to_the_closed_form():
+    result = hybrid_supersample(HUMAN, {"m": METRIC}, n_hybrids=40_000, rng=1)
+    assert result.r[0] == pytest.approx(result.limit[0], abs=0.015)
+
+
+def test_small_enumeration_equals_the_limit():
+    human, metric = HUMAN.values[:2, :3], METRIC.values[:2, :3]
+    index = np.array(np.meshgrid(*[[0, 1]] * 3)).reshape(3, -1).T
+    sums = [values[index, np.arange(3)].mean(axis=1) for values in (human, metric)]
+    part = [ScoreMatrix(v, NAMES[0][:2], NAMES[1][:3]) for v in (human, metric)]
+    result = hybrid_supersample(part[0], {"m": part[1]}, n_hybrids=10, rng=1)
+    assert result.limit[0] == pytest.approx(np.corrcoef(*sums)[0, 1])
+
+
+def test_the_same_seed_repeats_and_one_draw_serves_all():
+    both = hybrid_supersample(HUMAN, {"a": METRIC, "b": METRIC}, n_hybrids=1500, rng=9)
+    alone = hybrid_supersample(HUMAN, {"a": METRIC}, n_hybrids=1500, rng=both.seed)
+    assert both.r == pytest.approx(alone.r[[0, 0]], abs=1e-12)
+    assert both.between[0, 1] == pytest.approx(1.0)
+
+
+def test_corpus_metrics_score_summed_counts():
+    counts = RNG.integers(1, 9, size=(4, 50, 2)).astype(float)
+    corpus = CorpusStatistics(counts, *NAMES, ratio)
+    constant = CorpusStatistics(np.ones((4, 50, 2)), *NAMES, ratio)
+    first = hybrid_supersample(HUMAN, {}, n_hybrids=300, rng=2, statistics={"c": corpus})
+    sums = [
+        hybrid_supersample(HUMAN, {"m": HUMAN.with_values(counts[..., k])}, n_hybrids=300, rng=2)
+        for k in (0, 1)
+    ]
+    expected = sums[0].metric_scores[0] / sums[1].metric_scores[0]
+    np.testing.assert_allclose(first.metric_scores[0], expected)
+    many = hybrid_supersample(HUMAN, {}, n_hybrids=40_000, rng=2, statistics={"c": corpus})
+    assert first.limit[0] == pytest.approx(many.r[0], abs=0.015)
+    with pytest.warns(ConstantInputWarning, match="score of c"):
+        flat = hybrid_supersample(HUMAN, {}, n_hybrids=300, rng=2, statistics={"c": constant})
+    assert np.isnan(flat.r[0])
+
+
+def test_missing_human_cells_are_never_drawn():
+    values = HUMAN.values.copy()
+    values[0, :] = np.nan
+    values[:, 3] = np.nan
+    with pytest.warns(MissingDataWarning, match="53 of 200 cells"):
+        result = hybrid_supersample(
+            ScoreMatrix(values, *NAMES), {"m": METRIC}, n_hybrids=500, rng=3
+        )
+    assert (result.n, result.cells) == (49, 147)
+    assert result.systems == ("S1", "S2", "S3")
+    assert np.isfinite(result.r).all()
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="at least one metric"):
+        hybrid_supersample(HUMAN, {}, rng=1)
+    stranger = ScoreMatrix([[1.0]], ["other"], ["0"])
+    with pytest.raises(ValueError, match="m: no system"):
+        hybrid_supersample(HUMAN, {"m": stranger}, rng=1)

@@ -1,0 +1,102 @@
+"""Counts over all pairs against every comparison, and of samples against scipy on the copies."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, rankdata, spearmanr
+
+from metaeval.correlation import Measure
+from metaeval.correlation.pair_counts import (
+    BIN,
+    codes_of,
+    mid_ranks,
+    signed_counts,
+    weighted_counts,
+    weighted_score,
+)
+from metaeval.significance.bootstrap_values import WIDE, weighted
+from metaeval.significance.permutation import mixtures
+from metaeval.significance.permutation.tests import permuted_differences
+from tests.metaeval.plain import panel_of
+
+N = 3 * WIDE
+SHAPES = {
+    "no ties": lambda values: values,
+    "some ties": lambda values: np.round(values, 1),
+    "a pile at the top": lambda values: np.minimum(np.round(values, 2), 0.3),
+    "two values": lambda values: (values > 0.0).astype(float),
+}
+
+
+def draw(shape: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(len(shape))
+    quality = rng.normal(size=N)
+    z = SHAPES[shape](quality + rng.normal(size=N))
+    x = np.round(quality + rng.normal(size=N), 2)
+    return z, x, rng.multinomial(N, np.full(N, 1 / N), size=5).astype(float)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("variant", ["b", "c"])
+def test_kendall(shape: str, variant: str) -> None:
+    z, x, w = draw(shape)
+    found = weighted(z, x, w, Measure("kendall", "none", variant))
+    for row, tau in zip(w.astype(int), found, strict=True):
+        copies = kendalltau(np.repeat(z, row), np.repeat(x, row), variant=variant)
+        assert tau == pytest.approx(copies.statistic, abs=1e-14)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_spearman(shape: str) -> None:
+    z, x, w = draw(shape)
+    found = weighted(z, x, w, Measure("spearman", "none"))
+    for row, rho in zip(w.astype(int), found, strict=True):
+        copies = spearmanr(np.repeat(z, row), np.repeat(x, row))
+        assert rho == pytest.approx(copies.statistic, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [2, BIN, BIN + 1, 5 * BIN])
+def test_the_score_counts_every_pair_once(size: int) -> None:
+    rng = np.random.default_rng(size)
+    z, x = rng.integers(size, size=(2, size))
+    z, x = codes_of(z), codes_of(x)
+    w = rng.integers(4, size=(3, size)).astype(float)
+    signs = np.sign(z[:, None] - z) * np.sign(x[:, None] - x)
+    expected = np.einsum("si,ij,sj->s", w, signs, w) / 2.0
+    assert weighted_score(z, x, w).tolist() == expected.tolist()
+
+
+def test_mid_ranks() -> None:
+    _, x, w = draw("no ties")
+    ranks = mid_ranks(codes_of(x), w)
+    for row, mine in zip(w.astype(int), ranks, strict=True):
+        expected = rankdata(np.repeat(x, row)) - 0.5
+        assert np.repeat(mine, row).tolist() == expected.tolist()
+
+
+def test_a_constant_side_has_no_correlation() -> None:
+    z, x, w = draw("no ties")
+    for name in ("kendall", "spearman"):
+        assert np.isnan(weighted(np.zeros(N), x, w, Measure(name, "none"))).all()
+        assert np.isnan(weighted(z, np.ones(N), w, Measure(name, "none"))).all()
+
+
+@given(st.integers(1, 40), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_counts_by_sorting_equal_all_comparisons(size, values, seed):
+    z, a, b = np.random.default_rng(seed).integers(0, values, (3, size))
+    z = z.astype(float)
+    shown = np.sign(a[:, None] - b[None, :])
+    gaps = z[:, None] - z[None, :]
+    np.testing.assert_array_equal(signed_counts(z, a, b), (np.sign(gaps) * shown).sum(axis=1))
+    np.testing.assert_allclose(weighted_counts(z, a, b), (gaps * shown).sum(axis=1))
+
+
+@pytest.mark.parametrize("correlation", ["kendall", "spearman"])
+@pytest.mark.parametrize("digits", [0, 8])
+def test_many_cells_give_the_same_permutations(correlation, digits, monkeypatch):
+    panel = panel_of(*np.random.default_rng(3).normal(size=(3, 4, 30)).round(digits))
+    every = permuted_differences(panel, Measure(correlation), "both", 40, 1, [(0, 1)])
+    monkeypatch.setattr(mixtures, "WIDE", 10)
+    sorting = permuted_differences(panel, Measure(correlation), "both", 40, 1, [(0, 1)])
+    np.testing.assert_allclose(sorting, every, atol=1e-12)

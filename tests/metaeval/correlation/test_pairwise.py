@@ -1,0 +1,93 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from metaeval import ScoreMatrix
+from metaeval.correlation import acc_eq, kendall_like, pairwise_accuracy, soft_pairwise_accuracy
+from metaeval.results import ConstantInputWarning, TooFewWarning
+
+SCORES = arrays(np.float64, (4, 3), elements=st.integers(0, 4).map(float))
+
+
+def matrix(values):
+    return ScoreMatrix(values, "ABCD", "stu")
+
+
+def plain_accuracy(human, metric, epsilon):
+    """The definition, pair by pair: mean over segments of the share of agreeing pairs."""
+    shares = []
+    for h, m in zip(human.T, metric.T, strict=True):
+        hits = [
+            (h[i] == h[j])
+            if abs(m[i] - m[j]) <= epsilon
+            else (np.sign(h[i] - h[j]) == np.sign(m[i] - m[j]))
+            for i, j in itertools.combinations(range(len(h)), 2)
+        ]
+        shares.append(np.mean(hits))
+    return np.mean(shares)
+
+
+@given(SCORES, SCORES)
+def test_calibration_finds_the_best_of_all_thresholds(human, metric):
+    if not (np.ptp(human, axis=0).any() and np.ptp(metric, axis=0).any()):
+        with pytest.warns(ConstantInputWarning):
+            assert np.isnan(acc_eq(matrix(human), matrix(metric)).statistic)
+        return
+    result = acc_eq(matrix(human), matrix(metric))
+    best = max(plain_accuracy(human, metric, epsilon) for epsilon in range(5))
+    assert result.statistic == pytest.approx(best)
+    again = acc_eq(matrix(human), matrix(metric), epsilon=result.epsilon)
+    assert again.statistic == pytest.approx(result.statistic)
+    assert result.tau == pytest.approx(2 * best - 1)
+
+
+@given(SCORES, SCORES)
+def test_kendall_like_equals_its_definition(human, metric):
+    concordant = total = 0
+    for h, m in zip(human.T, metric.T, strict=True):
+        for i, j in itertools.permutations(range(4), 2):
+            if h[i] - h[j] >= 2:
+                total, concordant = total + 1, concordant + (m[i] > m[j])
+    if not total:
+        with pytest.warns(TooFewWarning):
+            assert np.isnan(kendall_like(matrix(human), matrix(metric), threshold=2).statistic)
+        return
+    if not np.ptp(metric, axis=0).any():
+        with pytest.warns(ConstantInputWarning):
+            assert np.isnan(kendall_like(matrix(human), matrix(metric), threshold=2).statistic)
+        return
+    result = kendall_like(matrix(human), matrix(metric), threshold=2)
+    assert result.n == total
+    assert result.statistic == pytest.approx((2 * concordant - total) / total)
+
+
+def test_pairwise_accuracy_pools_language_pairs():
+    result = pairwise_accuracy(
+        {"en-de": [1, 2, 3], "en-zh": [1, 1]}, {"en-de": [1, 3, 2], "en-zh": [5, 5]}
+    )
+    assert (result.statistic, result.n) == (0.75, 4)
+
+
+def test_soft_accuracy_of_a_constant_metric_and_of_the_humans():
+    rng = np.random.default_rng(0)
+    names = [str(i) for i in range(5)], [str(j) for j in range(80)]
+    human = ScoreMatrix(rng.normal(size=(5, 80)), *names)
+    assert soft_pairwise_accuracy(human, human, rng=1).statistic == 1.0
+    with pytest.warns(ConstantInputWarning):
+        flat = soft_pairwise_accuracy(human, human.with_values(np.ones((5, 80))), rng=1)
+    assert (flat.metric_pvalues[np.triu_indices(5, 1)] == 1.0).all()
+    assert np.isnan(flat.statistic)
+
+
+def test_sign_flip_p_tends_to_the_exact_enumeration():
+    values = np.array([[5.0, 6, 7, 9], [4, 7, 5, 8.5]])
+    human = ScoreMatrix(values, "AB", "stuv")
+    gaps = values[0] - values[1]
+    signs = np.array(list(itertools.product([1, -1], repeat=4)))
+    exact = (signs @ gaps >= gaps.sum() - 1e-12).mean()
+    result = soft_pairwise_accuracy(human, human, n_resamples=20_000, rng=2)
+    assert result.human_pvalues[0, 1] == pytest.approx(exact, abs=0.015)

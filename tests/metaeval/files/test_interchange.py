@@ -1,0 +1,248 @@
+import json
+
+import numpy as np
+import pytest
+
+from metaeval.commands import main
+from metaeval.correlation import pearson
+from metaeval.files import (
+    EvalSet,
+    EvalSetScores,
+    FormatError,
+    read_da,
+    read_darr,
+    read_evalset,
+    read_mqm,
+    read_score_table,
+    write_evalset,
+    write_score_table,
+)
+from tests.metaeval.published import DATA, table
+
+RATING = json.dumps({"errors": [{"start": 0, "end": 1, "category": "x", "severity": "minor"}]})
+
+
+def small() -> EvalSet:
+    return EvalSet(
+        name="set",
+        language_pair="en-de",
+        sources=("a", "b\u2028c", "d"),
+        documents=(("news", "d1"), ("news", "d1"), ("chat", "d2")),
+        references={"refA": ("r", "s", "t")},
+        outputs={"Z.1-x": ("u", None, ""), "A": ("v", "w", "x")},
+        human_scores={
+            ("mqm", "seg"): EvalSetScores({"Z.1-x": np.array([-1.0, np.nan, 0.1])}),
+            ("mqm", "sys"): EvalSetScores({"A": np.array([2.0])}),
+            ("mqm", "doc"): EvalSetScores({"A": np.array([2.0, 3.0])}),
+            ("mqm", "domain"): EvalSetScores({"A": np.array([2.0, 3.0])}, ("news", "chat")),
+        },
+        metric_scores={
+            ("m-refA", "seg"): EvalSetScores(
+                {"Z.1-x": np.array([0.1, 1 / 3, 5.0]), "A": np.array([1.0, 2.0, 3.0])}
+            )
+        },
+        ratings={"mqm": {"A": ((RATING, "r1"), (None, None), (RATING, "r2"))}},
+        metadata={"A": ('{"k": 1}',)},
+    )
+
+
+def contents(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_written_set_reads_back_and_gives_the_same_bytes(tmp_path):
+    write_evalset(small(), tmp_path / "set")
+    again = read_evalset(tmp_path / "set", "en-de")
+    assert again.outputs["Z.1-x"] == ("u", None, "")
+    assert again.sources[1] == "b\u2028c"
+    assert again.ratings["mqm"]["A"][0] == (RATING, "r1")
+    assert list(again.metric_scores["m-refA", "seg"].values) == ["Z.1-x", "A"]
+    assert again.metrics()["m-refA"].values[0, 1] == 1 / 3
+    assert np.isnan(again.human("mqm").values[0, 1])
+    write_evalset(again, tmp_path / "two")
+    assert contents(tmp_path / "two") == contents(tmp_path / "set")
+
+
+def test_json_lines_stand_in_for_text(tmp_path):
+    write_evalset(small(), tmp_path)
+    (tmp_path / "sources" / "en-de.txt").unlink()
+    lines = [json.dumps({"source": text}) for text in "abd"]
+    (tmp_path / "sources" / "en-de.jsonl").write_text("\n".join(lines) + "\n")
+    assert read_evalset(tmp_path, "en-de").sources == ("a", "b", "d")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("human-scores/en-de.mqm.seg.score", "A\tx\n", r"line 1: field SCORE: expected a number"),
+        ("human-scores/en-de.mqm.seg.score", "A\t1\n", r"system A: 1 scores, expected 3"),
+        ("human-scores/en-de.mqm.seg.score", "B\t1\n" * 3, r"system 'B' has no file"),
+        ("metric-scores/en-de/m-refA.seg.score", "A\t1\nA\tNone\n", r"line 2: field SCORE"),
+        ("metric-scores/en-de/m-refA.score", "A\t1\n", r"NAME.LEVEL.score"),
+        ("system-outputs/en-de/A.txt", "v\n", r"1 lines for 3 segments"),
+        ("documents/en-de.docs", "n d\nn e\nn d\n", r"line 3: document d is not contiguous"),
+        ("human-scores/en-de.mqm.seg.rating", "A\t{}\n", r"line 1: field RATING"),
+    ],
+)
+def test_errors_name_file_line_and_field(tmp_path, file, text, message):
+    write_evalset(small(), tmp_path)
+    (tmp_path / file).write_text(text)
+    with pytest.raises(FormatError, match=message) as caught:
+        read_evalset(tmp_path, "en-de")
+    assert file.rsplit("/", 1)[1] in str(caught.value)
+
+
+def test_what_could_not_be_read_back_is_not_written(tmp_path):
+    whole = small()
+    for change in ({"outputs": {"a b": ("u", "v", "w")}}, {"references": {"ref-A": ("r",) * 3}}):
+        with pytest.raises(ValueError, match="may hold no"):
+            write_evalset(EvalSet(**{**vars(whole), **change}), tmp_path / "x")
+    with pytest.raises(ValueError, match="line break"):
+        write_evalset(EvalSet(**{**vars(whole), "sources": ("a\n", "b", "c")}), tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_all_7935_published_mqm_scores():
+    scores = read_mqm(DATA / "mqm-ted/zh-en/annotations.tsv")["mean"]
+    rows = table("mqm-ted/zh-en/seg-scores.tsv")
+    at = {name: i for i, name in enumerate(scores.systems)}
+    of = {name: j for j, name in enumerate(scores.segments)}
+    keys = zip(rows["system"], rows["seg_id"], strict=True)
+    found = [scores.values[at[system], of[segment]] for system, segment in keys]
+    assert len(found) == 7935
+    np.testing.assert_allclose(found, np.array(rows["published_mqm"], dtype=float), atol=1e-9)
+
+
+def test_published_correlations_from_a_score_table(tmp_path):
+    scores = read_score_table(DATA / "wmt23-meta/en-de/segment-scores.tsv")
+    systems = [name for name in scores["mqm"].systems if name != "refA"]
+    human = scores["mqm"].subset(systems=systems)
+    published = {"BLEU-refA": 0.192, "COMET-refA": 0.432, "XCOMET-Ensemble-refA": 0.695}
+    for name, r in published.items():
+        assert pearson(human, scores[name]).statistic == pytest.approx(r, abs=5e-4)
+    write_score_table(tmp_path / "t.tsv", {"mqm": human})
+    again = read_score_table(tmp_path / "t.tsv")["mqm"]
+    np.testing.assert_array_equal(again.values, human.values)
+
+
+def test_relative_ranks_and_da_files(tmp_path):
+    path = tmp_path / "darr.csv"
+    path.write_text("LP DATA SID BETTER WORSE\nde-en t 1 A B 30\nde-en t 2 B A 40\nen-de t 1 A B\n")
+    ranks = read_darr(path)
+    assert ranks["de-en"].differences.tolist() == [30.0, 40.0]
+    da = tmp_path / "da.csv"
+    da.write_text("LP DATA SID SYSTEM HUMAN\nde-en t 1 A+B 0.5\nde-en t 2 A -1\n")
+    scores = read_da(da)["de-en"]
+    assert (scores.systems, scores.values[1, 0]) == (("A", "B"), 0.5)
+    metric = scores.with_values([[2.0, 1.0], [1.0, 1.0]])
+    assert ranks["de-en"].kendall_like(metric).statistic == 0.0
+    path.write_text("LP SID BETTER WORSE\nde-en 1 A A\n")
+    with pytest.raises(FormatError, match="line 2: field WORSE"):
+        read_darr(path)
+
+
+def test_bad_tables_are_refused(tmp_path):
+    path = tmp_path / "t.tsv"
+    for text, message in [
+        ("system\tseg\tm\nA\t1\t1\nA\t1\t2\n", "line 3: system A, segment 1: twice"),
+        ("segment\tm\nA\t1\n", "line 1: no column system"),
+        ("system\tseg\tm\nA\t1\t1\t2\n", "line 2: expected 3 fields, got 4"),
+        ("system\tseg\tm\n\t1\t1\n", "line 2: field system: empty"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(FormatError, match=message):
+            read_score_table(path)
+    path.write_text("system\tseg\tm\nA\t1\tx\n")
+    with pytest.raises(FormatError, match="line 2: field m: expected a number, got 'x'"):
+        read_score_table(path, columns=["m"])
+    # What Python reads as a number and is none, and white space alone, which is no score.
+    for text in ("nan", "inf", "-1e999"):
+        path.write_text(f"system\tseg\tm\nA\t1\t2\nA\t2\t \nA\t3\t{text}\n")
+        with pytest.raises(FormatError, match=f"line 4: field m: expected a number, got '{text}'"):
+            read_score_table(path, columns=["m"])
+    path.write_text("system\tseg\tm\nA\t1\t2\nA\t2\t \nA\t3\t\n")
+    np.testing.assert_array_equal(
+        read_score_table(path, columns=["m"])["m"].values, [[2, np.nan, np.nan]]
+    )
+    path.write_text("system\tseg_id\trater\tcategory\tseverity\nA\t1\tr\tx\tHuge\n")
+    with pytest.raises(FormatError, match="line 2: field severity"):
+        read_mqm(path)
+
+
+def test_the_command_line_correlates_compares_and_ranks(tmp_path, capsys):
+    data = str(DATA / "wmt23-meta/en-de/segment-scores.tsv")
+    options = ["--human", "mqm", "--without", "refA", "--metric", "BLEU-refA", "--metric"]
+    assert main(["correlate", data, *options, "chrF-refA"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [rows[1][0], rows[1][1][:5]] == ["BLEU-refA", "0.192"]
+    arguments = ["compare", data, *options, "chrF-refA", "--output", "json", "--resamples", "99"]
+    assert main(arguments) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["metrics"] == ["BLEU-refA", "chrF-refA"]
+    assert document["ranks"] == [2, 1]
+    path = tmp_path / "judgments.tsv"
+    rows = ["annotator\tsystem\tsegment\tscore"]
+    rows += [f"{a}\t{s}\t{k}\t{10 * (s == 'B') + k}" for a in "xy" for s in "AB" for k in range(9)]
+    path.write_text("\n".join(rows) + "\n")
+    assert main(["human", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("B\t")
+
+
+def test_the_command_line_ranks_systems_as_published(capsys):
+    """WMT21: z from all items, means over outputs and their repeats."""
+    folder = "raw-crowd-da/wmt21-ru-en"
+    judgments = str(DATA / folder / "judgments.tsv")
+    assert main(["human", judgments, "--type", "SYSTEM", "--type", "REPEAT"]) == 0
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()[1:]
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    published = table(f"{folder}/published-system-scores.tsv")
+    assert [row[0] for row in rows] == published["system"]
+    assert [round(float(row[1]), 3) for row in rows] == [float(z) for z in published["z_mean"]]
+    assert [row[-1] for row in rows] == published["wins"]
+    assert main(["human", judgments]) == 0
+    assert "all types count: SYSTEM, REPEAT, REF, BAD_REF" in capsys.readouterr().err
+
+
+def test_scores_of_whole_systems_need_no_segments(capsys):
+    """Shared data, README: BLEU .917, XCOMET .980 against MQM over 12 MT systems."""
+    data = str(DATA / "wmt23-meta/en-de/system-scores.tsv")
+    assert main(["correlate", data, "--human", "mqm", "--without", "refA"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
+    found = {row[0]: (round(float(row[1]), 3), row[2]) for row in rows}
+    assert found["BLEU-refA"] == (0.917, "12")
+    assert found["XCOMET-Ensemble-refA"] == (0.980, "12")
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        (None, "correlate", "there is no such file"),
+        ("system\tseg\th\nA\t1\t5\n", "correlate", "no metric beside the human scores h"),
+        ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "line 2: field h: expected a number"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "two metrics or more"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --without B", "--without B: not there"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "--metric n: not there"),
+        (
+            "system\tseg\th\tm\nA\t1\t5\t1\nA\t2\t5\tx\n",
+            "correlate",
+            "Column m is left out: 1 of 2 fields are no numbers, such as 'x'",
+        ),
+    ],
+)
+def test_the_command_line_says_what_is_wrong_with_the_input(
+    tmp_path, capsys, text, arguments, message
+):
+    path = tmp_path / "scores.tsv"
+    if text is not None:
+        path.write_text(text)
+    command, *options = arguments.split()
+    assert main([command, str(path), "--human", "h", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_line_wants_the_language_pair_of_a_directory(tmp_path, capsys):
+    assert main(["correlate", str(tmp_path), "--human", "mqm"]) == 2
+    assert "a directory needs --language-pair" in capsys.readouterr().err
+    assert main(["human", str(tmp_path)]) == 2
+    assert f"{tmp_path}: Is a directory" in capsys.readouterr().err

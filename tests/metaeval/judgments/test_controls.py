@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from metaeval.judgments.controls import annotation_times, control_test, trap_levels
+from metaeval.results import ConstantInputWarning, MissingDataWarning, TooFewWarning
+from tests.metaeval.published import numbers, table
+
+RNG = np.random.default_rng(8)
+CONTROL, PARTNER = RNG.normal(40, 20, 12), RNG.normal(60, 20, 12)
+
+
+@pytest.mark.parametrize("alternative", ["less", "greater", "two-sided"])
+def test_equals_scipy(alternative):
+    t = control_test(CONTROL, PARTNER, alternative=alternative)
+    peer = stats.ttest_rel(CONTROL, PARTNER, alternative=alternative)
+    assert (t.statistic, t.pvalue) == pytest.approx((peer.statistic, peer.pvalue))
+    ranks = control_test(CONTROL, PARTNER, alternative=alternative, method="wilcoxon")
+    assert ranks.pvalue == pytest.approx(
+        stats.wilcoxon(CONTROL, PARTNER, alternative=alternative).pvalue
+    )
+    u = control_test(CONTROL, PARTNER[:7], alternative=alternative, method="mannwhitney")
+    peer_u = stats.mannwhitneyu(CONTROL, PARTNER[:7], alternative=alternative, method="asymptotic")
+    assert (u.statistic, u.pvalue) == pytest.approx((peer_u.statistic, peer_u.pvalue))
+
+
+def test_effect_sizes_have_the_sign_of_the_difference():
+    difference = CONTROL - PARTNER
+    t = control_test(CONTROL, PARTNER)
+    assert t.effect_size == pytest.approx(difference.mean() / difference.std(ddof=1))
+    ranks = stats.rankdata(np.abs(difference))
+    biserial = (ranks[difference > 0].sum() - ranks[difference < 0].sum()) / ranks.sum()
+    assert control_test(CONTROL, PARTNER, method="wilcoxon").effect_size == pytest.approx(biserial)
+    wins = (CONTROL[:, None] > PARTNER).mean() - (CONTROL[:, None] < PARTNER).mean()
+    assert control_test(CONTROL, PARTNER, method="mannwhitney").effect_size == pytest.approx(wins)
+
+
+def test_constant_differences_are_undefined_for_t_but_not_for_ranks():
+    with pytest.warns(ConstantInputWarning, match="All 3 differences equal -10"):
+        result = control_test([1, 2, 3], [11, 12, 13])
+    assert np.isnan(result.pvalue)
+    assert control_test([1, 2, 3], [11, 12, 13], method="wilcoxon").pvalue == pytest.approx(1 / 8)
+    with pytest.warns(ConstantInputWarning, match="No pair differs"):
+        control_test([1, 2], [1, 2], method="wilcoxon")
+
+
+def test_incomplete_pairs_are_counted():
+    with pytest.warns(MissingDataWarning, match="1 left out"):
+        result = control_test([1, np.nan, 3, 2], [4, 5, 9, 8])
+    assert (result.n, result.n_excluded) == (3, 1)
+    with pytest.warns(TooFewWarning, match="1 complete pairs"):
+        control_test([1], [2])
+    with pytest.warns(TooFewWarning, match="no score"):
+        control_test([], [2], method="mannwhitney")
+    with pytest.raises(ValueError, match="must have one length"):
+        control_test([1], [2, 3])
+
+
+def test_published_wmt21_quality_p_of_workers_on_this_pair_only():
+    """BAD_REF below the SYSTEM judgment of the same HIT, system and segment, paired t."""
+    judgments = table("raw-crowd-da/wmt21-ru-en/judgments.tsv")
+    workers = table("raw-crowd-da/wmt21-ru-en/workers.tsv")
+    rows = list(zip(*(judgments[c] for c in ("worker", "hit", "system", "sid")), strict=True))
+    raw, kinds = numbers(judgments["raw"]), judgments["type"]
+    intact = {key: raw[i] for i, key in enumerate(rows) if kinds[i] == "SYSTEM"}
+    pairs = {}
+    for i, key in enumerate(rows):
+        if kinds[i] == "BAD_REF" and key in intact:
+            pairs.setdefault(key[0], []).append((raw[i], intact[key]))
+    exact = 0
+    for name, p, n in zip(workers["worker"], workers["qc_p"], workers["qc_n_pairs"], strict=True):
+        bad, good = np.array(pairs[name]).T
+        if len(bad) == int(float(n)):
+            exact += control_test(bad, good).pvalue == pytest.approx(float(p), rel=1e-4, abs=1e-9)
+    assert exact == 40
+
+
+def test_graham_2015_workers_by_the_paired_test():
+    judgments = table("raw-crowd-da/graham2015/judgments.tsv")
+    items = table("raw-crowd-da/graham2015/items.tsv")
+    partner = {
+        (hit, position): paired
+        for hit, position, kind, paired in zip(
+            items["hit"], items["position"], items["type"], items["paired_position"], strict=True
+        )
+        if kind == "BAD_REF"
+    }
+    scores = {
+        key: float(score)
+        for *key, score in zip(
+            judgments["hit"],
+            judgments["worker"],
+            judgments["position"],
+            judgments["score"],
+            strict=True,
+        )
+        for key in [tuple(key)]
+    }
+
+    def p_of(worker: str) -> float:
+        pairs = [
+            (scores[hit, worker, bad], scores[hit, worker, good])
+            for (hit, bad), good in partner.items()
+            if (hit, worker, bad) in scores
+        ]
+        return control_test(*zip(*pairs, strict=True)).pvalue
+
+    assert round(p_of("W05"), 2) == 0.12
+    assert round(p_of("W12"), 2) == 0.26
+    assert round(p_of("W19"), 2) == 0.06
+    assert round(p_of("W30"), 2) == 0.28
+
+
+def test_published_appraise_quality_p():
+    """Appraise's dashboard value: unpaired U of BAD against TGT of the same base document."""
+    judgments = table("raw-crowd-da/appraise-esa-en-de/judgments.tsv")
+    annotators = table("raw-crowd-da/appraise-esa-en-de/annotators.tsv")
+    base = [name.split("#duplicate")[0] for name in judgments["base_document"]]
+    rows = list(
+        zip(
+            judgments["login"],
+            judgments["type"],
+            judgments["system"],
+            base,
+            numbers(judgments["score"]),
+            strict=True,
+        )
+    )
+    agreeing = []
+    for login, published in zip(
+        annotators["login"], annotators["published_quality_p"], strict=True
+    ):
+        own = [row for row in rows if row[0] == login]
+        documents = {document for _, kind, _, document, _ in own if kind == "BAD"}
+        bad = [score for _, kind, _, _, score in own if kind == "BAD"]
+        good = [s for _, kind, _, document, s in own if kind == "TGT" and document in documents]
+        p = control_test(bad, good, method="mannwhitney").pvalue
+        if p == pytest.approx(float(published), abs=1e-6):
+            agreeing.append(login)
+    assert len(agreeing) == 31
+    assert {"engdeu690a", "engdeu6921"}.isdisjoint(agreeing)
+
+
+def test_trap_levels_at_the_borders():
+    levels = trap_levels([0, 1, 20, 20.5, 100, np.nan])
+    assert (levels.zero, levels.low, levels.high, levels.n) == (1, 2, 2, 5)
+    assert dict(levels.reasons) == {"missing score": 1}
+    with pytest.raises(ValueError, match="between 0 and 100"):
+        trap_levels([-0.5])
+
+
+def test_annotation_times_name_both_readings_of_the_cut():
+    times = annotation_times([10, 600, 601, np.nan])
+    assert times.mean == pytest.approx(1211 / 3)
+    assert times.mean_dropped == times.mean_cut == 305.0
+    assert times.mean_clipped == pytest.approx(1210 / 3)
+    assert annotation_times([10, 601], cut="clip").mean_cut == 305.0
+    assert (times.n_above, times.n_excluded) == (1, 1)
+    with pytest.warns(TooFewWarning):
+        assert np.isnan(annotation_times([700]).mean_cut)
+    with pytest.raises(ValueError, match="negative"):
+        annotation_times([-1])

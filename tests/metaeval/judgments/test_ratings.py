@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from metaeval.judgments import annotator_severity
+from metaeval.judgments.agreement import icc, weighted_kappa
+from metaeval.results import ConstantInputWarning, TooFewWarning
+from metaeval.significance import compare_seeds
+from metaeval.significance.trainings import violation_ratio
+from metaeval.systems import length_deviation
+
+# Shrout and Fleiss (1979), table 2: four judges, six targets.
+SHROUT = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+
+
+@pytest.mark.parametrize(
+    ("form", "value"),
+    [("1", 0.17), ("A1", 0.29), ("C1", 0.71), ("1k", 0.44), ("Ak", 0.62), ("Ck", 0.91)],
+)
+def test_icc_of_shrout_and_fleiss(form, value):
+    result = icc(SHROUT, form=form)
+    assert result.statistic == pytest.approx(value, abs=0.005)
+    assert result.interval.low < result.statistic < result.interval.high
+
+
+def test_icc_intervals_as_published_with_the_psych_package():
+    intervals = {"1": (-0.133, 0.723), "A1": (0.019, 0.761), "C1": (0.342, 0.946)}
+    for form, (low, high) in intervals.items():
+        assert icc(SHROUT, form=form).interval[:2] == pytest.approx((low, high), abs=0.001)
+
+
+def test_icc_of_too_little_or_constant_ratings_is_undefined():
+    with pytest.warns(TooFewWarning):
+        assert np.isnan(icc([[1, 2], [np.nan, 3]]).statistic)
+    with pytest.warns(ConstantInputWarning):
+        assert np.isnan(icc(np.ones((2, 4))).statistic)
+
+
+@pytest.mark.parametrize(("weights", "power"), [("linear", 1), ("quadratic", 2)])
+def test_kappa_equals_its_definition_on_the_table_of_counts(weights, power):
+    x, y = np.random.default_rng(1).integers(0, 4, (2, 80))
+    observed = np.zeros((4, 4))
+    np.add.at(observed, (x, y), 1 / 80)
+    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0))
+    grid = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) ** power
+    value = 1 - (grid * observed).sum() / (grid * expected).sum()
+    assert weighted_kappa(x, y, weights=weights).statistic == pytest.approx(value)
+    assert weighted_kappa(x, x, weights=weights).statistic == 1.0
+
+
+def test_balanced_variances_equal_those_of_the_analysis_of_variance():
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=(6, 40)) + 2 * rng.normal(size=40) + 1.5 * rng.normal(size=6)[:, None]
+    annotators, items = np.indices(y.shape).reshape(2, -1).tolist()
+    result = annotator_severity(y.ravel(), annotators, items)
+    rows, columns = y.mean(axis=0), y.mean(axis=1)
+    residual = y - rows - columns[:, None] + y.mean()
+    error = (residual**2).sum() / (5 * 39)
+    assert result.residual_variance == pytest.approx(error, rel=1e-3)
+    assert result.item_variance == pytest.approx((6 * rows.var(ddof=1) - error) / 6, rel=1e-3)
+    expected = (40 * columns.var(ddof=1) - error) / 40
+    assert result.annotator_variance == pytest.approx(expected, rel=1e-2)
+
+
+def test_an_item_twice_with_one_annotator_is_not_shared():
+    with pytest.warns(TooFewWarning, match="two annotators who share items"):
+        annotator_severity([1, 2, 3, 5], "AABB", [1, 1, 2, 2])
+
+
+def test_severity_is_not_confused_with_easy_items():
+    rng = np.random.default_rng(3)
+    quality, severity = 20 * rng.normal(size=200), np.array([-8.0, 0.0, 8.0])
+    who = rng.integers(0, 3, 600)
+    # The severe annotator sees the best items more often.
+    order = np.argsort(quality)
+    what = np.where(who == 0, order[rng.integers(100, 200, 600)], rng.integers(0, 200, 600))
+    scores = 50 + quality[what] + severity[who] + 4 * rng.normal(size=600)
+    result = annotator_severity(scores, who.tolist(), what.tolist())
+    np.testing.assert_allclose(result.severity - result.severity.mean(), severity, atol=2.5)
+    plain = np.array([scores[who == k].mean() for k in range(3)])
+    assert plain[0] > plain[1]
+
+
+def test_seeds_exact_permutation_and_classical_tests():
+    x, y = np.random.default_rng(4).normal(size=(2, 8))
+    x += 0.5
+    result = compare_seeds(x, y, rng=1, n_resamples=100)
+    signs = 1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)
+    exact = np.mean(np.abs(signs @ (x - y)) >= abs((x - y).sum()) - 1e-12)
+    assert result.permutation == pytest.approx(exact)
+    assert result.t == pytest.approx(stats.ttest_rel(x, y).pvalue)
+    assert result.wilcoxon == pytest.approx(stats.wilcoxon(x, y).pvalue)
+    free = compare_seeds(x, y[:6], paired=False, rng=1, n_resamples=2000)
+    assert free.t == pytest.approx(stats.ttest_ind(x, y[:6], equal_var=False).pvalue)
+    assert free.permutation == pytest.approx(free.t, abs=0.1)
+
+
+def test_seeds_signed_ranks_are_exact_where_differences_tie():
+    steps = np.array([1, 1, -1, 2, 2, 3, -2, 3, 1, 2, 4, -1, 5, 3], dtype=float)
+    ranks = stats.rankdata(np.abs(steps))
+    signs = (np.arange(2 ** len(steps))[:, None] >> np.arange(len(steps))) & 1
+    sums, observed = signs @ ranks, ranks[steps > 0].sum()
+    exact = min(1.0, 2 * min((sums >= observed).mean(), (sums <= observed).mean()))
+    assert compare_seeds(steps, np.zeros(14), rng=1).wilcoxon == pytest.approx(exact, rel=1e-12)
+
+
+def test_stochastic_order_is_zero_where_one_dominates_and_symmetric():
+    x = np.random.default_rng(5).normal(size=7)
+    assert violation_ratio(x + 1, x) == 0.0
+    assert violation_ratio(x, x) == 0.5
+    y = np.random.default_rng(6).normal(size=5)
+    assert violation_ratio(x, y) + violation_ratio(y, x) == pytest.approx(1.0)
+    with pytest.warns(TooFewWarning, match="no exact p below"):
+        compare_seeds(x[:4], y[:4], n_resamples=50, rng=1)
+
+
+def test_length_deviation():
+    result = length_deviation([4, 6, 3, np.nan], [4.4, 4.5, 0, 3], rounding="nearest")
+    assert (result.n, result.n_excluded) == (2, 2)
+    assert result.deviations.tolist() == [0.0, pytest.approx(0.2)]
+    with pytest.raises(ValueError, match="no negative length"):
+        length_deviation([-1], [2])

@@ -1,0 +1,110 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from metaeval.judgments import z_scores
+from metaeval.results import ConstantInputWarning, SingleJudgmentWarning, TooFewWarning
+from tests.metaeval.published import numbers, table
+
+
+def test_published_wmt21_worker_means_sds_and_z():
+    judgments = table("raw-crowd-da/wmt21-ru-en/judgments.tsv")
+    workers = table("raw-crowd-da/wmt21-ru-en/workers.tsv")
+    result = z_scores(numbers(judgments["raw"]), judgments["worker"])
+    order = [result.annotators.index(name) for name in workers["worker"]]
+    assert len(order) == 96
+    np.testing.assert_allclose(result.means[order], numbers(workers["mean_raw"]), rtol=1e-6)
+    np.testing.assert_allclose(result.sds[order], numbers(workers["sd_raw"]), rtol=1e-6)
+    np.testing.assert_allclose(result.z, numbers(judgments["z"]), atol=1e-5)
+
+
+def test_published_mlqe_z_scores_use_the_population_sd():
+    judgments = table("da-annotators/en-zh/judgments.tsv")
+    annotators = table("da-annotators/en-zh/annotators.tsv")
+    here = {
+        name
+        for name, scope in zip(annotators["annotator"], annotators["param_scope"], strict=True)
+        if scope == "this file"
+    }
+    known = np.array([name in here for name in judgments["annotator"]])
+    result = z_scores(numbers(judgments["raw"]), judgments["annotator"], ddof=0)
+    assert known.sum() == 3000
+    np.testing.assert_allclose(result.z[known], numbers(judgments["z"])[known], atol=1e-6)
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_equals_scipy_per_annotator(ddof):
+    rng = np.random.default_rng(3)
+    scores, annotators = rng.integers(0, 101, 90).astype(float), np.repeat(["B", "A", "C"], 30)
+    result = z_scores(scores, annotators, ddof=ddof)
+    for name in "ABC":
+        own = annotators == name
+        np.testing.assert_allclose(result.z[own], stats.zscore(scores[own], ddof=ddof))
+
+
+def test_pool_decides_what_enters_the_mean_but_all_get_a_z():
+    result = z_scores([10, 20, 30, 0], ["A"] * 4, pool=[True, True, True, False])
+    assert result.means.tolist() == [20.0]
+    assert result.z.tolist() == [-1.0, 0.0, 1.0, -2.0]
+    assert result.counts.tolist() == [3]
+
+
+def test_constant_annotator_is_nan_or_zero_and_always_named():
+    scores, annotators = [0.1] * 3 + [1, 2], ["K"] * 3 + ["A"] * 2
+    with pytest.warns(ConstantInputWarning, match="Annotator K gave the same score 3 times"):
+        result = z_scores(scores, annotators)
+    assert np.isnan(result.z[:3]).all()
+    assert dict(result.reasons) == {"annotator without spread": 3}
+    with pytest.warns(ConstantInputWarning):
+        assert z_scores(scores, annotators, constant="zero").z[:3].tolist() == [0.0] * 3
+
+
+def test_single_and_absent_judgments_are_warned_of():
+    with pytest.warns(SingleJudgmentWarning, match="Annotator B"):
+        result = z_scores([1, 2, 3], ["A", "A", "B"])
+    assert np.isnan(result.z[2])
+    with pytest.warns(TooFewWarning, match="Annotator B has no judgment in the pool"):
+        z_scores([1, 2, 3], ["A", "A", "B"], pool=[True, True, False])
+
+
+def test_missing_scores_stay_missing():
+    result = z_scores([1, np.nan, 3], ["A"] * 3)
+    assert np.isnan(result.z[1])
+    assert (result.n, result.n_excluded) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"ddof": 2}, "ddof"),
+        ({"pool": [1, 0]}, "pool: expected booleans"),
+        ({"pool": [True]}, "pool: expected shape"),
+        ({"constant": "drop"}, "constant"),
+    ],
+)
+def test_bad_arguments_are_refused(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        z_scores([1, 2], ["A", "A"], **keywords)
+    with pytest.raises(ValueError, match="1 labels for 2 scores"):
+        z_scores([1, 2], ["A"])
+
+
+@given(
+    st.lists(st.integers(0, 100), min_size=3, max_size=30),
+    st.floats(0.1, 10),
+    st.floats(-50, 50),
+)
+def test_affine_maps_of_an_annotator_change_nothing(scores, scale, shift):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        raw = z_scores(scores, ["A"] * len(scores)).z
+        moved = z_scores(np.array(scores) * scale + shift, ["A"] * len(scores)).z
+    if len(set(scores)) > 1:
+        np.testing.assert_allclose(raw, moved, atol=1e-8)
+        assert abs(raw.mean()) < 1e-9
+    else:
+        assert np.isnan(raw).all()

@@ -1,0 +1,128 @@
+"""Files of a bundle without a database: which judgments filters choose, questions to a table."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from metaeval.commands import main, run_command
+from metaeval.replication import read_judgments
+from metaeval.replication.judgments import Chosen
+
+# annotator, kind, system, segment, score, is_target, seconds, submitted_at, item, partner, output
+LINES = """\
+A01	target	s1	1	50	1	10	2026-03-01T00:00:00+00:00	1		1
+A01	trap	s1	2	5	0	20	2026-03-01T23:59:59.999999+00:00	2
+A01	target	s2	2	60	1	30	2026-03-02T01:00:00+02:00	3		3
+A02	target	s1	1	70	1			1		1
+A02	gold	s2	3	80	0	40	2026-03-03T12:00:00+00:00	4
+A03	target	s2	3	90	1	50	2026-03-04T00:00:00+00:00	5		5
+"""
+HEAD = "annotator kind system segment score is_target seconds submitted_at item partner output"
+SEGMENTS = "segment\tdocument\n1\tclinic\n2\tmarket\n3\tclinic\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    # An editor may strip blanks at the end of a line; the bundle has all its tabs.
+    lines = [line + "\t" * (10 - line.count("\t")) + "\n" for line in LINES.splitlines()]
+    (tmp_path / "judgments.tsv").write_text("\t".join(HEAD.split()) + "\n" + "".join(lines))
+    (tmp_path / "annotators.tsv").write_text("annotator\tis_excluded\nA01\t0\nA02\t0\nA03\t0\n")
+    (tmp_path / "segments.tsv").write_text(SEGMENTS)
+    (tmp_path / "scores.tsv").write_text(
+        "system\tsegment\thuman\tup\tdown\n"
+        "a\t1\t0.1\t1\t9\na\t2\t0.5\t4\t3\na\t3\t0.9\t8\t1\n"
+        "b\t1\t0.3\t2\t5\nb\t2\t0.2\t3\t6\nb\t3\t0.8\t7\t2\n"
+    )
+    (tmp_path / "metrics.tsv").write_text("metric\tlabel\nup\tUp\ndown\tDown\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("chosen", "scores"),
+    [
+        ({}, [50, 5, 60, 70, 80, 90]),
+        ({"without": ["A01"]}, [70, 80, 90]),
+        ({"has_controls": False}, [50, 60, 70, 90]),
+        ({"documents": ["market"]}, [5, 60]),
+        # Days are in UTC and both included; who has no times belongs to none.
+        ({"since": "2026-03-01", "until": "2026-03-01"}, [50, 5, 60]),
+        ({"since": "2026-03-02"}, [80, 90]),
+        ({"until": "2026-03-03"}, [50, 5, 60, 80]),
+        ({"min_seconds": 20}, [5, 60, 80, 90]),
+        ({"min_seconds": 0}, [50, 5, 60, 80, 90]),
+        ({"max_seconds": 30, "without": ["A02"], "has_controls": False}, [50, 60]),
+    ],
+)
+def test_filters_choose_judgments(
+    folder: Path, chosen: dict[str, object], scores: list[float]
+) -> None:
+    options = Chosen(segments=folder / "segments.tsv", **chosen)
+    found = read_judgments(folder / "judgments.tsv", folder / "annotators.tsv", options)
+    assert found.score.tolist() == scores
+
+
+@pytest.mark.parametrize(
+    ("chosen", "scores"),
+    [
+        ({"since": "2026-03-02"}, [33, 80, 90]),
+        ({"until": "2026-03-01"}, [50, 5, 60]),
+        ({"min_seconds": 40}, [80, 90]),
+    ],
+)
+def test_a_day_needs_the_end_alone(
+    folder: Path, chosen: dict[str, object], scores: list[float]
+) -> None:
+    path = folder / "judgments.tsv"
+    timed = "A02\ttarget\ts1\t1\t33\t1\t\t2026-03-02T09:00:00+00:00\t1\t\t1\n"
+    path.write_text(path.read_text().replace("A02\tgold", timed + "A02\tgold"))
+    found = read_judgments(path, folder / "annotators.tsv", Chosen(**chosen))
+    assert found.score.tolist() == scores
+
+
+def test_a_question_to_a_table(folder: Path) -> None:
+    words = ["question", "scores.tsv", "--human", "human", "--lower", "down", "--metrics"]
+    asked = [*words, "metrics.tsv", "--statistic", "pearson", "--correction", "none"]
+    asked += ["--test", "perm"]
+    found = run_command(asked, folder)
+    human, up = [0.1, 0.5, 0.9, 0.3, 0.2, 0.8], [1, 4, 8, 2, 3, 7]
+    down = [-9, -3, -1, -5, -6, -2]
+    values = {row["metric"]: row["value"] for row in found["metrics"]}
+    assert values["up"] == pytest.approx(stats.pearsonr(human, up).statistic)
+    assert values["down"] == pytest.approx(stats.pearsonr(human, down).statistic)
+    assert [row["metric"] for row in found["metrics"]] == ["up", "down"]
+    first = found["pairs"][0]
+    assert first["difference"] == pytest.approx(values["up"] - values["down"])
+    # All 2^6 swaps of six cells at most: p cannot be below 1/64.
+    assert 1 / 64 <= first["p"] < 0.5
+    only = run_command([*asked, "--shown", "down"], folder)
+    assert [row["metric"] for row in only["metrics"]] == ["down"]
+    expected = found["metrics"][1] | {"rank": 1}
+    assert {name: only["metrics"][0][name] for name in ("metric", "value", "rank")} == {
+        name: expected[name] for name in ("metric", "value", "rank")
+    }
+    # Three segments of two systems have no interval.
+    assert np.isnan([expected["low"], expected["high"]]).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--statistic", "pearson", "--shown", "none"], "no metric none; found up, down"),
+        (["--statistic", "hybrids", "--grouping", "item"], "grouping of hybrids must be one of"),
+    ],
+)
+def test_questions_that_do_not_fit(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert main(["question", str(folder / "scores.tsv"), "--human", "human", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_documents_need_the_file_of_segments(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = [str(folder / "judgments.tsv"), "--annotators", str(folder / "annotators.tsv")]
+    assert main(["human-scores", *people, "--document", "clinic"]) == 2
+    assert "--segments" in capsys.readouterr().err

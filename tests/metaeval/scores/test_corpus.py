@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU, CHRF
+
+from metaeval.scores import CorpusStatistics, bleu_score, bleu_star_score, chrf_score
+
+HYPOTHESES = ["the cat sat on a mat today", "dogs bark", "he went home early on Friday night"]
+REFERENCES = ["the cat sat on the mat", "a dog barks loudly", "he went home early on Friday"]
+
+
+@pytest.mark.parametrize("segments", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
+def test_scores_of_summed_counts_equal_sacrebleu(segments):
+    out, ref = [HYPOTHESES[i] for i in segments], [[REFERENCES[i] for i in segments]]
+    for metric, score in ((BLEU(), bleu_score), (CHRF(), chrf_score)):
+        counts = np.array(metric._extract_corpus_statistics(out, ref), dtype=float)
+        peer = metric.corpus_score(out, ref)
+        assert score(counts.sum(axis=0)[None])[0] == pytest.approx(peer.score)
+        if score is bleu_score and peer.score:
+            star = bleu_star_score(counts.sum(axis=0)[None])[0]
+            assert star == pytest.approx(peer.score / peer.bp)
+
+
+def test_statistics_refuse_a_plain_matrix():
+    with pytest.raises(ValueError, match="systems x segments x k"):
+        CorpusStatistics([[1, 2]], "A", "st", bleu_score)

@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from metaeval.correlation import pearson
+from metaeval.results import IdenticalInputWarning, TooFewWarning
+from metaeval.significance import williams_test, zou_interval
+from tests.metaeval.published import numbers, pivot, table
+
+
+def test_all_114_published_wmt15_correlations():
+    scores, published = table("wmt15/scores.tsv"), table("wmt15/metric-correlations.tsv")
+    value, human = numbers(scores["score"]), numbers(scores["human"])
+    keys = list(zip(scores["lp"], scores["metric"], strict=True))
+    wanted = zip(published["lp"], published["metric"], published["published_r"], strict=True)
+    checked = 0
+    for lp, metric, r in wanted:
+        own = [i for i, key in enumerate(keys) if key == (lp, metric)]
+        assert abs(pearson(value[own], human[own]).statistic) == pytest.approx(float(r), abs=1e-12)
+        checked += 1
+    assert checked == 114
+
+
+def test_all_253_published_zou_intervals():
+    scores, published = table("wmt15/scores.tsv"), table("wmt15/diff-ci.cs-en.tsv")
+    rows = [i for i, lp in enumerate(scores["lp"]) if lp == "cs-en"]
+    pick = lambda name: [scores[name][i] for i in rows]  # noqa: E731
+    values, metrics, _ = pivot(pick("metric"), pick("system"), numbers(pick("score")))
+    humans, _, _ = pivot(pick("metric"), pick("system"), numbers(pick("human")))
+    r = np.abs(np.corrcoef(np.vstack([humans[0], values])))
+    at = {name: i + 1 for i, name in enumerate(metrics)}
+    columns = ("metric_higher", "metric_lower", "ci_low", "ci_high")
+    pairs = list(zip(*(published[name] for name in columns), strict=True))
+    assert len(pairs) == 253
+    for better, worse, low, high in pairs:
+        a, b = at[better], at[worse]
+        interval = zou_interval(r[0, a], r[0, b], r[a, b], humans.shape[1]).interval
+        assert interval.low == pytest.approx(float(low), abs=6e-4)
+        assert interval.high == pytest.approx(float(high), abs=6e-4)
+
+
+def test_williams_keeps_the_direction():
+    better = williams_test(0.9, 0.8, 0.85, 20)
+    worse = williams_test(0.8, 0.9, 0.85, 20)
+    assert better.statistic == -worse.statistic
+    assert better.pvalue == pytest.approx(1 - worse.pvalue)
+    assert williams_test(0.8, 0.9, 0.85, 20, alternative="less").pvalue == better.pvalue
+    both = williams_test(0.9, 0.8, 0.85, 20, alternative="two-sided")
+    assert both.pvalue == pytest.approx(2 * stats.t.sf(abs(both.statistic), 17))
+
+
+def test_degenerate_input():
+    with pytest.warns(IdenticalInputWarning):
+        assert np.isnan(williams_test(0.9, 0.9, 1.0, 20).pvalue)
+    with pytest.warns(TooFewWarning):
+        williams_test(0.9, 0.8, 0.7, 3)
+    with pytest.warns(TooFewWarning):
+        zou_interval(0.9, 0.8, 0.7, 3)
+    with pytest.raises(ValueError, match="r23"):
+        williams_test(0.9, 0.8, 1.7, 30)
+
+
+def test_williams_equals_the_psych_packages_example():
+    """r.test(n = 103, r12 = .4, r13 = .5, r23 = .1) prints t -0.89, p 0.37."""
+    result = williams_test(0.4, 0.5, 0.1, 103, alternative="two-sided")
+    assert (round(result.statistic, 2), round(result.pvalue, 2)) == (-0.89, 0.37)
+
+
+@pytest.mark.parametrize("compare", [williams_test, zou_interval])
+@pytest.mark.parametrize(
+    "r", [(0.9, -0.9, 0.9), (0.9, 0.8, 1.0), (0.0, 1.0, 0.1), (-1.0, 1.0, 1.0)]
+)
+def test_correlations_that_no_three_variables_have_are_refused(compare, r):
+    matrix = np.array([[1, r[0], r[1]], [r[0], 1, r[2]], [r[1], r[2], 1]])
+    assert np.linalg.eigvalsh(matrix).min() < -1e-3
+    with pytest.raises(ValueError, match=r"r12, r13, r23: no three variables correlate at"):
+        compare(*r, 20)
+
+
+def test_the_message_says_which_correlation_between_the_metrics_is_possible():
+    with pytest.raises(ValueError, match=r"r23 lies between -1.0000 and -0.6200"):
+        williams_test(0.9, -0.9, 0.9, 20)
+    assert zou_interval(0.9, -0.9, -0.62, 20).statistic == pytest.approx(1.8)
+
+
+@pytest.mark.parametrize("n", [4, 5, 10])
+def test_a_difference_of_two_correlations_lies_within_two(n):
+    """Correlations of data, and the same rounded to three decimals."""
+    rng = np.random.default_rng(n)
+    for _ in range(200):
+        data = rng.normal(size=(3, n)) + rng.normal(size=n) * rng.normal(scale=3, size=(3, 1))
+        r = np.corrcoef(data)
+        for digits in (16, 3):
+            rs = [float(r[i].round(digits)) for i in ((0, 1), (0, 2), (1, 2))]
+            low, high = zou_interval(*rs, n).interval[:2]
+            if max(map(abs, rs[:2])) < 1.0:
+                assert -2.0 <= low <= rs[0] - rs[1] <= high <= 2.0

@@ -1,0 +1,246 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metaeval.correlation import Measure, acc_eq, kendall
+from metaeval.correlation.measure import CORRELATIONS
+from metaeval.results import ConstantInputWarning, IdenticalInputWarning, MissingDataWarning
+from metaeval.significance import boot_interval, compare_metrics, perm_test, rank_clusters
+from metaeval.significance.bootstrap import _counts
+from metaeval.significance.bootstrap_values import samples
+from metaeval.significance.permutation import masks as swap_masks
+from metaeval.significance.permutation.tests import permutation_pvalue, permuted_differences
+from tests.metaeval.plain import matrix, panel_of, permuted, resampled
+
+RNG = np.random.default_rng(7)
+CASES = [
+    Measure(name, grouping, variant, threshold=0.5)
+    for name in CORRELATIONS
+    for grouping in ("none", "item", "system", "system-level")
+    for variant in ("bc" if name == "kendall" else "b")
+    if (grouping == "system-level") == (name in CORRELATIONS[5:]) or name in CORRELATIONS[:3]
+]
+
+
+def scores(kind: str, shape=(5, 12)):
+    """Human scores and two metrics: continuous, tied, or with cells missing."""
+    values = np.random.default_rng(3).normal(size=(3, *shape))
+    if kind == "ties":
+        values = values.round()
+        values[1] = np.abs(values[1])
+    if kind == "gaps":
+        values[0][np.random.default_rng(4).random(shape) < 0.2] = np.nan
+    return panel_of(*values)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "ties", "gaps"])
+@pytest.mark.parametrize("measure", CASES, ids=lambda measure: measure.label)
+def test_every_permutation_equals_the_plain_loop(measure, kind):
+    if kind == "ties" and (measure.grouping == "system-level" or measure.correlation == "acc_eq"):
+        kind = "continuous"
+    panel = scores(kind)
+    for swap, n in product(("both", "xor", "inputs", "systems"), (20, 70)):
+        fast = permuted_differences(panel, measure, swap, n, 5, [(0, 1)])[0]
+        np.testing.assert_allclose(fast, permuted(panel, measure, swap, n, 5), atol=2e-6)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "ties", "gaps"])
+@pytest.mark.parametrize("measure", CASES, ids=lambda measure: measure.label)
+def test_every_bootstrap_sample_equals_copied_rows_and_columns(measure, kind):
+    panel = scores(kind, (5, 9))
+    for resample in ("both", "inputs", "systems"):
+        rows, columns = _counts(5, (0, 0, 25), panel.valid.shape, resample)
+        fast = samples(panel, 0, measure, rows, columns, 0)
+        plain = resampled(panel, measure, rows, columns)
+        np.testing.assert_allclose(fast, plain, atol=2e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(2, 5),
+    st.integers(1, 7),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(CASES[:9]),
+    st.integers(0, 2),
+)
+def test_ties_constants_and_tiny_shapes_equal_the_plain_loop(systems, segments, seed, case, digits):
+    values = np.random.default_rng(seed).normal(size=(3, systems, segments)).round(digits)
+    panel = panel_of(*values)
+    fast = permuted_differences(panel, case, "both", 12, seed, [(0, 1)])[0]
+    if case.grouping == "system-level":
+        return
+    np.testing.assert_allclose(fast, permuted(panel, case, "both", 12, seed), atol=1e-7)
+
+
+def test_the_pvalue_tends_to_exact_enumeration():
+    human, first, second = np.random.default_rng(1).normal(size=(3, 2, 4)).round(1)
+    panel = panel_of(human, first, second)
+    x, y = panel.standardized()
+    deltas = []
+    for bits in product([True, False], repeat=8):
+        mask = np.array(bits).reshape(2, 4)
+        pair = np.where(mask, x, y), np.where(mask, y, x)
+        values = [kendall(human.ravel(), side.round(12).ravel()).statistic for side in pair]
+        deltas.append(values[0] - values[1])
+    exact = np.mean(np.array(deltas) >= deltas[0] - 1e-9)
+    arguments = {"measure": "kendall", "n_resamples": 20_000, "rng": 2}
+    result = perm_test(matrix(human), matrix(first), matrix(second), **arguments)
+    assert result.pvalue == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
+
+
+def test_pairs_of_outputs_swap_their_outcomes_with_fixed_thresholds():
+    human, first, second = np.random.default_rng(2).normal(size=(3, 4, 6)).round(1)
+    result = perm_test(
+        matrix(human), matrix(first), matrix(second), "acc_eq", n_resamples=500, rng=3
+    )
+    single = [acc_eq(matrix(human), matrix(m)) for m in (first, second)]
+    assert result.swap == "pairs"
+    assert result.statistic == pytest.approx(single[0].statistic - single[1].statistic)
+    assert np.abs(result.null).max() <= 1.0
+    assert result.null.mean() == pytest.approx(0.0, abs=0.05)
+
+
+def test_a_seed_gives_one_result_for_any_chunks_and_workers(monkeypatch):
+    values = np.random.default_rng(6).normal(size=(5, 4, 30)).round(1)
+    human, metrics = matrix(values[0]), {str(k): matrix(values[k]) for k in range(1, 5)}
+    arguments = {"measure": "kendall", "n_resamples": 600, "rng": 11}
+    whole = compare_metrics(human, metrics, **arguments)
+    monkeypatch.setattr(swap_masks, "CHUNK", 1)
+    parts = compare_metrics(human, metrics, workers=2, **arguments)
+    np.testing.assert_array_equal(whole.pvalues, parts.pvalues)
+    single = perm_test(human, metrics["1"], metrics["2"], **arguments)
+    assert whole.pvalues[0, 1] == single.pvalue
+
+
+def test_row_and_column_agree_with_the_alternative():
+    values = np.random.default_rng(6).normal(size=(3, 4, 30))
+    human, metrics = matrix(values[0]), {"a": matrix(values[1]), "b": matrix(values[2])}
+    one = perm_test(human, metrics["a"], metrics["b"], rng=1)
+    other = perm_test(human, metrics["a"], metrics["b"], alternative="less", rng=1)
+    both = perm_test(human, metrics["a"], metrics["b"], alternative="two-sided", rng=1)
+    table = compare_metrics(human, metrics, rng=1).pvalues
+    assert (table[0, 1], table[1, 0]) == (one.pvalue, other.pvalue)
+    assert both.pvalue <= 2.2 * min(one.pvalue, other.pvalue)
+    assert one.statistic == pytest.approx(one.first - one.second)
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+def test_identical_and_affine_metrics_never_differ(correlation):
+    human, metric = np.random.default_rng(8).normal(size=(2, 4, 25))
+    measure = Measure(correlation, threshold=0.5)
+    options = {"measure": measure, "n_resamples": 99, "rng": 1}
+    if correlation != "acc_eq":
+        affine = matrix(0.1 * metric + 3.0)
+        result = perm_test(matrix(human), matrix(metric), affine, **options)
+        assert result.pvalue == 1.0
+    with pytest.warns(IdenticalInputWarning):
+        result = perm_test(matrix(human), matrix(metric), matrix(metric), **options)
+    assert (result.pvalue, result.statistic) == (1.0, 0.0)
+
+
+def test_a_constant_metric_leaves_the_test_undefined():
+    human, metric = np.random.default_rng(8).normal(size=(2, 4, 25))
+    with pytest.warns(ConstantInputWarning):
+        result = perm_test(matrix(human), matrix(metric), matrix(np.ones((4, 25))), rng=1)
+    assert np.isnan(result.pvalue)
+
+
+def test_missing_cells_are_left_out_for_all_metrics():
+    human, first, second = np.random.default_rng(8).normal(size=(3, 4, 25))
+    first[0, 0] = np.nan
+    with pytest.warns(MissingDataWarning, match="1 cells"):
+        result = perm_test(matrix(human), matrix(first), matrix(second), n_resamples=99, rng=1)
+    assert (result.n, result.n_excluded) == (99, 1)
+
+
+def test_an_undefined_permutation_counts_as_reaching():
+    assert permutation_pvalue(np.array([0.5, np.nan, 0.1, 0.5]), "greater", Measure()) == 0.75
+    assert permutation_pvalue(np.array([0.5, -0.5, 0.1, 0.2]), "two-sided", Measure()) == 0.5
+
+
+def test_options_that_do_not_fit_are_refused():
+    human = matrix(RNG.normal(size=(3, 5)))
+    with pytest.raises(ValueError, match="'pairs' is a test of acc_eq"):
+        perm_test(human, human, human, swap="pairs")
+    with pytest.raises(ValueError, match="grouping: expected one of system-level"):
+        perm_test(human, human, human, Measure("pairwise_accuracy", "item"))
+    with pytest.raises(ValueError, match="calibrated thresholds"):
+        perm_test(human, human, human, Measure("acc_eq", epsilon=0.1), swap="both")
+
+
+def test_the_interval_of_inputs_covers_the_truth_as_often_as_it_says():
+    rng, covered = np.random.default_rng(9), 0
+    for seed in range(100):
+        human = rng.normal(size=80)
+        metric = 0.6 * human + 0.8 * rng.normal(size=80)
+        low, high, _ = boot_interval(human, metric, n_resamples=200, rng=seed).interval
+        covered += low <= 0.6 <= high
+    assert 86 <= covered <= 99
+
+
+def test_the_difference_of_two_metrics_is_paired():
+    human, noise = np.random.default_rng(9).normal(size=(2, 200))
+    metric = matrix((human + noise)[None])
+    result = boot_interval(matrix(human[None]), metric, other=metric, n_resamples=100, rng=1)
+    assert result.interval[:2] == (0.0, 0.0)
+
+
+def test_clusters_consult_only_the_current_cluster():
+    pvalues = np.ones((4, 4))
+    pvalues[0, 1] = 0.01
+    pvalues[0, 3] = 0.01
+    assert rank_clusters([4, 3, 2, 1], pvalues).ranks.tolist() == [1, 2, 2, 2]
+    assert rank_clusters([1, 1], np.ones((2, 2)), names="ba").order == ("a", "b")
+
+
+def test_adjusting_by_table_and_by_row():
+    values = np.random.default_rng(6).normal(size=(4, 4, 60))
+    metrics = {"a": matrix(values[0] + 0.1 * values[1]), "b": matrix(values[1])}
+    metrics["c"] = matrix(values[0] + values[2])
+    result = compare_metrics(matrix(values[0]), metrics, n_resamples=999, rng=1)
+    table, rows = result.adjusted("bonferroni"), result.adjusted("bonferroni", scope="row")
+    assert (table.n, rows.n) == (3, 6)
+    assert table.pvalues[0, 1] == pytest.approx(3 * result.pvalues[0, 1])
+    assert rows.pvalues[0, 1] == pytest.approx(2 * result.pvalues[0, 1])
+    assert np.isnan(table.pvalues[1, 0])
+
+
+def test_the_limit_of_the_flips_is_close_to_many_flips():
+    values = np.random.default_rng(12).normal(size=(3, 6, 150))
+    panel = panel_of(values[0], values[0] + values[1], values[0] + 3 * values[2])
+    limit = permuted_differences(panel, Measure("soft_pairwise_accuracy"), "both", 6, 1, [(0, 1)])
+    many = Measure("soft_pairwise_accuracy", n_flips=20_000)
+    flips = permuted_differences(panel, many, "both", 6, 1, [(0, 1)])
+    np.testing.assert_allclose(limit, flips, atol=0.01)
+    plain = permuted(panel, many, "both", 6, 1)
+    np.testing.assert_allclose(flips[0], plain, atol=0.02)
+
+
+@pytest.mark.parametrize("shape", [(1, 6), (2, 1), (2, 5)])
+@pytest.mark.parametrize("measure", CASES, ids=lambda measure: measure.label)
+def test_too_few_systems_or_segments_are_undefined_or_defined_never_an_error(measure, shape):
+    human, first, second = map(matrix, np.random.default_rng(1).normal(size=(3, *shape)))
+    options = {"measure": measure, "rng": 1}
+    result = perm_test(human, first, second, n_resamples=9, **options)
+    assert np.isnan(result.pvalue) == np.isnan(result.statistic)
+    interval = boot_interval(human, first, n_resamples=9, **options)
+    assert np.isnan(interval.interval.low) or interval.interval.low <= interval.interval.high
+
+
+def test_no_common_cell_is_refused():
+    human = matrix(np.full((2, 3), np.nan))
+    with pytest.raises(ValueError, match="no cell has a human score and every metric"):
+        perm_test(human, human, human)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "masks"), [("both", 2**12), ("xor", 2**6), ("inputs", 2**4), ("systems", 2**3)]
+)
+def test_schemes_have_as_many_masks_as_their_null_says(scheme, masks):
+    made = np.concatenate(list(swap_masks.Swaps(1, 60_000, (3, 4), scheme).chunks()))
+    assert len({mask.tobytes() for mask in made}) == masks
+    assert (made[0] == 1).all()
+    assert made[1:].mean() == pytest.approx(0.0, abs=0.02)

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU, CHRF
+
+from metaeval import ScoreMatrix
+from metaeval.resampling import resample_counts, stream
+from metaeval.results import IdenticalInputWarning, MissingDataWarning
+from metaeval.scores import CorpusStatistics, bleu_score, chrf_score
+from metaeval.systems import approximate_randomization, paired_bootstrap
+from tests.metaeval.published import table
+
+NAMES = ["A", "B", "C"]
+
+
+def outputs():
+    rows = table("length-control/en-de/outputs.tsv")
+    texts = {}
+    for system, text in zip(rows["system"], rows["output"], strict=True):
+        texts.setdefault(system, []).append(text)
+    return texts, table("length-control/en-de/segments.tsv")["reference"]
+
+
+def counts_of(metric, score, texts, reference):
+    stack = [metric._extract_corpus_statistics(lines, [reference]) for lines in texts.values()]
+    segments = map(str, range(len(reference)))
+    return CorpusStatistics(np.array(stack, dtype=float), list(texts), segments, score)
+
+
+@pytest.mark.parametrize(("metric", "score"), [(BLEU(), bleu_score), (CHRF(), chrf_score)])
+def test_every_resample_scores_as_sacrebleu_scores_the_drawn_segments(metric, score):
+    texts, reference = outputs()
+    corpus = counts_of(metric, score, texts, reference)
+    baseline = next(iter(texts))
+    result = paired_bootstrap(corpus, baseline, n_resamples=200, rng=3)
+    whole = metric.corpus_score(texts[baseline], [reference]).score
+    assert result.baseline_score == pytest.approx(whole)
+    row = resample_counts(stream(3, 0), 128, len(reference))[0].astype(int)
+    drawn = np.repeat(np.arange(len(reference)), row)
+    sums = (row[:, None] * corpus.values[0]).sum(axis=0)[None]
+    again = metric.corpus_score(
+        [texts[baseline][i] for i in drawn], [[reference[i] for i in drawn]]
+    )
+    assert score(sums)[0] == pytest.approx(again.score)
+    assert ((result.lows <= result.differences) & (result.differences <= result.highs)).all()
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
+def test_identical_systems_are_never_significant(test):
+    counts = np.random.default_rng(1).integers(1, 20, (1, 50, 10)).astype(float)
+    corpus = CorpusStatistics(np.repeat(counts, 2, axis=0), "AB", map(str, range(50)), bleu_score)
+    with pytest.warns(IdenticalInputWarning, match="B equals A"):
+        result = test(corpus, "A", n_resamples=99, rng=1)
+    assert result.pvalues.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
+def test_a_true_null_is_rejected_about_as_often_as_it_should(test):
+    rng, rejected = np.random.default_rng(5), 0
+    for seed in range(300):
+        matrix = ScoreMatrix(rng.normal(size=(2, 60)), "AB", map(str, range(60)))
+        rejected += test(matrix, "A", n_resamples=199, rng=seed).pvalues[0] <= 0.05
+    assert 4 <= rejected <= 30
+
+
+def test_randomisation_tends_to_the_exact_sign_flip_test():
+    values = np.array([[1.0, 2.0, 0.5, 3.0, 2.5, 1.0], [0.2, 1.5, 0.7, 1.0, 2.0, 0.1]])
+    differences = values[0] - values[1]
+    signs = 1 - 2 * ((np.arange(64)[:, None] >> np.arange(6)) & 1)
+    exact = np.mean(np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12)
+    matrix = ScoreMatrix(values, "AB", "stuvwx")
+    result = approximate_randomization(matrix, "B", n_resamples=20_000, rng=1)
+    assert result.pvalues[0] == pytest.approx(exact, abs=0.006)
+
+
+def test_missing_segments_and_bad_names():
+    values = np.random.default_rng(5).normal(size=(3, 8))
+    values[2, 0] = np.nan
+    matrix = ScoreMatrix(values, NAMES, "stuvwxyz")
+    with pytest.warns(MissingDataWarning, match="1 segments"):
+        result = paired_bootstrap(matrix, "A", n_resamples=50, rng=1)
+    assert (result.n, result.systems) == (7, ("B", "C"))
+    with pytest.raises(ValueError, match="baseline: expected one of A, B, C"):
+        paired_bootstrap(matrix, "D")

@@ -1,0 +1,23 @@
+"""Every example of a docstring runs and gives what it shows."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+import metaeval
+
+ROOT = Path(metaeval.__file__).parent
+MODULES = [
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted(ROOT.rglob("*.py"))
+    if ">>>" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_give_what_they_show(name: str) -> None:
+    done = doctest.testmod(importlib.import_module(name))
+    assert done.attempted
+    assert not done.failed

@@ -1,0 +1,78 @@
+"""Hashes compared by the hosts that are asked, and what pages say of it afterwards."""
+
+import hashlib
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.work import working
+from metrics.checkpoints import checks, hosts, inventory
+from metrics.checkpoints.checks import ask_for_check, hash_checks
+from metrics.models import HashCheck
+from metrics.workers.fleet import Worker
+from tests.metrics.fleet import empty_models, encoder, found, make_worker
+
+NAME, HERE = "roberta-large-mnli", socket.gethostname()
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkpoint on this host with its hashes, which a worker here reports."""
+    folder = encoder(empty_models(tmp_path, monkeypatch) / NAME)
+    sums = [
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in ("config.json", "model.safetensors")
+    ]
+    (folder / "SHA256SUMS").write_text("".join(sums))
+    make_worker(f"gpu0@{HERE}", checkpoints={NAME: dict(inventory.look(NAME) or {})})
+    return folder
+
+
+def told() -> dict[str, Any]:
+    (stock,) = (each for each in hosts.survey(Worker.objects.all()) if each.name == NAME)
+    return dict(stock.places[0].found)
+
+
+def test_hashes_are_compared_where_asked(folder: Path) -> None:
+    assert "problems" not in told()
+    ask_for_check(NAME, Worker.objects.all())
+    assert working.work_off(hash_checks) == 1
+    assert told()["problems"] == []
+    (folder / "model.safetensors").write_bytes(bytes(999) + b"x")
+    ask_for_check(NAME, Worker.objects.all())
+    assert working.work_off(hash_checks) == 1
+    assert told()["problems"] == ["model.safetensors is not what SHA256SUMS says."]
+    assert HashCheck.objects.count() == 1
+
+
+def test_a_comparison_holds_until_the_files_change(folder: Path) -> None:
+    ask_for_check(NAME, Worker.objects.all())
+    working.work_off(hash_checks)
+    assert "checked_at" in told()
+    (folder / "model.safetensors").write_bytes(bytes(10))
+    Worker.objects.update(checkpoints={NAME: dict(inventory.look(NAME) or {})})
+    assert "checked_at" not in told()
+
+
+def test_a_worker_of_every_host_is_asked_and_no_other_does_it() -> None:
+    for name in ("gpu0@one", "gpu1@one", "gpu0@two"):
+        make_worker(name, checkpoints={NAME: found()}, queues=["gpu"])
+    make_worker("gpu0@three")
+    for _ in range(2):
+        assert ask_for_check(NAME, Worker.objects.all()) == ["one", "two"]
+    assert checks.under_way() == {("one", NAME), ("two", NAME)}
+    assert set(HashCheck.objects.values_list("queue", flat=True)) == {"gpu"}
+    assert working.do_one(hash_checks) is None
+    (stock,) = (each for each in hosts.survey(Worker.objects.all()) if each.name == NAME)
+    assert [place.is_asked for place in stock.places] == [True, True]
+
+
+def test_asking_for_what_is_gone_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty_models(tmp_path, monkeypatch)
+    make_worker(f"gpu0@{HERE}", checkpoints={"acme/none": found()})
+    ask_for_check("acme/none", Worker.objects.all())
+    assert working.work_off(hash_checks) == 1
+    assert "acme/none" in HashCheck.objects.get().problems[0]

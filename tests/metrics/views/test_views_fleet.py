@@ -1,0 +1,136 @@
+"""Pages of models and of workers."""
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from metrics.checkpoints import checks
+from metrics.runs import starting
+from metrics.workers.versions import CODE
+from tests.metrics.fleet import (
+    empty_models,
+    encoder,
+    found,
+    make_child,
+    make_worker,
+    put_to_work,
+)
+from tests.world import World
+
+FRAGMENT = {"HTTP_HX_REQUEST": "true"}
+NAME = "roberta-large-mnli"
+
+
+@pytest.fixture(autouse=True)
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return empty_models(tmp_path, monkeypatch)
+
+
+def card(page: str, name: str) -> str:
+    """The part of the page of models that is about one checkpoint."""
+    return page.split(f">{name} <")[1].split("</section>")[0]
+
+
+def test_without_workers_the_web_server_counts(as_researcher: Client, models: Path) -> None:
+    encoder(models / NAME)
+    page = as_researcher.get("/models/").text
+    assert "No worker is at work" in page
+    assert "this web server" in card(page, NAME)
+    assert "python manage.py models --fetch facebook/bart-large-mnli" in page
+
+
+def test_what_hosts_have_and_lack(as_researcher: Client) -> None:
+    make_worker("gpu0@one", checkpoints={NAME: found(fingerprint="ab12", size=3 * 2**30)})
+    make_worker("gpu0@two")
+    make_worker("gpu0@gone", checkpoints={NAME: found()}, silent=60)
+    page = as_researcher.get("/models/").text
+    assert "Workers on 2 hosts report" in page
+    about = card(page, NAME)
+    assert "3 GiB" in about
+    assert "ab12" in about
+    assert "Not on two. Workers there leave the runs that need it to others." in about
+    assert "gone" not in about
+    assert "Check hashes" not in page
+
+
+def test_different_files_and_damaged_files_are_told(as_researcher: Client) -> None:
+    problem = "config.json is not what SHA256SUMS says."
+    make_worker("gpu0@one", checkpoints={NAME: found(fingerprint="a", problems=[problem])})
+    make_worker("gpu0@two", checkpoints={NAME: found(fingerprint="b", checked_at=60, problems=[])})
+    about = card(as_researcher.get("/models/").text, NAME)
+    assert "The hosts have different files under this name" in about
+    assert problem in about
+    assert "1970-01-01 00:01" in about
+
+
+def test_an_admin_has_hashes_compared(as_admin: Client) -> None:
+    make_worker("gpu0@one", checkpoints={NAME: found()})
+    assert "data-live" not in as_admin.get("/models/").text
+    response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
+    assert f"{NAME} is being checked on one." in response.text
+    assert "data-live" in response.text
+    assert checks.under_way() == {("one", NAME)}
+    again = as_admin.get("/models/", **FRAGMENT)
+    assert "<html" not in again.text
+    assert "being checked" in again.text
+
+
+def test_nobody_can_be_asked(as_admin: Client) -> None:
+    make_worker("gpu0@gone", checkpoints={NAME: found()}, silent=60)
+    response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
+    assert "No worker is at work on a host that has" in response.text
+    assert as_admin.post("/models/check/").status_code == 404
+
+
+def test_no_worker_yet(as_researcher: Client) -> None:
+    page = as_researcher.get("/workers/").text
+    assert "No worker has reported yet." in page
+    assert "celery -A config worker -Q cpu" in page
+
+
+def test_a_worker_at_work(world: World, as_researcher: Client) -> None:
+    gpu = {"kind": "gpu", "name": "NVIDIA H100 80GB HBM3", "total": 80 * 2**30, "free": 2**30}
+    worker = make_worker(
+        devices=[gpu, {"kind": "cpu", "name": "16 cores", "total": None, "free": None}],
+        versions={"touchstone": CODE, "torch": "2.13.0"},
+        checkpoints={"acme/x": found()},
+    )  # fmt: skip
+    [run] = starting.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs
+    put_to_work(run, "gpu0@one", 412.0)
+    make_child(worker, resident=["acme/x"], device="NVIDIA H100 80GB HBM3 0", memory=3 * 2**30)
+    make_child(worker, 9)
+    page = as_researcher.get("/workers/").text
+    for text in (
+        "NVIDIA H100 80GB HBM3", "1 GiB free of 80 GiB", "16 cores", "acme/x", "412/s",
+        "1 checkpoint on disk", "process 8 on NVIDIA H100 80GB HBM3 0, 3 GiB; acme/x",
+        "no model in memory", "torch 2.13.0", run.get_absolute_url(), ">working<",
+    ):  # fmt: skip
+        assert text in page
+    assert "not the web server's" not in page
+    fragment = as_researcher.get("/workers/", **FRAGMENT).text
+    assert "<html" not in fragment
+    assert "data-live" in fragment
+
+
+def test_what_needs_attention(world: World, as_researcher: Client) -> None:
+    lacks = {"chrf": ["The package sacrebleu is not installed."]}
+    make_worker("celery@one", queues=["cpu"], versions={"touchstone": "old"}, lacks=lacks)
+    make_worker("gpu0@gone", silent=3 * 3600)
+    starting.start(test_set=world.test_set, metrics=["bleurt-20"], enqueue=False)
+    page = as_researcher.get("/workers/").text
+    assert "cannot run 1 metric<" in page
+    assert "chrf: The package sacrebleu is not installed." in page
+    assert "not the web server's" in page
+    assert ">silent<" in page
+    assert "3 h 0 min ago" in page
+    assert "celery -A config worker -Q gpu" in page
+
+
+def test_the_menu_leads_to_all_four(as_researcher: Client) -> None:
+    for address in ("/metrics/", "/models/", "/workers/", "/runs/"):
+        page = as_researcher.get(address).text
+        tabs = page.split('aria-label="Metrics"')[1].split("</nav>")[0]
+        assert tabs.count("<a ") == 4
+        assert f'href="{address}" aria-current="page"' in tabs
+        assert '<a href="/metrics/" aria-current="page">Metrics</a>' in page

@@ -1,0 +1,153 @@
+"""What a host lacks to run a metric, and the runs that it leaves to others."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from metrics import catalogue, registry
+from metrics.base import MetricInfo
+from metrics.models import Loading
+from metrics.runs import signatures
+from metrics.runs.signatures import HostError
+from metrics.workers import capability, devices
+from metrics.workers.devices import Device
+from tests.metrics.conftest import start
+from tests.metrics.fleet import comet, empty_models, encoder
+from tests.world import World
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return empty_models(tmp_path, monkeypatch)
+
+
+def info(name: str) -> MetricInfo:
+    return registry.METRICS[name][0]
+
+
+def test_a_lexical_metric_lacks_nothing(models: Path) -> None:
+    assert capability.lacking(info("chrf")) == []
+
+
+def test_a_missing_checkpoint_is_named_with_its_command(models: Path) -> None:
+    assert capability.lacking(info("bleurt-20")) == [
+        "The checkpoint lucadiliello/BLEURT-20 is missing: "
+        "python manage.py models --fetch lucadiliello/BLEURT-20"
+    ]
+    encoder(models / "lucadiliello/BLEURT-20")
+    assert capability.lacking(info("bleurt-20")) == []
+
+
+def test_every_checkpoint_of_a_metric_is_looked_for(models: Path) -> None:
+    own, token = capability.lacking(info("sentsim"))
+    assert "xlm-r-bert-base-nli-stsb-mean-tokens is missing" in own
+    assert "xlm-roberta-base is missing" in token
+
+
+def test_a_comet_needs_its_encoder(models: Path) -> None:
+    comet(models / "Unbabel/wmt22-comet-da")
+    (sentence,) = capability.lacking(info("wmt22-comet-da"))
+    assert sentence.endswith("python manage.py models --fetch xlm-roberta-large")
+    encoder(models / "xlm-roberta-large")
+    assert capability.lacking(info("wmt22-comet-da")) == []
+
+
+def test_a_missing_package_is_named(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder(models / "lucadiliello/BLEURT-20")
+    here = {"torch", "transformers"}
+    monkeypatch.setattr(capability, "find_spec", lambda name: name if name in here else None)
+    (sentence,) = capability.lacking(info("bleurt-20"))
+    assert sentence == (
+        "The package bleurt_pytorch is not installed: pip install -r requirements.txt"
+    )
+    here.clear()
+    assert len(capability.lacking(info("bleurt-20"))) == 3
+    assert capability.lacking(info("chrf")) == []
+
+
+def test_an_encoder_of_another_depth(models: Path) -> None:
+    encoder(models / "bert-base-multilingual-cased", layers=6)
+    (sentence,) = capability.lacking(info("bertscore-mbert"))
+    assert sentence == (
+        "BERTScore mBERT is described with 13 layers, and bert-base-multilingual-cased has 7 here."
+    )
+    (sentence,) = capability.lacking(info("yisi-1"))
+    assert sentence == "bert-base-multilingual-cased has layers 0 to 6 here, not 9."
+    (models / "bert-base-multilingual-cased/config.json").write_text("{}")
+    (sentence,) = capability.lacking(info("yisi-1"))
+    assert sentence.endswith("does not say how many layers it has.")
+
+
+def test_a_file_that_only_others_have(models: Path, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    options = {"vectors": str(path), "compare": "reference"}
+    words = registry.configure("yisi-static", "words", "Words", options)
+    (sentence,) = capability.lacking(words)
+    assert sentence == f"The file {path} is missing: rsync -a <where it is>:{path} {path}"
+    path.write_text("a 1 2\n")
+    assert capability.lacking(words) == []
+
+
+GPU: Device = {"kind": "gpu", "name": "NVIDIA A100", "total": 1, "free": 1}
+CPU: Device = {"kind": "cpu", "name": "2 cores", "total": 1, "free": 1}
+
+
+@pytest.mark.parametrize(
+    ("found", "told", "is_able"),
+    [
+        ([CPU], "", False),
+        ([GPU, CPU], "7.5\n", False),
+        ([GPU, CPU], "8.0\n", True),
+        ([GPU, CPU], "7.0\n9.0\n", True),
+        ([GPU, CPU], "", True),
+    ],
+)
+def test_tf32_needs_a_gpu_that_has_it(
+    models: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    found: list[Device],
+    told: str,
+    is_able: bool,
+) -> None:
+    encoder(models / "lucadiliello/BLEURT-20")
+    monkeypatch.setattr(devices, "devices", lambda: found)
+    monkeypatch.setattr(devices, "_ask", lambda query: told)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    chosen = replace(info("bleurt-20"), options=(("precision", "tf32"),))
+    assert (capability.lacking(chosen) == []) is is_able
+    assert capability.lacking(info("bleurt-20")) == []
+
+
+def test_a_metric_that_this_code_does_not_know(world: World) -> None:
+    assert capability.lacking(None) == [capability.UNKNOWN]
+
+
+def test_runs_that_this_host_leaves_to_others(world: World, models: Path) -> None:
+    able, unable = start(world, "chrf"), start(world, "bleurt-20")
+    assert capability.fit() == {able.pk}
+    assert capability.lacks(able) == []
+    encoder(models / "lucadiliello/BLEURT-20")
+    assert capability.fit() == {able.pk, unable.pk}
+
+
+def test_what_loading_showed_counts_as_lacking(world: World, models: Path) -> None:
+    encoder(models / "lucadiliello/BLEURT-20")
+    run = start(world, "bleurt-20")
+    with pytest.raises(HostError, match="cannot be loaded as BLEURT"):
+        signatures.load(run)
+    assert capability.fit() == set()
+    (sentence,) = capability.lacks(run)
+    assert "cannot be loaded as BLEURT" in sentence
+    Loading.objects.update(host="elsewhere")
+    assert capability.fit() == {run.pk}
+
+
+def test_a_retired_metric_still_runs_what_was_started(world: World, models: Path) -> None:
+    encoder(models / "acme/x")
+    options = {"checkpoint": "acme/x", "layer": 3}
+    catalogue.configure(family="bertscore", name="acme", label="Acme", options=options)
+    run = start(world, "acme")
+    catalogue.retire("acme")
+    assert capability.lacks(run) == []
+    assert capability.fit() == {run.pk}

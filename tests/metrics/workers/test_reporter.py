@@ -1,0 +1,191 @@
+"""What a worker says of itself, in this process and from real ones."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from metrics.workers import reporter
+from metrics.workers.fleet import Worker, WorkerChild
+from metrics.workers.reporter import Reporter
+from tests.metrics.fleet import comet, empty_models, encoder, make_worker
+from tests.metrics.sites import DEADLINE
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return empty_models(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def mine(db: None) -> Reporter:
+    return Reporter("gpu0@here", ["gpu"])
+
+
+def row() -> Worker:
+    return Worker.objects.get(name="gpu0@here")
+
+
+def test_a_sign_of_life(mine: Reporter) -> None:
+    mine.beat()
+    first = row()
+    long_ago = first.seen_at - timedelta(hours=1)
+    Worker.objects.update(seen_at=long_ago)
+    assert (first.pid, first.queues, first.is_stopping) == (os.getpid(), ["gpu"], False)
+    assert first.devices[-1]["kind"] == "cpu"
+    assert (first.memory or 0) > 2**20
+    mine.is_stopping = True
+    mine.beat()
+    second = row()
+    assert second.seen_at > long_ago + timedelta(minutes=30)
+    assert (second.started_at, second.is_stopping) == (first.started_at, True)
+
+
+def test_children_come_and_go(db: None) -> None:
+    pids = [os.getpid(), os.getppid()]
+    reporter_ = Reporter("gpu0@here", ["gpu"], lambda: pids)
+    reporter_.beat()
+    first, second = row().children.all()
+    assert (first.pid, second.pid) == tuple(pids)
+    assert (first.memory or 0) > 2**20
+    WorkerChild.objects.filter(pk=first.pk).update(resident=["acme/x"])
+    pids.pop()
+    reporter_.beat()
+    (left,) = row().children.all()
+    assert (left.pk, left.resident) == (first.pk, ["acme/x"])
+
+
+def test_a_child_tells_what_it_has_in_memory(
+    mine: Reporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine.find_children = lambda: [os.getpid()]
+    monkeypatch.setattr(reporter._Child, "told", {})
+    reporter.tell()
+    assert reporter._Child.told == {}, "its worker has not written it yet"
+    mine.beat()
+    monkeypatch.setattr(reporter, "resident", lambda: ["acme/x"])
+    monkeypatch.setattr(reporter, "device_in_use", lambda: "NVIDIA A100 1")
+    reporter.tell()
+    (child,) = row().children.all()
+    assert (child.resident, child.device) == (["acme/x"], "NVIDIA A100 1")
+    mine.beat()
+    assert row().children.get().resident == ["acme/x"]
+
+
+def test_what_metrics_of_its_queues_lack_here(mine: Reporter, models: Path) -> None:
+    encoder(models / "lucadiliello/BLEURT-20")
+    mine.beat()
+    mine.inspect()
+    lacks = row().lacks
+    assert "chrf" not in lacks
+    assert "bleurt-20" not in lacks
+    assert lacks["bertscore-bart"] == [
+        "The checkpoint facebook/bart-large-mnli is missing: "
+        "python manage.py models --fetch facebook/bart-large-mnli"
+    ]
+
+
+def test_a_row_that_was_dropped_comes_back(mine: Reporter) -> None:
+    mine.beat()
+    Worker.objects.all().delete()
+    mine.inspect()
+    mine.beat()
+    assert row().name == "gpu0@here"
+    mine.leave()
+    assert not Worker.objects.exists()
+
+
+def test_two_processes_of_one_name_are_two_rows(mine: Reporter) -> None:
+    mine.beat()
+    Reporter("gpu0@here", ["gpu"], uid="another").beat()
+    assert Worker.objects.filter(name="gpu0@here").count() == 2
+
+
+def test_checkpoints_are_reported_with_a_fingerprint_where_metrics_use_them(
+    mine: Reporter, models: Path
+) -> None:
+    encoder(models / "roberta-large-mnli", layers=24)
+    comet(models / "acme" / "spare")
+    make_worker("old@one", silent=30 * 3600)
+    mine.beat()
+    mine.inspect()
+    told = row().checkpoints
+    assert set(told) == {"roberta-large-mnli", "acme/spare"}
+    assert told["roberta-large-mnli"]["layers"] == 25
+    assert len(told["roberta-large-mnli"]["fingerprint"]) == 12
+    assert "fingerprint" not in told["acme/spare"]
+    assert not Worker.objects.filter(name="old@one").exists()
+
+
+def test_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "metrics.encoding.encoders", raising=False)
+    assert reporter.resident() == []
+    loaded = SimpleNamespace(resident=lambda: ["acme/x"])
+    monkeypatch.setitem(sys.modules, "metrics.encoding.encoders", loaded)
+    assert reporter.resident() == ["acme/x"]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Starts real workers on an SQLite file and the embedded broker; they are killed at the end."""
+    environment = {
+        **{key: value for key, value in os.environ.items() if key != "DATABASE_URL"},
+        "DJANGO_SETTINGS_MODULE": "tests.metrics.worker_settings",
+        "TOUCHSTONE_VAR": str(tmp_path),
+        "TEST_QUEUE": "q",
+        "CELERY_BROKER_URL": "",
+        "PYTHONPATH": str(ROOT),
+    }
+    options = {"cwd": ROOT, "env": environment, "stdout": subprocess.DEVNULL}
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], **options, check=True)
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo"]
+        command += ["-Q", "q", "-n", "gpu0@%h"]
+        started.append(subprocess.Popen(command, **options, stderr=subprocess.DEVNULL))
+        return started[-1]
+
+    yield start
+    for worker in started:
+        worker.kill()
+        worker.wait()
+
+
+def pids(folder: Path) -> set[int]:
+    file = sqlite3.connect(folder / "touchstone.sqlite3", timeout=30)
+    try:
+        return {pid for (pid,) in file.execute("SELECT pid FROM metrics_worker")}
+    finally:
+        file.close()
+
+
+def wait_for(folder: Path, wanted: set[int]) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while pids(folder) != wanted:
+        assert time.monotonic() < deadline, (pids(folder), wanted)
+        time.sleep(0.05)
+
+
+def test_a_killed_worker_stays_to_be_seen_and_a_stopped_one_leaves(
+    tmp_path: Path, site: Callable[[], subprocess.Popen[bytes]]
+) -> None:
+    killed = site()
+    wait_for(tmp_path, {killed.pid})
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    stopped = site()
+    wait_for(tmp_path, {killed.pid, stopped.pid})
+    stopped.terminate()
+    assert stopped.wait(DEADLINE) == 0
+    assert pids(tmp_path) == {killed.pid}

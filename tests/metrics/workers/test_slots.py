@@ -1,0 +1,47 @@
+"""One GPU for each child of a worker."""
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from metrics.workers import devices, slots
+
+
+def test_every_slot_has_its_gpu_and_the_next_child_of_a_slot_the_same() -> None:
+    assert [slots.gpu_of(slot, ["0", "1", "2"]) for slot in range(5)] == ["0", "1", "2", "0", "1"]
+    assert slots.gpu_of(3, []) is None
+
+
+@pytest.mark.parametrize(
+    ("visible", "told", "expected"),
+    [
+        (None, "0\n1\n", ["0", "1"]),
+        (None, "", []),
+        ("", "0\n1\n", []),
+        ("2, GPU-aa", "0\n1\n2\n3\n", ["2", "GPU-aa"]),
+        ("MIG-1", "0\n", ["MIG-1"]),
+    ],
+)
+def test_gpus_are_those_that_the_process_may_use(
+    monkeypatch: pytest.MonkeyPatch, visible: str | None, told: str, expected: list[str]
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    monkeypatch.setattr(devices, "_ask", lambda query: told)
+    assert devices.gpu_ids() == expected
+
+
+@pytest.mark.parametrize(("gpus", "expected"), [(["0", "1"], "1"), ([], None)])
+def test_a_child_sees_its_gpu_alone(
+    monkeypatch: pytest.MonkeyPatch, gpus: list[str], expected: str | None
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(slots, "gpu_ids", lambda: gpus)
+    monkeypatch.setattr(slots, "current_process", lambda: SimpleNamespace(index=3))
+    monkeypatch.setattr(slots._Worker, "gpus", [])
+    slots.find_gpus()
+    slots.take_gpu()
+    assert os.environ.get("CUDA_VISIBLE_DEVICES") == expected
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)

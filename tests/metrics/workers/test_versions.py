@@ -1,0 +1,28 @@
+from pathlib import Path
+
+from metrics.workers.versions import CODE, PACKAGES, ROOT, code_hash, versions
+
+
+def test_the_hash_follows_names_and_contents(tmp_path: Path) -> None:
+    folder = tmp_path / "metrics"
+    folder.mkdir()
+    (folder / "a.py").write_text("1")
+    first = code_hash(tmp_path)
+    (folder / "a.py").write_text("2")
+    second = code_hash(tmp_path)
+    (folder / "a.py").rename(folder / "b.py")
+    third = code_hash(tmp_path)
+    assert len({first, second, third}) == 3
+    (folder / "notes.txt").write_text("no code")
+    assert code_hash(tmp_path) == third
+
+
+def test_versions_name_the_code_that_runs() -> None:
+    assert versions()["touchstone"] == CODE == code_hash()
+    assert versions()["python"].startswith("3.11")
+
+
+def test_all_that_a_worker_runs_counts() -> None:
+    assert {*PACKAGES, "tests", "benchmarks"} == {
+        path.parent.name for path in ROOT.glob("*/__init__.py")
+    }

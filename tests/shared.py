@@ -1,0 +1,60 @@
+"""Rows that tests share instead of making them again for each."""
+
+import random
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.db import connection, transaction
+
+Made = TypeVar("Made")
+SharedRows = Callable[[Callable[[], Made]], AbstractContextManager[Made]]
+
+
+@contextmanager
+def share(blocker: Any, make: Callable[[], Made]) -> Iterator[Made]:
+    """Keep what `make` stores until the end of the context; tests inside roll back to it."""
+    with blocker.unblock(), ExitStack() as making:
+        making.enter_context(transaction.atomic())
+        making.callback(transaction.set_rollback, True)
+        random.seed(7)
+        made = make()
+        at_end = making.pop_all()
+    yield made
+    with blocker.unblock():
+        at_end.close()
+
+
+class Snapshots:
+    """What takes long to make is made once a run, and then copied in: for transactional tests.
+
+    SQLite copies its pages. Other databases make it again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.made: dict[Callable[[], Any], tuple[Path, Any]] = {}
+
+    def load(self, make: Callable[[], Made]) -> Made:
+        """Fill the empty database with what `make` stores, and return what it returns."""
+        if connection.vendor != "sqlite":
+            return make()
+        place = self.folder / f"{len(self.made)}.sqlite3"
+        if make in self.made:
+            place, made = self.made[make]
+            with closing(sqlite3.connect(place)) as copy:
+                copy.backup(_pages())
+            return deepcopy(made)
+        made = make()
+        with closing(sqlite3.connect(place)) as copy:
+            _pages().backup(copy)
+        self.made[make] = place, deepcopy(made)
+        return made
+
+
+def _pages() -> sqlite3.Connection:
+    connection.ensure_connection()
+    return connection.connection

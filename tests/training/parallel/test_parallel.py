@@ -1,0 +1,90 @@
+"""Parallel text as people have it: read, cleaned with reasons, refused with file and line."""
+
+from pathlib import Path
+
+import pytest
+
+from training.parallel.reading import (
+    ParallelError,
+    clean,
+    parse_pairs,
+    read_moses,
+    read_pairs,
+    write_pairs,
+)
+
+TSV = "one\teins\ntwo\tzwei\n"
+
+
+def pairs(content: str) -> list[tuple[str, str]]:
+    return [(row.source, row.target) for row in read_pairs("corpus.tsv", content.encode())]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TSV,
+        TSV.replace("\n", "\r\n"),
+        "\ufeff" + TSV,
+        TSV.rstrip("\n"),
+        "Source\tTarget\n" + TSV,
+        "id\ttarget\tsource\n7\teins\tone\n8\tzwei\ttwo\n",
+    ],
+)
+def test_tables_with_and_without_a_header(content):
+    assert pairs(content) == [("one", "eins"), ("two", "zwei")]
+
+
+def test_bars_as_in_word_alignment_tools():
+    assert pairs("one ||| eins\n ||| zwei\n") == [("one ", " eins"), (" ", " zwei")]
+
+
+def test_two_files_line_by_line():
+    rows = read_moses(("c.en", b"one\ntwo\n"), ("c.de", b"eins\nzwei\n"))
+    assert [(row.place, row.source, row.target) for row in rows] == [
+        ("c.en:1", "one", "eins"),
+        ("c.en:2", "two", "zwei"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "corpus.tsv is empty"),
+        (b"one\teins\nno tab here\n", "corpus.tsv, line 2"),
+        (b"one\teins\ntwo\tz\xfcrich\n", "corpus.tsv, line 2: this is not UTF-8"),
+        (b"one ||| eins\ntwo zwei\n", "corpus.tsv, line 2"),
+        (b"one ||| eins ||| uno\n", "corpus.tsv, line 1"),
+    ],
+)
+def test_what_is_no_parallel_text_is_refused_with_its_line(content, message):
+    with pytest.raises(ParallelError, match=message):
+        read_pairs("corpus.tsv", content)
+
+
+def test_files_of_different_length_are_refused():
+    with pytest.raises(ParallelError, match=r"c\.en has 2 lines and c\.de 1"):
+        read_moses(("c.en", b"one\ntwo\n"), ("c.de", b"eins\n"))
+
+
+def test_cleaning_says_what_it_left_out_and_where():
+    content = "one\teins\none \teins\n\tzwei\nsame\tsame\n12\t13\nlong\t" + "x" * 5001 + "\n"
+    kept, report = clean(read_pairs("c.tsv", content.encode()))
+    assert kept == [("one", "eins")]
+    assert (report.read, report.kept) == (6, 1)
+    assert report.left_out == {
+        "twice": 1,
+        "an empty side": 1,
+        "both sides equal": 1,
+        "no letter on one side": 1,
+        "longer than 5,000 characters": 1,
+    }
+    assert report.examples["twice"] == ["c.tsv:2"]
+
+
+def test_what_is_kept_reads_back(data_dir: Path):
+    path = data_dir / "parallel" / "en-zh.tatoeba.tsv"
+    kept, report = clean(read_pairs(path.name, path.read_bytes()))
+    assert report.read == 8000  # The README of the data.
+    assert report.kept + sum(report.left_out.values()) == 8000
+    assert parse_pairs(write_pairs(kept)) == kept

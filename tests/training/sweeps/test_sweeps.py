@@ -1,0 +1,321 @@
+"""Sweeps: grouped by setting, tested over seeds, beside judgments in WMT's formats."""
+
+import math
+from collections.abc import Sequence
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.test import Client
+from scipy import stats
+
+from annotation.models import Output, PublishedScore, TestSet
+from config.work import sending
+from metrics import catalogue
+from metrics.runs import scoring
+from metrics.runs import starting as runs
+from metrics.scores import system_scores
+from tests.metrics.families.neural import small
+from tests.world import make_campaign, make_test_set
+from training.jobs import presenting
+from training.models import ParallelCorpus, TrainingJob
+from training.parallel import corpora
+from training.parallel.reading import Row
+from training.refreeeval.train import compare
+from training.sweeps import columns
+from training.sweeps import starting as sweeping
+from training.sweeps import table as sweeps
+
+SEEDS = (19, 27, 42)
+
+
+@pytest.fixture
+def corpus(db: None) -> ParallelCorpus:
+    rows = [Row(str(n), f"Satz {n}", f"sentence {n}") for n in range(30)]
+    return corpora.add(name="c", source_language="de", target_language="en", rows=rows)
+
+
+def sweep(
+    corpus: ParallelCorpus, vary: dict[str, Any] | None = None, seeds: Sequence[int] = SEEDS
+) -> list[TrainingJob]:
+    """A sweep over alpha, or over what is given, under the name alphas."""
+    varied = {"alpha": (0, 30)} if vary is None else vary
+    grid = sweeping.combine({"batch": (5,), **varied, "seed": seeds})
+    return sweeping.start(
+        kind="refreeeval", name="Alphas", grid=grid, corpora=[corpus], enqueue=False
+    )
+
+
+def settings_of(name: str) -> list[sweeps.Setting]:
+    return sweeps.group(sweeps.trainings_of(name))
+
+
+def finish(job: TrainingJob, accuracy: float, variation: float | None = None) -> None:
+    level = {} if variation is None else {"variation": variation}
+    job.result = {"held_out": {"trained": accuracy}, "levels": {"sentence": level}}
+    job.status = TrainingJob.Status.DONE
+    job.save()
+
+
+def test_a_job_for_every_combination_and_seed(corpus: ParallelCorpus) -> None:
+    assert len(sweep(corpus, vary={"alpha": (0, 30), "negatives": (3, 7)})) == 12
+    found = settings_of("alphas")
+    assert [each.varied for each in found] == [
+        {"alpha": alpha, "negatives": k} for alpha in (0, 30) for k in (3, 7)
+    ]
+    assert all(set(each.jobs) == set(SEEDS) for each in found)
+    assert all(job.options["batch"] == 5 for each in found for job in each.jobs.values())
+
+
+@pytest.mark.parametrize(
+    ("vary", "seeds", "message"),
+    [
+        ({"alpha": (0, -1)}, SEEDS, "at least 0"),
+        ({"beta": (0, 1)}, SEEDS, "no setting beta"),
+        ({"alpha": (0, 1)}, range(101), "202 jobs"),
+        ({}, (), "0 jobs"),
+    ],
+)
+def test_a_wrong_sweep_starts_nothing(
+    corpus: ParallelCorpus, vary: dict[str, Any], seeds: Sequence[int], message: str
+) -> None:
+    with pytest.raises(ValidationError, match=message):
+        sweep(corpus, vary=vary, seeds=seeds)
+    assert not TrainingJob.objects.exists()
+
+
+def test_the_tables_of_the_paper_are_sweeps_that_can_be_started(corpus: ParallelCorpus) -> None:
+    for vary in sweeping.TABLES.values():
+        started = sweep(corpus, vary=vary, seeds=(19,))
+        assert len(started) == math.prod(map(len, vary.values()))
+
+
+def test_settings_stand_in_the_order_of_the_form(corpus: ParallelCorpus) -> None:
+    """PostgreSQL gives the keys of a document sorted by length."""
+    for job in sweep(corpus, vary={"negatives": (3, 7), "alpha": (0, 30)}):
+        job.options = dict(sorted(job.options.items(), key=lambda pair: len(pair[0])))
+        job.save()
+    found = sweeps.trainings_of("alphas")
+    assert [list(each.varied) for each in sweeps.group(found)] == [["negatives", "alpha"]] * 4
+    assert presenting.compare(found).settings == ["negatives", "alpha", "seed"]
+    assert [label for label, _ in presenting.settings_of(found[0])][:3] == [
+        "Encoder", "Sentence encoder", "Variant"
+    ]  # fmt: skip
+
+
+def test_seeds_against_a_metric_without_seeds(checks: dict[str, Any]) -> None:
+    """B10: the paired t test is then the one-sample test."""
+    check = checks["B10-seed-test"]
+    scores = dict(enumerate(check["inputs"]["scores"]))
+    found = sweeps.compare(scores, float(check["inputs"]["constant"]))
+    assert found is not None
+    assert math.log10(found.t) == pytest.approx(check["expected"]["log10_p"], abs=1e-4)
+    assert found.epsilon == 0
+
+
+def test_only_seeds_that_both_have_are_compared() -> None:
+    first, second = {1: 0.5, 2: 0.6, 3: 0.8, 4: 0.9}, {2: 0.5, 3: 0.4, 4: 0.8, 9: 0.0}
+    found = sweeps.compare(first, second)
+    assert found is not None
+    assert (found.n, found.t) == (
+        3,
+        pytest.approx(stats.ttest_rel([0.6, 0.8, 0.9], [0.5, 0.4, 0.8]).pvalue),
+    )
+    assert sweeps.compare(first, {4: 0.1}) is None
+
+
+def results(*given: str) -> str:
+    out = StringIO()
+    call_command("train_results", *given, stdout=out)
+    return out.getvalue()
+
+
+def test_the_table_of_accuracies(corpus: ParallelCorpus) -> None:
+    started = sweep(corpus)
+    for job, accuracy in zip(started, (0.2, 0.3, 0.4, 0.5, 0.7, 0.6), strict=True):
+        finish(job, accuracy, variation=-0.02)
+    shown = results("alphas")
+    assert "6 of 6" in shown
+    assert "+0.3000 ± 0.1000, 3" in shown
+    expected = stats.ttest_rel([0.5, 0.7, 0.6], [0.2, 0.3, 0.4]).pvalue
+    assert f"difference +0.3000, p 0.2500 (permutation), {expected:.2g} (t)" in shown
+    assert "variation" in shown
+
+
+def test_unfinished_trainings_are_counted_and_left_out(corpus: ParallelCorpus) -> None:
+    started = sweep(corpus)
+    finish(started[0], 0.2)
+    assert "1 of 6" in results("alphas")
+    assert "alpha=30.0               –" in results("alphas")
+
+
+@pytest.fixture
+def scored(corpus: ParallelCorpus, tmp_path: Path) -> tuple[TestSet, list[str]]:
+    """A finished sweep of two metrics with scores of a test set."""
+    started = sweep(corpus, vary={}, seeds=(1, 2))
+    test_set = make_test_set(languages=("de", "en"))
+    names = []
+    outputs = Output.objects.filter(system__test_set=test_set).select_related("segment")
+    texts = [text for output in outputs for text in (output.segment.source, output.text)]
+    for layer, job in enumerate(started, start=1):
+        encoder = small.bert(tmp_path / str(layer), texts)
+        name = f"trained-{layer}"
+        options = {"checkpoint": str(encoder), "layer": layer}
+        job.metric = catalogue.configure(
+            family="xbertscore", name=name, label=name, options=options
+        )
+        finish(job, 0.5)
+        names.append(name)
+        (run,) = runs.start(test_set=test_set, metrics=[name], enqueue=False).runs
+        scoring.work_off(run.pk, worker="test")
+    return test_set, names
+
+
+def values(test_set: TestSet, name: str) -> dict[tuple[str, str], float]:
+    table = system_scores(test_set)
+    grid = table.measures[f"{name}-f"].values
+    keys = list(test_set.segments.order_by("position").values_list("key", flat=True))
+    return {
+        (system.name, key): grid[row, column]
+        for row, system in enumerate(table.systems)
+        for column, key in enumerate(keys)
+    }
+
+
+def test_relative_ranks(scored: tuple[TestSet, list[str]], tmp_path: Path) -> None:
+    test_set, names = scored
+    path = tmp_path / "darr.csv"
+    pairs = [("1", "strong", "weak"), ("2", "weak", "strong"), ("3", "strong", "weak")]
+    path.write_text(
+        "LP DATA SID BETTER WORSE\n" + "".join(f"de-en news {' '.join(pair)}\n" for pair in pairs)
+    )
+    found = columns.relative_ranks(path, test_set, names)
+    for name in names:
+        cells = values(test_set, name)
+        assert len(set(cells.values())) > 4
+        signs = [1 if cells[b, sid] > cells[w, sid] else -1 for sid, b, w in pairs]
+        assert found[name] == pytest.approx(sum(signs) / 3)
+    shown = results("alphas", "--darr", str(path), "--test-set", "harbour")
+    assert "daRR τ" in shown
+    test_set.source_language = "zh"
+    with pytest.raises(columns.ColumnError, match="zh-en"):
+        columns.relative_ranks(path, test_set, names)
+
+
+def test_marked_errors(scored: tuple[TestSet, list[str]], tmp_path: Path) -> None:
+    test_set, names = scored
+    path = tmp_path / "mqm.tsv"
+    errors = [
+        ("strong", "1", "Minor"), ("strong", "2", "Major"), ("strong", "3", "No-error"),
+        ("weak", "1", "Major"), ("weak", "2", "Minor"), ("human", "1", "No-error"),
+    ]  # fmt: skip
+    lines = [f"{s}\t{key}\trater1\tAccuracy\t{severity}" for s, key, severity in errors]
+    path.write_text("\n".join(["system\tseg_id\trater\tcategory\tseverity", *lines]) + "\n")
+    found = columns.error_scores(path, test_set, names)
+    gold = {"Minor": -1, "Major": -5, "No-error": 0}
+    for name in names:
+        cells = values(test_set, name)
+        both = [(gold[sev], cells[s, key]) for s, key, sev in errors if s != "human"]
+        expected = stats.kendalltau(*zip(*both, strict=True)).statistic
+        assert found[name] == pytest.approx(expected)
+    with pytest.raises(columns.ColumnError, match="no system HT"):
+        columns.error_scores(path, test_set, names, ["HT"])
+
+
+def test_a_file_of_another_test_set(scored: tuple[TestSet, list[str]], tmp_path: Path) -> None:
+    path = tmp_path / "darr.csv"
+    path.write_text("LP DATA SID BETTER WORSE\nde-en news 1 online-A online-B\n")
+    with pytest.raises(CommandError, match="too few outputs in common"):
+        results("alphas", "--darr", str(path), "--test-set", "harbour")
+
+
+def test_a_campaign_and_a_metric_to_beat(scored: tuple[TestSet, list[str]]) -> None:
+    test_set, _ = scored
+    campaign = make_campaign(test_set)
+    for place, output in enumerate(Output.objects.filter(system__test_set=test_set)):
+        PublishedScore.objects.create(campaign=campaign, output=output, value=place % 3)
+    (run,) = runs.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs
+    scoring.work_off(run.pk, worker="test")
+    shown = results("alphas", "--campaign", campaign.slug, "--against", "chrf")
+    assert "segment τ-b" in shown
+    assert "which no seed changes" in shown
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["none"], "no sweep named none"),
+        (["alphas", "--campaign", "none"], "no campaign"),
+        (["alphas", "--darr", "file"], "need --test-set"),
+        (["alphas", "--against", "chrf"], "needs --campaign"),
+    ],
+)
+def test_what_cannot_be_shown(corpus: ParallelCorpus, given: list[str], message: str) -> None:
+    sweep(corpus)
+    with pytest.raises(CommandError, match=message):
+        results(*given)
+
+
+def test_a_sweep_of_another_kind_has_no_such_results(db: None) -> None:
+    TrainingJob.objects.create(kind="remap", name="l", sweep="layers", options={"layer": 8})
+    with pytest.raises(CommandError, match="Projection for XMoverScore"):
+        results("layers")
+
+
+def test_a_sweep_from_the_command_line(
+    as_researcher: Client, corpus: ParallelCorpus, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(sending, "send", lambda *_: True)
+    given = ["--corpus", "c", "--vary", "alpha=0,30", "--seeds", "1,2", "--set", "batch=5"]
+    for name in ("my-sweep", "my-sweep-2"):
+        out = StringIO()
+        call_command("train_sweep", "My_sweep!", *given, stdout=out)
+        assert f"4 jobs; then: manage.py train_results {name}\n" in out.getvalue()
+        assert [each.varied["alpha"] for each in settings_of(name)] == [0.0, 30.0]
+    assert as_researcher.get("/training/").status_code == 200
+    for wrong, message in (
+        (["--corpus", "none"], "Known: c"),
+        (["--corpus", "c", "--seeds", "one"], "whole numbers"),
+        (["--corpus", "c", "--vary", "alpha"], "NAME=VALUE"),
+        (["--corpus", "c", "--vary", "batch=5,10", "--set", "batch=5"], "batch: given twice"),
+        (["--corpus", "c", "--set", "seed=5"], "seed: given twice"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            call_command("train_sweep", "t", *wrong)
+
+
+def test_the_page_says_why_a_gain_has_no_interval(
+    as_researcher: Client, corpus: ParallelCorpus
+) -> None:
+    for n, job in enumerate(sweep(corpus)[:4]):
+        job.result = {"held_out": compare([False] * 4, [True] * n + [False] * (4 - n))}
+        job.status = TrainingJob.Status.DONE
+        job.save()
+    page = as_researcher.get("/training/sweeps/alphas/").text
+    assert "gain on held-out texts: 4 held-out texts are too few for an interval" in page
+    assert "held out low" not in page
+
+
+def test_stored_gains_get_intervals_that_hold(corpus: ParallelCorpus) -> None:
+    """They were the normal ones: four texts that did not change sides had "0 to 0"."""
+    migration = import_module("training.migrations.0004_gain_intervals")
+    gains = [1] * 12 + [-1] * 5 + [0] * 23
+    half = 1.96 * stats.sem(gains)
+    kept = {"n": 40, "gain": 7 / 40, "low": 7 / 40 - half, "high": 7 / 40 + half}
+    none = {"n": 4, "gain": 0.0, "low": 0.0, "high": 0.0, "trained": 0.5}
+    started = sweep(corpus)
+    for job, held in zip(started, (kept, none), strict=False):
+        job.result = {"held_out": held}
+        job.save()
+    migration.renew(apps, None)
+    first, second = (TrainingJob.objects.get(pk=job.pk).result for job in started[:2])
+    p, q = 13.5 / 43, 6.5 / 43
+    half = stats.t.ppf(0.975, 39) * math.sqrt((p + q - (p - q) ** 2) / 43)
+    ends = (first["held_out"]["low"], first["held_out"]["high"])
+    assert ends == pytest.approx((p - q - half, p - q + half))
+    assert set(second["held_out"]) == {"n", "gain", "trained", "interval"}

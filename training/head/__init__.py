@@ -1,0 +1,1 @@
+"""A small supervised head on a frozen encoder: its data, its fit, its options."""

@@ -1,0 +1,101 @@
+"""A campaign's outputs with human scores, split by source text so that nothing leaks."""
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Campaign, Output, PublishedScore
+from annotation.quality import read_columns
+from metaeval.judgments import z_scores
+from training.jobs.kinds import JobError
+
+FEWEST_SOURCES = 10
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An output with its human score."""
+
+    system: str
+    segment: int
+    source: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Split:
+    """Outputs to learn from and outputs to report on; no source text is in both."""
+
+    train: list[Judged]
+    held_out: list[Judged]
+    n_left_out: int
+
+
+def split(campaign: Campaign, share: float, seed: int) -> Split:
+    """Read and split; JobError where too few source texts are judged.
+
+    Judgments count as z-scores by the mean and standard deviation of the annotator's judgments of
+    training texts alone; held-out judgments of annotators who have none are left out and counted.
+    Scores published with a data set count as they are.
+    """
+    outputs = {
+        output.pk: output
+        for output in Output.objects.filter(system__in=campaign.systems.all()).select_related(
+            "segment", "system"
+        )
+    }
+    rows = _published(campaign) or _collected(campaign)
+    rows = [row for row in rows if row[1] in outputs]
+    sources = sorted({outputs[output].segment.source for _, output, _ in rows})
+    if len(sources) < FEWEST_SOURCES:
+        message = f"{len(sources)} source texts of {campaign.slug} are judged: at least "
+        raise JobError(f"{message}{FEWEST_SOURCES} are needed.")
+    n_held = min(max(2, round(share * len(sources))), len(sources) // 2)
+    held = set(random.Random(seed).sample(sources, n_held))
+    is_held = np.array([outputs[output].segment.source in held for _, output, _ in rows])
+    means, n_left_out = _means(rows, is_held)
+    judged = [_judged(outputs[output], score) for output, score in sorted(means.items())]
+    parts = [[each for each in judged if (each.source in held) == is_out] for is_out in (0, 1)]
+    if len(parts[0]) < 2 or len({each.score for each in parts[1]}) < 2:
+        raise JobError(f"Too few judgments of {campaign.slug} can be standardised.")
+    return Split(parts[0], parts[1], n_left_out)
+
+
+Row = tuple[int, int, float]
+
+
+def _published(campaign: Campaign) -> list[Row]:
+    """Return (−1, output, score) of every published score of an output."""
+    rows = PublishedScore.objects.filter(campaign=campaign, output__isnull=False).order_by("pk")
+    return [(-1, int(row.output_id or 0), row.value) for row in rows]
+
+
+def _collected(campaign: Campaign) -> list[Row]:
+    """Return (annotator, output, score) of every judgment of an output, control items apart."""
+    columns = read_columns(campaign)
+    wanted = columns.is_target & (columns.output >= 0) & ~np.isnan(columns.score)
+    rows = zip(
+        columns.annotator[wanted], columns.output[wanted], columns.score[wanted], strict=True
+    )
+    return [(int(annotator), int(output), float(score)) for annotator, output, score in rows]
+
+
+def _means(rows: list[Row], is_held: NDArray[np.bool_]) -> tuple[dict[int, float], int]:
+    """Return the mean score by output, and how many judgments have no z-score."""
+    annotator, output = np.array([row[:2] for row in rows]).T
+    score = np.array([row[2] for row in rows])
+    if (annotator >= 0).all():
+        score = z_scores(score, annotator, pool=~is_held).z
+    defined = ~np.isnan(score)
+    found: dict[int, list[float]] = {}
+    for pk, value in zip(output[defined].tolist(), score[defined].tolist(), strict=True):
+        found.setdefault(pk, []).append(value)
+    return {pk: float(np.mean(values)) for pk, values in found.items()}, int((~defined).sum())
+
+
+def _judged(output: Output, score: float) -> Judged:
+    segment = output.segment
+    return Judged(str(output.system_id), segment.pk, segment.source, output.text, score)

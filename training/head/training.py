@@ -1,0 +1,162 @@
+"""A small supervised head: human scores predicted from a frozen encoder's similarities.
+
+Ridge regression on few features (:mod:`metrics.families.refreeeval.features`), fitted on the
+judgments of one campaign. Its penalty is chosen by cross-validation within the training texts; what
+is reported comes from source texts that took no part in anything.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Campaign
+from metaeval import ScoreMatrix
+from metaeval.correlation.intervals import correlation_intervals
+from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
+from metrics.base import MetricError
+from metrics.encoding import encoders
+from metrics.families.refreeeval import features
+from training.head import judged, ridge
+from training.head.judged import Judged, Split
+from training.jobs.kinds import JobError, NewMetric, Outcome, Work
+from training.jobs.saving import save_whole
+
+Array = NDArray[np.float64]
+CORRELATIONS = ("pearson", "kendall")
+
+
+def run(work: Work) -> Outcome:
+    """Fit, and report on the texts that were held out; raises JobError."""
+    options = work.options
+    campaign = _campaign(str(options["campaign"]))
+    layers = _layers(str(options["layers"]))
+    split = judged.split(campaign, float(options["held_out"]), int(options["seed"]))
+    work.report({"step": 0, "total": 1})
+    try:
+        encoder = encoders.get(str(options["encoder"]))
+        train, held_out = (
+            features.read(encoder, [(each.text, each.source) for each in part], layers)
+            for part in (split.train, split.held_out)
+        )
+    except (MetricError, ValueError) as error:
+        raise JobError(str(error)) from error
+    sources = np.array([each.source for each in split.train])
+    fit = ridge.choose(train, _scores(split.train), sources, int(options["seed"]))
+    document = _document(fit, layers, encoder.spec.weights, campaign.slug)
+    folder = save_whole(work.folder, "head", lambda path: _write(path / "head.json", document))
+    names = features.names(layers)
+    baseline = held_out[:, names.index(f"F1-{layers[-1]}")]
+    result = {
+        **_compare(split, fit.predict(held_out), baseline),
+        "penalty": fit.penalty,
+        "weights": dict(zip(names, fit.weights.tolist(), strict=True)),
+        "warnings": _warnings(split, campaign),
+    }
+    head = str((folder / "head.json").absolute())
+    label = f"Head on {campaign.slug} (layers {options['layers']})"
+    chosen = {"checkpoint": options["encoder"], "head": head}
+    return Outcome(result, NewMetric("refreeeval-head", label, chosen))
+
+
+def _campaign(slug: str) -> Campaign:
+    campaign = Campaign.objects.filter(slug=slug).first()
+    if campaign is None:
+        raise JobError(f"There is no campaign {slug}.")
+    return campaign
+
+
+def _layers(given: str) -> list[int]:
+    try:
+        return sorted({int(layer) for layer in given.split(",")})
+    except ValueError:
+        raise JobError(f"Layers: expected numbers and commas, not {given!r}.") from None
+
+
+def _scores(rows: Sequence[Judged]) -> Array:
+    return np.array([each.score for each in rows])
+
+
+def _document(fit: ridge.Fit, layers: Sequence[int], weights: str, campaign: str) -> dict[str, Any]:
+    """As :func:`metrics.families.refreeeval.head_options.load` reads it."""
+    return {
+        "layers": list(layers),
+        "features": features.names(layers),
+        "mean": fit.mean.tolist(),
+        "scale": fit.scale.tolist(),
+        "weights": fit.weights.tolist(),
+        "intercept": fit.intercept,
+        "encoder": weights,
+        "fitted_on": f"the campaign {campaign}",
+    }
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def _compare(split: Split, head: Array, baseline: Array) -> dict[str, Any]:
+    """Correlations on held-out outputs with 95 % intervals over source segments."""
+    human, predicted, plain = (
+        _matrix(split.held_out, values) for values in (_scores(split.held_out), head, baseline)
+    )
+    return {
+        "n_train": len(split.train),
+        "n_held_out": len(split.held_out),
+        "held_out": {name: _estimates(human, predicted, plain, name) for name in CORRELATIONS},
+    }
+
+
+def _matrix(rows: Sequence[Judged], values: Array) -> ScoreMatrix:
+    """Systems × segments, nan where an output is not judged."""
+    row = {name: n for n, name in enumerate(dict.fromkeys(each.system for each in rows))}
+    column = {key: n for n, key in enumerate(dict.fromkeys(str(each.segment) for each in rows))}
+    grid = np.full((len(row), len(column)), np.nan)
+    for each, value in zip(rows, values, strict=True):
+        grid[row[each.system], column[str(each.segment)]] = value
+    return ScoreMatrix(grid, list(row), list(column))
+
+
+def _estimates(
+    human: ScoreMatrix,
+    head: ScoreMatrix,
+    plain: ScoreMatrix,
+    correlation: str,
+) -> dict[str, dict[str, float | None]]:
+    """Both correlations and their difference; no ends where there are too few source texts."""
+    metrics = {"head": head, "unsupervised": plain}
+    found = correlation_intervals(human, metrics, correlation)
+    estimates = {
+        name: (found.values[place], found.lows[place], found.highs[place])
+        for place, name in enumerate(metrics)
+    }
+    gain = (found.differences, found.difference_lows, found.difference_highs)
+    estimates["gain"] = tuple(part[0, 1] for part in gain)
+    return {name: _estimate(*parts) for name, parts in estimates.items()}
+
+
+def _estimate(value: float, low: float, high: float) -> dict[str, float | None]:
+    ends = {"low": float(low), "high": float(high)} if np.isfinite([low, high]).all() else {}
+    return {"value": float(value) if np.isfinite(value) else None, **ends}
+
+
+def _warnings(split: Split, campaign: Campaign) -> list[str]:
+    found = [
+        f"The metric has learned from {campaign.slug}: what the dashboard shows of it there is "
+        "too high. Quote the held-out values."
+    ]
+    n_texts = len({each.segment for each in split.held_out})
+    if n_texts < FEWEST_SEGMENTS:
+        found.append(
+            f"{n_texts} held-out source texts are too few for intervals: {FEWEST_SEGMENTS} are "
+            "needed."
+        )
+    if split.n_left_out:
+        found.append(
+            f"{split.n_left_out:,} judgments are left out: their annotators have no spread of "
+            "scores on training texts."
+        )
+    return found

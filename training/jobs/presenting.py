@@ -1,0 +1,270 @@
+"""What a job found, as pages show it: facts, tables and curves, whatever its kind."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+from typing import Any
+
+from django.utils import timezone
+
+from metrics.runs.starting import PATIENCE_SECONDS
+from training.jobs.kinds import KINDS
+from training.models import TrainingJob
+from training.sweeps import table
+from training.sweeps.table import Setting
+
+WIDTH, HEIGHT = 320.0, 120.0
+# How the interval of a gain was computed, under the words that `flatten` gives it.
+INTERVAL = "held out interval"
+# What stands on the horizontal axis of a curve, in this order of preference.
+ACROSS = ("step", "pairs")
+# An estimate with the ends of its 95 % interval, where it has one.
+ESTIMATE = {"value", "low", "high"}
+WORDS = {
+    "pearson": "Pearson’s r",
+    "kendall": "Kendall’s τ-b",
+    "unsupervised": "F1 alone, unsupervised",
+}
+ORDER = ("pearson", "kendall", "head", "unsupervised", "gain")
+Rows = list[dict[str, Any]]
+Point = tuple[float, float]
+# The values of a setting, how many of its jobs found something, mean and deviation of each measure.
+Group = tuple[list[Any], int, list[tuple[float, float | None]]]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One series over steps or pairs; `points` are those of an SVG polyline, a line a stretch."""
+
+    title: str
+    across: str
+    lines: list[str]
+    dots: list[Point]
+    lowest: float
+    highest: float
+    first: float
+    last: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one document as a table of texts; the first cell may say what a row is."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
+    has_heads: bool = False
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A document of a job: single values, tables and charts."""
+
+    facts: list[tuple[str, Any]]
+    tables: list[Table]
+    charts: list[Chart]
+
+
+def show(document: Mapping[str, Any]) -> Shown:
+    """Take a document of plain JSON values apart."""
+    facts: list[tuple[str, Any]] = []
+    estimated = {key: value for key, value in document.items() if are_estimates(value)}
+    tables = [_estimates(key.replace("_", " "), value) for key, value in estimated.items()]
+    charts: list[Chart] = []
+    rest = {key: value for key, value in document.items() if key not in estimated}
+    for name, value in flatten(rest):
+        if is_table(value):
+            tables.append(_table(name, value))
+            charts += draw(name, value)
+        else:
+            facts.append((name, _plain(value)))
+    return Shown(facts, tables, charts)
+
+
+def findings(job: TrainingJob) -> dict[str, Any]:
+    """Return what a job found, what was measured on held-out texts first.
+
+    Its recipe is left out: the settings stand beside it. Databases keep no order in JSON.
+    """
+    found = {key: value for key, value in job.result.items() if key != "recipe"}
+    return {key: found[key] for key in sorted(found, key=lambda key: key != "held_out")}
+
+
+def flatten(document: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
+    """Return every value that is no mapping, with the words that lead to it."""
+    found = []
+    for key, value in document.items():
+        name = f"{before} {key}".strip().replace("_", " ")
+        if isinstance(value, Mapping):
+            found += flatten(value, name)
+        else:
+            found.append((name, value))
+    return found
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value is a list of rows."""
+    return (
+        bool(value) and isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
+    )
+
+
+def are_estimates(value: Any) -> bool:
+    """Whether a value holds estimates by what is estimated and of what."""
+    rows = list(value.values()) if isinstance(value, Mapping) else []
+    cells = [cell for row in rows if isinstance(row, Mapping) for cell in row.values()]
+    return (
+        bool(cells)
+        and all(isinstance(row, Mapping) for row in rows)
+        and all(
+            isinstance(cell, Mapping) and "value" in cell and cell.keys() <= ESTIMATE
+            for cell in cells
+        )
+    )
+
+
+def _estimates(title: str, found: Mapping[str, Mapping[str, Any]]) -> Table:
+    columns = _ordered(column for row in found.values() for column in row)
+    rows = [
+        [WORDS.get(name, name), *(_estimate(found[name].get(column, {})) for column in columns)]
+        for name in _ordered(found)
+    ]
+    heads = ["measure", *(WORDS.get(column, column.replace("_", " ")) for column in columns)]
+    return Table(f"{title}, with 95 % intervals", heads, rows, has_heads=True)
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    """Put known names first, in their order: PostgreSQL sorts the keys of a document."""
+    distinct = list(dict.fromkeys(names))
+    return sorted(distinct, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+
+def _estimate(cell: Mapping[str, Any]) -> str | None:
+    if not is_number(cell.get("value")):
+        return None
+    value, low, high = (cell.get(key) for key in ("value", "low", "high"))
+    ends = f" ({low:.3f} to {high:.3f})" if is_number(low) and is_number(high) else ""
+    return f"{value:.3f}{ends}"
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    are_sentences = all(isinstance(each, str) and each.endswith(".") for each in value)
+    return (" " if are_sentences else ", ").join(map(str, value))
+
+
+def _table(title: str, rows: Rows) -> Table:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[row.get(column) for column in columns] for row in rows]
+    return Table(title, [column.replace("_", " ") for column in columns], cells)
+
+
+def draw(title: str, rows: Rows) -> list[Chart]:
+    """Draw every numeric column over the steps or the numbers of pairs; none without those."""
+    across = next((key for key in ACROSS if all(is_number(row.get(key)) for row in rows)), None)
+    if across is None or len(rows) < 2:
+        return []
+    columns = dict.fromkeys(key for row in rows for key in row if key not in ACROSS)
+    charts = [_chart(column, across, rows) for column in columns]
+    return [chart for chart in charts if chart]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _chart(column: str, across: str, rows: Rows) -> Chart | None:
+    found = [(row[across], row[column]) for row in rows if is_number(row.get(column))]
+    xs, ys = [x for x, _ in found], [y for _, y in found]
+    if len(set(ys)) < 2:  # nothing to see; the table has it
+        return None
+    dots = [(_place(x, xs, WIDTH), HEIGHT - _place(y, ys, HEIGHT)) for x, y in found]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
+    title = column.replace("_", " ")
+    return Chart(title, across, [line], dots, min(ys), max(ys), min(xs), max(xs))
+
+
+def _place(value: float, among: Sequence[float], size: float) -> float:
+    low, high = min(among), max(among)
+    return size * (value - low) / (high - low) if high > low else size / 2
+
+
+def settings_of(job: TrainingJob) -> list[tuple[str, Any]]:
+    """The settings by the labels and in the order of the form."""
+    known = KINDS[job.kind].options if job.kind in KINDS else ()
+    labels = {option.name: option.label for option in known}
+    return [(labels.get(name, name), value) for name, value in job.settings.items()]
+
+
+def idle_queues(jobs: Iterable[TrainingJob]) -> list[str]:
+    """Return the queues of jobs among these that wait although no worker is busy there."""
+    now = timezone.now()
+    waiting = {
+        job.queue
+        for job in jobs
+        if job.status == TrainingJob.Status.QUEUED
+        and not job.is_here
+        and (now - job.created_at).total_seconds() > PATIENCE_SECONDS
+    }
+    if not waiting:
+        return []
+    running = TrainingJob.objects.filter(status=TrainingJob.Status.RUNNING)
+    return sorted(waiting - {job.queue for job in running})
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The jobs of a sweep as a table: what differs between them, and what they found.
+
+    `groups` has a row for every setting, over its seeds: mean, standard deviation, number. `notes`
+    say how the intervals of the gains were computed, or why there are none.
+    """
+
+    settings: list[str]
+    measures: list[str]
+    rows: list[tuple[TrainingJob, list[Any], list[Any]]]
+    groups: list[Group]
+    notes: list[str]
+
+
+def compare(jobs: Sequence[TrainingJob]) -> Sweep:
+    """Set the jobs of a sweep beside each other."""
+    found = {job.pk: dict(flatten(findings(job))) for job in jobs}
+    numbers = [{k for k, v in each.items() if is_number(v)} for each in found.values() if each]
+    shared = set.intersection(*numbers) if numbers else set()
+    order = list(dict.fromkeys(key for each in found.values() for key in each))
+    names = table.varied(jobs)
+    # What is the same in all of them, such as how many pairs were read, tells nothing apart.
+    measures = [key for key in order if key in shared and _differs(found, key)]
+    measures = [key for key in measures if key not in names]
+    values = {pk: [each.get(measure) for measure in measures] for pk, each in found.items()}
+    rows = [(job, [job.options.get(name) for name in names], values[job.pk]) for job in jobs]
+    groups = _groups(table.group(jobs), values) if table.SEED in names else []
+    told = (str(each[INTERVAL]) for each in found.values() if INTERVAL in each)
+    return Sweep(names, measures, rows, groups, list(dict.fromkeys(told)))
+
+
+def _differs(found: Mapping[int, Mapping[str, Any]], key: str) -> bool:
+    values = [each[key] for each in found.values() if key in each]
+    return len(values) == 1 or len(set(values)) > 1
+
+
+def _groups(found: Sequence[Setting], values: Mapping[int, list[Any]]) -> list[Group]:
+    groups = []
+    for each in found:
+        rows = [row for row in (values[job.pk] for job in each.jobs.values()) if _is_known(row)]
+        if rows:
+            spreads = [_spread(column) for column in zip(*rows, strict=True)]
+            groups.append((list(each.varied.values()), len(rows), spreads))
+    return groups
+
+
+def _is_known(row: Iterable[Any]) -> bool:
+    return any(value is not None for value in row)
+
+
+def _spread(column: Sequence[Any]) -> tuple[float, float | None]:
+    return mean(column), stdev(column) if len(column) > 1 else None

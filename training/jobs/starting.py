@@ -1,0 +1,96 @@
+"""Start and cancel training jobs: `work` does them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.text import slugify
+
+from config.work import claims
+from config.work.clock import Now
+from config.work.sending import send_on_commit
+from metrics import options
+from training.jobs.kinds import KINDS
+from training.models import ParallelCorpus, TrainingJob
+
+# The metric that comes of it is named after the job and its number.
+LONGEST_NAME = 45
+
+
+def check(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the checked settings of a job; ValidationError has the settings at fault by name."""
+    if kind not in KINDS:
+        raise ValidationError(f"There is no kind of job named {kind!r}.")
+    chosen = KINDS[kind]
+    known = {option.name for option in chosen.options}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ValidationError(f"{chosen.label} has no setting {', '.join(unknown)}.")
+    cleaned, wrong = dict[str, Any](), dict[str, str]()
+    for option in chosen.options:
+        try:
+            cleaned |= options.clean_all([option], given)
+        except ValueError as error:
+            wrong[option.name] = str(error)
+    if not wrong:
+        labels = {option.name: option.label for option in chosen.options}
+        found = chosen.conflicts(cleaned)
+        wrong = {name: f"{labels[name]}: {message}" for name, message in found.items()}
+    if wrong:
+        raise ValidationError(wrong)
+    return cleaned
+
+
+def slug_of(name: str) -> str:
+    """Return a name as addresses and metrics have it: a–z, digits, hyphens.
+
+    ValidationError where nothing is left, or too much for a metric's name.
+    """
+    slug = slugify(slugify(name).replace("_", "-"))
+    if not slug or len(slug) > LONGEST_NAME:
+        raise ValidationError(
+            f"Give a name of letters a–z and digits, {LONGEST_NAME} characters at most."
+        )
+    return slug
+
+
+@transaction.atomic
+def start(
+    *,
+    kind: str,
+    name: str,
+    given: Mapping[str, Any],
+    corpora: Sequence[ParallelCorpus] = (),
+    sweep: str = "",
+    user: Any = None,
+    enqueue: bool = True,
+    here: bool = False,
+) -> TrainingJob:
+    """Start a job, or with `here` leave it to the caller's own process.
+
+    ValidationError where its settings or its corpus do not fit.
+    """
+    cleaned = check(kind, given)
+    if KINDS[kind].needs_corpus and not corpora:
+        raise ValidationError("Choose a parallel corpus.")
+    job = TrainingJob.objects.create(
+        kind=kind,
+        name=slug_of(name),
+        options=cleaned,
+        queue=cleaned.get("queue") or KINDS[kind].queue,
+        sweep=sweep,
+        is_here=here,
+        created_by=user,
+    )
+    job.corpora.set(corpora)
+    if enqueue and not here:
+        send_on_commit([job])
+    return job
+
+
+def cancel(job: TrainingJob) -> bool:
+    """Cancel a job; its worker stops at its next report, and what it saved is kept."""
+    rows = TrainingJob.objects.filter(pk=job.pk)
+    with transaction.atomic():
+        return bool(claims.cancel(rows) and rows.update(finished_at=Now()))

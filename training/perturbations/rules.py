@@ -1,0 +1,134 @@
+"""Words and clauses in orders that no fluent writer would choose, each rule under one name.
+
+``clauses`` follows the ReFreeEval paper (section 3.2): the clauses between punctuation change
+places; a sentence of one clause is cut somewhere and its two parts change places. ``released`` is
+the rule of its published code (`released.py`). ``shuffle`` and ``repeat`` are the paper's
+alternatives (table 10): int(0.5 t) of t words change places among themselves, as an unused function
+of the release does, and int(0.4 t) stand twice. ``reorder`` is XMoverScore's random order of all
+words. Words are what :func:`training.perturbations.clauses.tokens` says.
+"""
+
+import itertools
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from training.perturbations.clauses import Sentence, split, tokens
+from training.perturbations.released import by_release
+
+# What results and manifests name. Edition 1 had other edges: see `docs/reference-free.md`.
+EDITION = 2
+# Up to this many clauses all orders are listed; above, they are drawn.
+FEW_CLAUSES = 6
+SHUFFLE_RATE, REPEAT_RATE = 0.5, 0.4
+# Of two equally likely outcomes the other one is missed with chance 2⁻⁵⁰.
+TRIES = 50
+Change = Callable[[list[str], random.Random], list[str]]
+Rule = Callable[[str, str, int, random.Random], list[str]]  # text, language, k, rng -> texts
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """k degraded texts of one sentence, and how many of them repeat another."""
+
+    texts: tuple[str, ...]
+    n_repeated: int
+
+
+def negatives(text: str, language: str, k: int, rule: str, rng: random.Random) -> Negatives | None:
+    """Return k degraded texts, distinct where that many exist; None where there is none at all.
+
+    None of them equals the text. Raises KeyError for an unknown rule.
+    """
+    found = [each for each in RULES[rule](text, language, k, rng) if each != text.strip()]
+    if not found:
+        return None
+    n_repeated = max(0, k - len(set(found))) if len(found) < k else k - len(set(found[:k]))
+    filled = itertools.chain(found, itertools.cycle(found))
+    return Negatives(tuple(itertools.islice(filled, k)), n_repeated)
+
+
+def alter(text: str, language: str, rule: str, rng: random.Random) -> str | None:
+    """Return one degraded text; None where there is none. Raises as :func:`negatives`."""
+    found = negatives(text, language, 1, rule, rng)
+    return found.texts[0] if found else None
+
+
+def by_clauses(text: str, language: str, k: int, rng: random.Random) -> list[str]:
+    """Orders of the clauses first, then rotations of the words; no text twice."""
+    sentence = split(text, language)
+    chosen = _orders(sentence, k, rng)
+    if len(chosen) < k:
+        rotated = _rotations(sentence, language)
+        rng.shuffle(rotated)
+        chosen = list(dict.fromkeys([*chosen, *rotated]))[:k]
+    return chosen
+
+
+def _orders(sentence: Sentence, k: int, rng: random.Random) -> list[str]:
+    n = len(sentence.clauses)
+    original = sentence.joined(sentence.clauses)
+    if n <= FEW_CLAUSES:
+        orders = {sentence.joined(order) for order in itertools.permutations(sentence.clauses)}
+        listed = sorted(orders - {original})
+        return rng.sample(listed, min(k, len(listed)))
+    drawn: dict[str, None] = {}
+    for _ in range(k * TRIES):
+        order = sentence.joined(tuple(rng.sample(sentence.clauses, n)))
+        if order != original:
+            drawn[order] = None
+        if len(drawn) == k:
+            break
+    return list(drawn)
+
+
+def _rotations(sentence: Sentence, language: str) -> list[str]:
+    """Every cut of the sentence into two parts that change places; the final stop stays."""
+    body = sentence.joined(sentence.clauses).removesuffix(sentence.stop)
+    units, glue = tokens(body, language)
+    turned = (glue.join(units[cut:] + units[:cut]) for cut in range(1, len(units)))
+    original = glue.join(units)
+    return [each + sentence.stop for each in dict.fromkeys(turned) if each != original]
+
+
+def by_words(change: Change) -> Rule:
+    """Return the rule that draws from what a change of the words gives."""
+
+    def rule(text: str, language: str, k: int, rng: random.Random) -> list[str]:
+        units, glue = tokens(text, language)
+        original, found = glue.join(units), dict[str, None]()
+        for _ in range(k * TRIES):
+            changed = glue.join(change(units, rng))
+            if changed != original:
+                found[changed] = None
+            if len(found) == k:
+                break
+        return list(found)
+
+    return rule
+
+
+def _reordered(units: list[str], rng: random.Random) -> list[str]:
+    return rng.sample(units, len(units))
+
+
+def _shuffled(units: list[str], rng: random.Random) -> list[str]:
+    places = rng.sample(range(len(units)), int(SHUFFLE_RATE * len(units)))
+    order, moved = rng.sample(places, len(places)), list(units)
+    for place, source in zip(places, order, strict=True):
+        moved[place] = units[source]
+    return moved
+
+
+def _repeated(units: list[str], rng: random.Random) -> list[str]:
+    twice = set(rng.sample(range(len(units)), int(REPEAT_RATE * len(units))))
+    return [unit for place, unit in enumerate(units) for _ in range(2 if place in twice else 1)]
+
+
+RULES: dict[str, Rule] = {
+    "clauses": by_clauses,
+    "released": by_release,
+    "shuffle": by_words(_shuffled),
+    "repeat": by_words(_repeated),
+    "reorder": by_words(_reordered),
+}

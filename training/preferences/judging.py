@@ -1,0 +1,145 @@
+"""What a metric makes of altered texts: d of every segment, each distinct text scored once."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.db.models import Count
+
+from annotation.models import Segment, TestSet
+from metaeval.systems import Preference, preference
+from metrics import catalogue
+from metrics.base import Metric, MetricError, SegmentInput
+from metrics.runs.contents import references_of
+from training.preferences.altering import Altered
+
+# A slice takes about a second, so that a job can be cancelled and says how far it is.
+FIRST_SLICE, LARGEST_SLICE, SLICE_SECONDS = 16, 4096, 1.0
+Tell = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure of a metric under one condition.
+
+    ``differences`` are d of all segments of the test set in its order, nan where there is none.
+    """
+
+    condition: str
+    measure: str
+    label: str
+    differences: Any
+    result: Preference
+
+
+def refusals(test_set: TestSet) -> dict[str, str]:
+    """Say, by metric name, why a metric cannot be asked about a test set.
+
+    The first reference is what is altered, so one that needs references needs a second.
+    """
+    counted = Segment.objects.filter(test_set=test_set).annotate(n=Count("references"))
+    if counted.filter(n__gt=1).exists():
+        return {}
+    return {
+        info.name: _refusal(info.label)
+        for info in catalogue.infos().values()
+        if info.needs_reference
+    }
+
+
+def _refusal(label: str) -> str:
+    return (
+        f"{label} needs references; the first is what is altered, and no segment has a second one."
+    )
+
+
+class Judge:
+    """One metric, loaded once, asked about any number of conditions."""
+
+    def __init__(self, metric: str, test_set: TestSet) -> None:
+        self.info = catalogue.get(metric)
+        self._metric: Metric = catalogue.load(
+            metric,
+            source_language=test_set.source_language,
+            target_language=test_set.target_language,
+            references=partial(references_of, test_set),
+        )
+        self._known: dict[SegmentInput, Any] = {}
+        self._size = FIRST_SLICE
+
+    def signature(self) -> str:
+        """The metric's signature."""
+        return self._metric.signature()
+
+    def compare(self, altered: Altered, tell: Tell = lambda done, total: None) -> list[Row]:
+        """Score both texts of each segment; ``tell`` hears how many texts of all are scored.
+
+        Raises :class:`MetricError`, permanent where no segment can be compared.
+        """
+        places = [n for n, others in enumerate(altered.others) if others or self._is_free]
+        if not places:
+            raise MetricError(_refusal(self.info.label), permanent=True)
+        pairs = [
+            (self._input(altered, n, altered.texts[n]), self._input(altered, n, original))
+            for n, original in ((n, altered.originals[n]) for n in places)
+        ]
+        self._score(altered, places, pairs, tell)
+        left, right = (
+            np.array([self._known[each] for each in side]) for side in zip(*pairs, strict=True)
+        )
+        positions = [altered.positions[n] for n in places]
+        return self._rows(altered, positions, left, right)
+
+    @property
+    def _is_free(self) -> bool:
+        return not self.info.needs_reference
+
+    def _input(self, altered: Altered, place: int, text: str) -> SegmentInput:
+        others = () if self._is_free else altered.others[place]
+        return SegmentInput(altered.sources[place], text, others)
+
+    def _score(
+        self,
+        altered: Altered,
+        places: Sequence[int],
+        pairs: Sequence[tuple[SegmentInput, SegmentInput]],
+        tell: Tell,
+    ) -> None:
+        keys = {
+            each: altered.keys[place]
+            for place, pair in zip(places, pairs, strict=True)
+            for each in pair
+        }
+        missing = [each for each in keys if each not in self._known]
+        tell(len(keys) - len(missing), len(keys))
+        while missing:
+            part, missing = missing[: self._size], missing[self._size :]
+            began = time.monotonic()
+            self._known |= zip(part, self._score_part(part, keys), strict=True)
+            if time.monotonic() - began < SLICE_SECONDS:
+                self._size = min(2 * self._size, LARGEST_SLICE)
+            tell(len(keys) - len(missing), len(keys))
+
+    def _score_part(self, part: Sequence[SegmentInput], keys: dict[SegmentInput, str]) -> Any:
+        try:
+            return self._metric.score(part)
+        except MetricError as error:
+            if error.index is None:
+                raise
+            message = f"Segment {keys[part[error.index]]}: {error.message}"
+            raise MetricError(message, permanent=error.permanent) from error
+
+    def _rows(self, altered: Altered, positions: Sequence[int], left: Any, right: Any) -> list[Row]:
+        sign = 1 if self.info.higher_is_better else -1
+        rows = []
+        for measure in self.info.table_measures:
+            column = self.info.measures.index(measure)
+            result = preference(sign * left[:, column], sign * right[:, column])
+            everywhere = np.full(altered.n_segments, np.nan)
+            everywhere[positions] = sign * (left[:, column] - right[:, column])
+            label = self.info.measure_labels[column]
+            rows.append(Row(altered.condition, measure, label, everywhere, result))
+        return rows

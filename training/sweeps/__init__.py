@@ -1,0 +1,1 @@
+"""Jobs that differ in a few settings: started together, compared in a table, tested."""

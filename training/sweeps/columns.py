@@ -1,0 +1,108 @@
+"""Agreement of metrics with human judgments in WMT's published files: a column of a sweep's table.
+
+The outputs that a file speaks of are those of a test set here: systems by name, segments by key.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.models import Segment, TestSet
+from metaeval import ScoreMatrix
+from metaeval.correlation import kendall
+from metaeval.files import FormatError, read_darr, read_mqm
+from metrics import catalogue
+from metrics.scores import system_scores
+
+Column = dict[str, float]
+
+
+class ColumnError(ValueError):
+    """A file does not fit the test set; the message says how."""
+
+
+def relative_ranks(path: Path, test_set: TestSet, metrics: Sequence[str]) -> Column:
+    """Kendall-like τ of WMT18/19: ties of the metric count as discordant. By metric.
+
+    Raises ColumnError where the file is no daRR file or has nothing of this language pair.
+    """
+    try:
+        parts = read_darr(path)
+    except (FormatError, OSError) as error:
+        raise ColumnError(str(error)) from error
+    pair = "-".join(
+        code.split("-")[0] for code in (test_set.source_language, test_set.target_language)
+    )
+    if pair not in parts:
+        raise ColumnError(f"{path.name} has no judgments of {pair}, only of {', '.join(parts)}.")
+    ranks = parts[pair]
+    found = _matrices(test_set, metrics)
+    values = {name: ranks.kendall_like(matrix) for name, matrix in found.items()}
+    return _known(path, test_set, {name: result.statistic for name, result in values.items()})
+
+
+def error_scores(
+    path: Path, test_set: TestSet, metrics: Sequence[str], without: Sequence[str] = ()
+) -> Column:
+    """Kendall's τ-b of WMT21 with MQM: all systems and segments flattened. By metric.
+
+    Outputs without a human score are left out, and so are the systems ``without``: human
+    translations. Raises ColumnError where the file is no MQM file or does not fit the test set.
+    """
+    try:
+        human = read_mqm(path)["mean"]
+    except (FormatError, OSError) as error:
+        raise ColumnError(str(error)) from error
+    unknown = sorted(set(without) - set(human.systems))
+    if unknown:
+        raise ColumnError(f"{path.name} has no system {', '.join(unknown)}.")
+    values = {}
+    for name, matrix in _matrices(test_set, metrics).items():
+        gold, scores = _flattened(human, matrix, set(without))
+        values[name] = kendall(gold, scores).statistic if len(gold) > 1 else float("nan")
+    return _known(path, test_set, values)
+
+
+def _known(path: Path, test_set: TestSet, values: Column) -> Column:
+    if values and not np.isfinite(list(values.values())).any():
+        raise ColumnError(
+            f"{path.name} and {test_set.slug} have too few outputs in common: systems are matched "
+            "by name, segments by key."
+        )
+    return values
+
+
+def _matrices(test_set: TestSet, metrics: Sequence[str]) -> dict[str, ScoreMatrix]:
+    """The first measure of each metric that has scores here, turned so that higher is better."""
+    table = system_scores(test_set)
+    systems = [system.name for system in table.systems]
+    keys = dict(Segment.objects.filter(test_set=test_set).values_list("pk", "key"))
+    segments = [keys[pk] for pk in table.segments]
+    if len(set(systems)) < len(systems):
+        raise ColumnError(f"{test_set.slug} has several outputs of a system, by length.")
+    found = {}
+    for name in metrics:
+        measure = table.measures.get(catalogue.get(name).table_measures[0])
+        if measure is not None:
+            sign = 1.0 if measure.higher_is_better else -1.0
+            found[name] = ScoreMatrix(sign * measure.values, systems, segments)
+    return found
+
+
+def _flattened(
+    human: ScoreMatrix, metric: ScoreMatrix, without: set[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both scores of every output that has both."""
+    rows = [
+        (human.systems.index(name), metric.systems.index(name))
+        for name in human.systems
+        if name in metric.systems and name not in without
+    ]
+    places = {segment: place for place, segment in enumerate(metric.segments)}
+    columns = [(j, places[key]) for j, key in enumerate(human.segments) if key in places]
+    gold = human.values[np.ix_([i for i, _ in rows], [j for j, _ in columns])].ravel()
+    scores = metric.values[np.ix_([i for _, i in rows], [j for _, j in columns])].ravel()
+    both = ~np.isnan(gold) & ~np.isnan(scores)
+    return gold[both], scores[both]
