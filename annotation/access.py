@@ -28,6 +28,7 @@ from annotation.models import Campaign, Membership, TestSet
 
 ADMIN, CAMPAIGN_ADMIN = "admin", "campaign admin"
 RESEARCHER, ANNOTATOR = "researcher", "annotator"
+ROLES = (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR)
 READERS = frozenset({ADMIN, CAMPAIGN_ADMIN, RESEARCHER})
 CREATORS = frozenset({ADMIN, CAMPAIGN_ADMIN})
 NOT_YOURS = "You may read this campaign; only its admins may change it."

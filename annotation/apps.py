@@ -3,6 +3,8 @@
 import warnings
 
 from django.apps import AppConfig
+from django.db import connections
+from django.db.models.signals import post_migrate
 
 
 class AnnotationConfig(AppConfig):
@@ -13,3 +15,15 @@ class AnnotationConfig(AppConfig):
         from metaeval import StatisticsWarning
 
         warnings.filterwarnings("ignore", category=StatisticsWarning)
+        post_migrate.connect(create_roles, sender=self)
+
+
+def create_roles(using: str, **_: object) -> None:
+    """The groups by which people are told apart; also after `flush`, which empties every table."""
+    from django.contrib.auth.models import Group
+
+    from annotation.access import ROLES
+
+    if Group._meta.db_table in connections[using].introspection.table_names():
+        for name in ROLES:
+            Group.objects.using(using).get_or_create(name=name)

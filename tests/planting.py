@@ -2,18 +2,10 @@
 
 from collections.abc import Sequence
 
-from django.contrib.auth.models import Group
-
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.access import ANNOTATOR
 from annotation.campaigns import add_annotators
 from annotation.models import Annotator, Assignment, Campaign, Item, Output, TestSet
 from tests.world import make_campaign, make_test_set, make_user
-
-
-def make_roles() -> None:
-    """A transactional test empties the tables, roles included."""
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
 
 
 def plant(
@@ -29,7 +21,6 @@ def plant(
     `outputs` holds the texts of each system. Document and side-by-side items are put on screens
     as their layouts ask for it.
     """
-    make_roles()
     names = [f"system {number}" for number in range(len(outputs))]
     test_set = make_test_set(
         "texts", segments=len(sources), systems=names, languages=languages, references=False

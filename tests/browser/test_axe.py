@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from playwright.sync_api import Page
 
 from annotation import interface
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.entry.tokens import hash_token
 from annotation.models import (
@@ -282,8 +281,6 @@ def full(transactional_db: None, snapshots: Snapshots) -> World:
 
 def make_full() -> World:
     """The cast, the demo with one metric run, and a screen of every protocol."""
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     make_demo()
     world = make_world()
     add_annotators(campaign=world.campaign, users=world.annotators)

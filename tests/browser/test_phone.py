@@ -4,10 +4,9 @@ import os
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import Group
 from playwright.sync_api import Page, expect
 
-from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
+from annotation.access import ADMIN
 from tests.browser.conftest import Visitor
 from tests.world import make_campaign, make_test_set, make_user
 
@@ -18,8 +17,6 @@ PAGES = ("", "export/", "dashboard/", "systems/")
 @pytest.fixture
 def enter(visitor: Callable[..., Visitor]) -> Callable[..., Visitor]:
     """Sign somebody in on a phone, with scripts or without."""
-    for role in (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=role)
     make_user("chief", ADMIN)
     make_campaign(make_test_set("small", segments=2), "small")
 

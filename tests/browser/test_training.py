@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
-from django.contrib.auth.models import Group
 from playwright.sync_api import Page, expect
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.access import RESEARCHER
 from annotation.demo import load_demo
 from config.work import sending
 from metrics.models import ConfiguredMetric, MetricRun
@@ -30,8 +29,6 @@ def researcher(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Page:
     """Signed in; whatever is started waits until the test works it off."""
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     make_user("reader", RESEARCHER)
     settings.TRAINED_DIR = tmp_path / "trained"
     monkeypatch.setattr(sending, "send", lambda *_: True)

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import Group
 from playwright.sync_api import Page, expect
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.access import ADMIN
 from annotation.models import Output, TestSet
 from tests.browser.conftest import Visitor
 from tests.browser.test_axe import OPTIONS
@@ -30,8 +29,6 @@ def table(tmp_path: Path) -> Path:
 
 
 def sign_in(visitor: Callable[..., Visitor], width: int) -> Page:
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     make_user("admin", ADMIN)
     visiting = visitor(width=width)
     visiting.sign_in("admin")

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import Group
 from playwright.sync_api import Page, expect
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.access import ADMIN, ANNOTATOR
 from annotation.models import Campaign, Judgment, Output
 from metaeval.correlation import kendall
 from metaeval.judgments import z_scores
@@ -34,8 +33,6 @@ POOR = ["The boat.", "Library open week ten.", "Baker morning.", "Midnight wind.
 
 
 def people() -> None:
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     make_user("admin", ADMIN)
     for number in (1, 2, 3):
         make_user(f"annotator-{number}", ANNOTATOR)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.access import ANNOTATOR, RESEARCHER
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.entry import links
 from annotation.entry.places import free_places, invite, revoke
@@ -302,8 +302,6 @@ def test_personal_links_into_an_open_pool(world: World, campaign: Campaign, clie
 
 @pytest.fixture
 def shared_world(transactional_db: None) -> World:
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     return make_world()
 
 

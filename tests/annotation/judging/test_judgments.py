@@ -6,12 +6,10 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.judging import judgments
 from annotation.judging.answers import Answer
@@ -165,8 +163,6 @@ def in_threads(action: Callable[[int], object], n: int = 8) -> list[object]:
 
 @pytest.fixture
 def shared_world(transactional_db: None) -> World:
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     return make_world()
 
 

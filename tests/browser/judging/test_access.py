@@ -4,11 +4,10 @@ import re
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import Group
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
+from annotation.access import CAMPAIGN_ADMIN
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Annotator, Campaign
 from tests.annotation.entry.test_links import make_link
@@ -21,8 +20,6 @@ Visitors = Callable[..., Visitor]
 
 @pytest.fixture
 def world(transactional_db: None) -> World:
-    for name in (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     return make_world()
 
 

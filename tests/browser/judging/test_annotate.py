@@ -3,10 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import Group
 from playwright.sync_api import Page, Route, expect
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
 from tests.browser.conftest import Visitor
@@ -15,9 +13,6 @@ from tests.world import World, make_world
 
 @pytest.fixture
 def opened(transactional_db: None) -> World:
-    # A transactional test empties the tables, roles included.
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     world = make_world()
     add_annotators(campaign=world.campaign, users=world.annotators)
     world.campaign = open_campaign(campaign=world.campaign)

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import Group
 from playwright.sync_api import Page, expect
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Annotator, Judgment
 from tests.browser.conftest import Visitor
@@ -15,8 +13,6 @@ from tests.world import World, make_world
 
 @pytest.fixture
 def opened(transactional_db: None) -> World:
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     world = make_world()
     add_annotators(campaign=world.campaign, users=world.annotators)
     world.campaign = open_campaign(campaign=world.campaign)

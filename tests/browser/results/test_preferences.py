@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import Group
 from playwright.sync_api import Page, expect
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.access import RESEARCHER
 from annotation.models import Reference, TestSet
 from config.work import sending
 from metrics import registry
@@ -31,8 +30,6 @@ def reader(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Visitor]:
     """Sign in; whatever is started waits until the test works it off."""
-    for name in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     make_user("reader", RESEARCHER)
     settings.TRAINED_DIR = tmp_path / "trained"
     monkeypatch.setattr(sending, "send", lambda *_: True)

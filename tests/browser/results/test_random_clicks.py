@@ -6,10 +6,8 @@ import zipfile
 from collections.abc import Callable
 from typing import Any
 
-from django.contrib.auth.models import Group
 from playwright.sync_api import Page, expect
 
-from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from tests.browser.conftest import Visitor
 from tests.browser.test_axe import violations
 from tests.dashboards.clicking import make_clicked
@@ -48,8 +46,6 @@ def expect_no_mark(page: Page) -> None:
 
 
 def test_random_clicks_are_no_result(visitor: Callable[..., Visitor]) -> None:
-    for role in (ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=role)
     make_user("reader", "researcher")
     address = f"/campaigns/{make_clicked().slug}"
     someone = visitor(height=HEIGHT)

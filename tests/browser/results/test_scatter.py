@@ -3,10 +3,8 @@
 import re
 
 import pytest
-from django.contrib.auth.models import Group
 from playwright.sync_api import expect
 
-from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
 from annotation.demo import load_demo
 from annotation.models import Campaign, Judgment, Output
 from metrics.runs import scoring, starting
@@ -18,8 +16,6 @@ ADDRESS = "/campaigns/demo-en-zh-80/scatter/?metric=chrf&scores=raw"
 
 @pytest.fixture
 def demo(transactional_db: None) -> Campaign:
-    for name in (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=name)
     load_demo()
     make_user("reader", "researcher")
     campaign = Campaign.objects.get(slug="demo-en-zh-80")

@@ -5,10 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
 from playwright.sync_api import expect
 
-from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
 from annotation.demo import load_demo
 from annotation.models import Campaign
 from dashboards.significance.document import Asked
@@ -31,8 +29,6 @@ def reader(visitor: Callable[..., Visitor], snapshots: Snapshots) -> Visitor:
 
 
 def make_scored() -> None:
-    for role in (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR):
-        Group.objects.get_or_create(name=role)
     make_user("reader", "researcher")
     load_demo()
     test_set = Campaign.objects.get(slug="demo-zh-en-80").test_set
