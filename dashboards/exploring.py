@@ -84,7 +84,7 @@ def verify_scatter(campaign: Campaign, filters: ScatterChoice) -> None:
         raise FilterError(f"document: this test set has no document {filters.document!r}")
 
 
-SCATTER = Page(
+SCATTER: Page[Any] = Page(
     name="scatter",
     title="Metric and human",
     kind="scatter",
@@ -140,7 +140,7 @@ def _pairs(document: Document) -> list[dict[str, Any]]:
     ]
 
 
-SYSTEMS = Page(
+SYSTEMS: Page[Any] = Page(
     name="systems",
     title="MT systems",
     kind="systems",

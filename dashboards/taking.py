@@ -17,12 +17,13 @@ from annotation.filters.chosen import check, fitted
 from annotation.models import Campaign
 from annotation.web.parameters import takes
 from dashboards.documents import kinds, results
-from dashboards.pages.page import Document, Page, no_document, study_campaigns
+from dashboards.pages.answers import no_document
+from dashboards.pages.page import Document, Page, study_campaigns
 from dashboards.pages.parameters import require_measures
 from metaeval.replication.questions import STATISTICS
 
 BLOCK = 1 << 16
-REPORT = Page(
+REPORT: Page[Any] = Page(
     name="report",
     title="Report",
     kind="report",
@@ -45,7 +46,7 @@ def bundle_context(request: HttpRequest, campaign: Campaign, document: Document)
     }
 
 
-BUNDLE = Page(
+BUNDLE: Page[Any] = Page(
     name="bundle",
     title="Replication bundle",
     kind="bundle",
@@ -108,7 +109,7 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
     return _html(request, documents, study=slug, missing=missing)
 
 
-def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Result:
+def _latest(request: HttpRequest, page: Page[Any], campaign: Campaign) -> results.Result[Any]:
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     check(campaign, filters)
     require_measures(request.GET, [campaign])
@@ -116,7 +117,7 @@ def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Res
 
 
 def _not_yet(
-    request: HttpRequest, name: str, campaign: Campaign, result: results.Result
+    request: HttpRequest, name: str, campaign: Campaign, result: results.Result[Any]
 ) -> HttpResponseBase:
     """People go to the page that waits with them; programs get 202, or the error."""
     if "text/html" in request.headers.get("Accept", ""):

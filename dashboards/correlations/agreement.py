@@ -27,7 +27,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class MeasureRow:
-    """One measure of one metric against the humans of one campaign; nan where undefined.
+    """One measure of one metric against the humans of one campaign; nan or None where undefined.
 
     `origin` says whether its scores were computed here or imported.
     `tau` is Kendall's τ-b and `r_segment` Pearson's r over all outputs pooled; `r_system` is
@@ -44,12 +44,12 @@ class MeasureRow:
     is_turned: bool
     n: int
     n_missing: int
-    tau: float
-    r_segment: float
+    tau: float | None
+    r_segment: float | None
     n_systems: int
-    r_system: float
-    r_hybrid: float
-    r_limit: float
+    r_system: float | None
+    r_hybrid: float | None
+    r_limit: float | None
 
     def values(self) -> dict[str, Any]:
         """Return plain values, None for nan."""

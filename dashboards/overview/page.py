@@ -111,7 +111,7 @@ def samplesize_context(request: HttpRequest, campaign: Campaign, document: Docum
     }
 
 
-OVERVIEW = Page(
+OVERVIEW: Page[Any] = Page(
     name="dashboard",
     title="Dashboard",
     kind="overview",
@@ -127,7 +127,7 @@ OVERVIEW = Page(
     context=overview_context,
     tables=dashboard_tables,
 )
-WHATIF = Page(
+WHATIF: Page[Any] = Page(
     name="whatif",
     title="What would change?",
     kind="whatif",
@@ -145,7 +145,7 @@ WHATIF = Page(
     tables=whatif_tables,
     takes=("of",),
 )
-SAMPLESIZE = Page(
+SAMPLESIZE: Page[Any] = Page(
     name="samplesize",
     title="Sample size",
     kind="samplesize",

@@ -13,7 +13,8 @@ from annotation.forms.power import PilotForm, PowerForm, StatedForm
 from annotation.models import Campaign
 from annotation.web.parameters import Parameters, takes
 from dashboards.documents import results
-from dashboards.pages.page import Document, no_document
+from dashboards.pages.answers import no_document
+from dashboards.pages.page import Document
 from dashboards.power.document import FIGURES, asked
 
 COLUMNS = ("annotators_per_item", "n_segments", "judgments", *FIGURES)

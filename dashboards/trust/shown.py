@@ -1,6 +1,7 @@
 """The verdict where numbers are read: pages, studies, LaTeX, README."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from annotation.filters import Filters
@@ -22,13 +23,15 @@ OF_STUDIES = (
 )
 
 
-def with_trust(found: results.Result, campaign: Campaign, filters: Filters) -> results.Result:
+def with_trust(
+    found: results.Result[Any], campaign: Campaign, filters: Filters
+) -> results.Result[Any]:
     """Add the verdict to a document as `trust`, None while it is not known.
 
     It is asked for also where there are no numbers yet: it goes first (`Documents.choose`), so that
     it is there when the numbers come.
     """
-    if found.document is not None and "trust" in found.document:
+    if isinstance(found.document, dict) and "trust" in found.document:
         return found
     verdict = results.latest("trust", campaign, general(filters))
     return found if found.document is None else results.completed(found, verdict, _attach)
@@ -39,8 +42,20 @@ def latest(campaign: Campaign, filters: Filters) -> Document | None:
     return fields_of(results.latest("trust", campaign, general(filters)).document)
 
 
-def _attach(document: Document, found: results.Completion) -> Document:
-    return document | {"trust": fields_of(found.document)}
+def _attach(document: Any, found: results.Completion[Document]) -> Any:
+    return judged(document, fields_of(found.document))
+
+
+def judged(document: Any, trust: Document | None) -> Any:
+    """Return a document with the verdict on its numbers."""
+    is_plain = isinstance(document, dict)
+    return document | {"trust": trust} if is_plain else replace(document, trust=trust)
+
+
+def trust_in(document: Any) -> Document | None:
+    """The inverse of `judged`."""
+    found: Document | None = document["trust"] if isinstance(document, dict) else document.trust
+    return found
 
 
 def fields_of(document: Mapping[str, Any] | None) -> Document | None:
