@@ -11,13 +11,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
-from annotation.exports import table_response
 from annotation.filters import Filters
 from annotation.filters.chosen import check, fitted
 from annotation.models import Campaign
 from annotation.web.parameters import takes
 from dashboards.documents import kinds, results
-from dashboards.pages.answers import no_document
+from dashboards.pages.answers import data_response, no_document
 from dashboards.pages.page import Document, Page, study_campaigns
 from dashboards.pages.parameters import require_measures
 from metaeval.replication.questions import STATISTICS
@@ -72,7 +71,7 @@ def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if fmt == "pdf":
         return _pdf(request, campaign, document)
     data = {name: value for name, value in document.items() if name != "pdf"}
-    return table_response(
+    return data_response(
         fmt, _name(request, f"{slug}-report"), REPORT.columns, document["rows"], data
     )
 
@@ -90,7 +89,7 @@ def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if fmt == "zip":
         return _file(document["zip"], "application/zip", f"{_name(request, slug)}-bundle.zip")
     data = {name: value for name, value in document.items() if name != "zip"}
-    return table_response(
+    return data_response(
         fmt, _name(request, f"{slug}-bundle"), BUNDLE.columns, document["rows"], data
     )
 

@@ -10,7 +10,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required, visible_campaigns
-from annotation.exports import table_response
 from annotation.filters import FilterError, Filters
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices, own_parameters
@@ -18,7 +17,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import ALL, takes
 from dashboards.compare.differences import CORRELATIONS, Column, rows_of
 from dashboards.documents import results
-from dashboards.pages.answers import no_document
+from dashboards.pages.answers import data_response, no_document
 from dashboards.pages.page import Page
 from dashboards.pages.selection import one_of
 from dashboards.papers import compare as papers
@@ -176,7 +175,7 @@ def _data(
         lines = _sections(columns, document["rows"], of)
         found = papers.tables(document["columns"], lines, CORRELATIONS[of])
         return latex.response(found, name, head=comments(document.get("trust")))
-    return table_response(fmt, name, DATA, document["rows"], document)
+    return data_response(fmt, name, DATA, document["rows"], document)
 
 
 def _offers(

@@ -5,23 +5,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Campaign
+from dashboards.trust.reasons import CampaignTrust, StudyTrust
+from metaeval import Interval
+
+# An interval, and a number with its own; None where they are undefined.
+Ends = tuple[float | None, float | None]
+Estimate = tuple[float | None, Ends | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """What a page, its files and programs may use.
-
-    Fields are public: they are the names in the JSON. `trust` is the verdict on the numbers, which
-    a page adds; None while it is not known.
-    """
+    """What a page, its files and programs may use: fields are the names in the JSON."""
 
     warnings: Sequence[str] = ()
-    trust: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignDocument(Document):
-    """A document of one campaign; `human_scores` says in words what its human scores are."""
+    """A document of one campaign; `human_scores` says in words what its human scores are.
+
+    `trust` is the verdict on the numbers, which a page adds; None while it is not known.
+    """
 
     campaign: str
     name: str
@@ -29,9 +33,23 @@ class CampaignDocument(Document):
     length_ratio: str
     origin: str
     human_scores: str
+    trust: CampaignTrust | None = None
 
 
-def head(campaign: Campaign, human_scores: str) -> dict[str, str]:
+@dataclass(frozen=True, kw_only=True)
+class StudyDocument(Document):
+    """The documents of a study's campaigns, combined."""
+
+    study: str
+    trust: StudyTrust | None = None
+
+
+def ends(interval: Interval | None) -> Ends | None:
+    """Return an interval as documents have it."""
+    return interval and (interval.low, interval.high)
+
+
+def head(campaign: Campaign, human_scores: str) -> dict[str, Any]:
     """Return what a document says of its campaign."""
     return {
         "campaign": campaign.slug,

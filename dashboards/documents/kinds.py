@@ -24,7 +24,7 @@ KINDS: dict[str, str] = {
     "systems": "dashboards.systems.document",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
-    "trust": "dashboards.trust.document",
+    "trust": "dashboards.trust.verdict",
     "quality": "dashboards.quality.document",
     "agreement": "dashboards.quality.agreement",
     "power": "dashboards.power.document",

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from dashboards.significance.document import Comparison, Metric, OfQuestion
 from dashboards.trust.amount import MIN_SYSTEMS
-from dashboards.trust.reasons import Reason, Severity, Verdict
+from dashboards.trust.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
 from metaeval.replication.questions.statistics import SYSTEM
 
-Document = dict[str, Any]
 # Of the same systems on new segments: what it needs is segments.
 LIMIT = "limit"
 
@@ -41,24 +39,24 @@ class Marking:
     sentence: str = ""
 
 
-def refusal(trust: Document | None, asked: OfQuestion) -> str:
+def refusal(trust: CampaignTrust | None, asked: OfQuestion) -> str:
     """Return why nothing may be marked in a document that asks a question; empty if it may."""
     if reason := forbidden(trust):
         return reason
     if asked.is_of_draws:
         return OVER_HYBRIDS
-    n = (trust or {}).get("n_systems", 0)
+    n = trust.n_systems if trust else 0
     is_over_systems = asked.level == SYSTEM and asked.statistic != LIMIT
     if is_over_systems and n < MIN_SYSTEMS:
         return FEW_SYSTEMS.format(n=n, least=MIN_SYSTEMS)
     return ""
 
 
-def forbidden(trust: Document | None) -> str:
+def forbidden(trust: Trust | None) -> str:
     """Return why the verdict alone forbids marks; empty if it does not."""
     if trust is None:
         return UNKNOWN
-    return REFUSED if trust["verdict"] == Verdict.DO_NOT_USE else ""
+    return REFUSED if trust.verdict == Verdict.DO_NOT_USE else ""
 
 
 def leaves_out(low: float | None, high: float | None, value: float = 0.0) -> bool:
@@ -67,7 +65,7 @@ def leaves_out(low: float | None, high: float | None, value: float = 0.0) -> boo
 
 
 def marking(
-    trust: Document | None, compared: Comparison | None, ranks: Mapping[str, int]
+    trust: CampaignTrust | None, compared: Comparison | None, ranks: Mapping[str, int]
 ) -> Marking:
     """Decide on the metrics of a comparison, whose ranks are given.
 
