@@ -13,6 +13,7 @@ from dashboards.bundle.manifest import campaign_facts
 from dashboards.charts.scatter import points
 from dashboards.charts.systems import ranking
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
+from dashboards.documents.stored import settled
 from dashboards.report.drawing import drawing
 from dashboards.scatter import document as scatter
 from dashboards.systems import document as systems
@@ -74,7 +75,7 @@ def _correlations(table: CampaignCorrelations) -> dict[str, Any]:
         "n_hybrids": table.n_hybrids,
         "seed": table.seed,
         "warnings": list(table.warnings),
-        "rows": [row.values() for row in table.rows],
+        "rows": [vars(settled(row)) for row in table.rows],
     }
 
 

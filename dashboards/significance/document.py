@@ -7,6 +7,7 @@ from typing import Any
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.documents.head import CampaignDocument, head
+from dashboards.documents.measured import Measured, about
 from dashboards.pages import statistics
 from dashboards.pages.statistics import Question
 from dashboards.panel.human import Floats
@@ -29,15 +30,10 @@ class Ranked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Metric:
+class Metric(Measured):
     """One measure with its value of the question and the interval of that."""
 
-    key: str
-    label: str
     metric: str
-    signature: str
-    origin: str
-    is_turned: bool
     value: float | None
     low: float | None = None
     high: float | None = None
@@ -183,12 +179,8 @@ def measured(panel: Panel, values: Floats, *ends: Floats) -> list[Metric]:
     columns = [each.tolist() for each in (values, *ends)]
     return [
         Metric(
-            key=measure.key,
-            label=measure.label,
             metric=measure.metric,
-            signature=measure.signature,
-            origin=measure.origin,
-            is_turned=not measure.higher_is_better,
+            **about(measure),
             **dict(zip(("value", "low", "high"), found, strict=False)),
         )
         for measure, *found in zip(panel.measures.values(), *columns, strict=True)
