@@ -20,7 +20,7 @@ from dashboards.pages.page import Page
 from dashboards.pages.question_form import question_form
 from dashboards.papers import latex
 from dashboards.significance.document import DEFAULT, Pair, Ranked, Shown
-from dashboards.significance.shown import choose
+from dashboards.significance.pairs import choose
 
 # More metrics than these are not a table that somebody reads.
 MANY = 40
