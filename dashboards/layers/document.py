@@ -38,7 +38,9 @@ class Place:
     @property
     def name(self) -> str:
         """As the study prints it, such as `layer.8.R`."""
-        return ".".join(("layer", str(self.layer), *filter(None, [SHORT.get(self.part, self.part)])))
+        return ".".join(
+            ("layer", str(self.layer), *filter(None, [SHORT.get(self.part, self.part)]))
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

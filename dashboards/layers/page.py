@@ -136,10 +136,16 @@ def _averaged(name: str, documents: Sequence[Layers]) -> Averaged:
     present = [metric for metric in found if metric]
     places = {row.key: row for row in present[0].rows}
     values = [{row.key: row.value for row in metric.rows} if metric else {} for metric in found]
-    lines = [line(key, place.name, [own.get(key) for own in values]) for key, place in places.items()]
-    is_everywhere = all(metric and [row.key for row in metric.rows] == [*places] for metric in found)
+    lines = [
+        line(key, place.name, [own.get(key) for own in values]) for key, place in places.items()
+    ]
+    is_everywhere = all(
+        metric and [row.key for row in metric.rows] == [*places] for metric in found
+    )
     averages = array([each.average for each in lines])
-    choice = chosen(choose(list(map(_profile, present))), [*places], averages) if is_everywhere else None
+    choice = (
+        chosen(choose(list(map(_profile, present))), [*places], averages) if is_everywhere else None
+    )
     rows = [
         LayerLine(
             **vars(each) | marks(choice, each.key),

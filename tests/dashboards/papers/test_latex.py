@@ -69,7 +69,10 @@ def test_table_6_of_the_study_in_its_own_shape() -> None:
     printed = [[value for value, _ in row.cells] for _, rows in groups for row in rows]
     highest = [max(column) for column in zip(*printed, strict=True)]
     marked = [
-        (name, [replace(row, best=[v == m for (v, _), m in zip(row.cells, highest)]) for row in rows])
+        (
+            name,
+            [replace(row, best=[v == m for (v, _), m in zip(row.cells, highest)]) for row in rows],
+        )
         for name, rows in groups
     ]
     columns = [
