@@ -38,9 +38,7 @@ class Place:
     @property
     def name(self) -> str:
         """As the study prints it, such as `layer.8.R`."""
-        return ".".join(
-            ("layer", str(self.layer), *filter(None, [SHORT.get(self.part, self.part)]))
-        )
+        return f"layer.{self.layer}.{SHORT.get(self.part, self.part)}".removesuffix(".")
 
 
 @dataclass(frozen=True, kw_only=True)

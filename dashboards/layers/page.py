@@ -136,19 +136,13 @@ def _averaged(name: str, documents: Sequence[Layers]) -> Averaged:
     present = [metric for metric in found if metric]
     places = {row.key: row for row in present[0].rows}
     values = [{row.key: row.value for row in metric.rows} if metric else {} for metric in found]
-    lines = [
-        line(key, place.name, [own.get(key) for own in values]) for key, place in places.items()
-    ]
-    is_everywhere = all(
-        metric and [row.key for row in metric.rows] == [*places] for metric in found
-    )
-    averages = array([each.average for each in lines])
-    choice = (
-        chosen(choose(list(map(_profile, present))), [*places], averages) if is_everywhere else None
-    )
+    lines = [line(key, row.name, [own.get(key) for own in values]) for key, row in places.items()]
+    is_everywhere = all([*own] == [*places] for own in values)
+    choice = choose([_profile(metric) for metric in present]) if is_everywhere else None
+    best = chosen(choice, [*places], array([each.average for each in lines]))
     rows = [
         LayerLine(
-            **vars(each) | marks(choice, each.key),
+            **vars(each) | marks(best, each.key),
             layer=places[each.key].layer,
             part=places[each.key].part,
             value=each.average,
@@ -159,7 +153,7 @@ def _averaged(name: str, documents: Sequence[Layers]) -> Averaged:
         metric=name,
         label=present[0].label,
         checkpoint=present[0].checkpoint,
-        choice=choice,
+        choice=best,
         rows=sorted(rows, key=lambda row: float("inf") if row.value is None else -row.value),
     )
 

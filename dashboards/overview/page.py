@@ -1,4 +1,4 @@
-"""The pages overview, what-if and sample size: their columns, and what templates need besides."""
+"""The overview: its columns, and what the template needs besides."""
 
 from dataclasses import fields
 from typing import Any
@@ -11,11 +11,8 @@ from dashboards.overview.document import Overview
 from dashboards.pages.page import Page
 from dashboards.papers.overview import dashboard_tables
 
-# Scenarios with a column a measure; everything is in the data.
-DETAILED = 12
 # A page has 100 KiB.
 SHOWN, DRIFTS = 100, 40
-Document = dict[str, Any]
 
 
 def overview_context(

@@ -10,6 +10,7 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards.pages.page import Page
 from dashboards.pages.selection import one_of
+from dashboards.pages.statistics import statistic_choices
 from dashboards.papers.latex import Cell, Table, interval, number, texts
 from dashboards.trust.marks import forbidden
 from dashboards.whatif.document import Movements, Row, WhatIf, largest
@@ -55,21 +56,11 @@ def _without_ranks(one: Movements) -> Movements:
     return replace(one, **bare)
 
 
-def statistic_choices(request: HttpRequest, of: str) -> dict[str, Any]:
-    """Return the statistic, and links to the same page for each one, filters and all."""
-    links = []
-    for name, label in STATISTICS.items():
-        query = request.GET.copy()
-        query["of"] = name
-        links.append({"label": label, "query": query.urlencode(), "is_chosen": name == of})
-    return {"statistics": links, "statistic": STATISTICS[of]}
-
-
 def whatif_context(request: HttpRequest, campaign: Campaign, document: WhatIf) -> dict[str, Any]:
     """Sort scenarios by how much they move, and set the largest against the measures."""
     ordered = largest(document.scenarios, document.of)
     return {
-        **statistic_choices(request, document.of),
+        **statistic_choices(request, document.of, STATISTICS),
         "movements": [(one, one.by(document.of)) for one in ordered[:SHOWN]],
         "n_hidden": max(0, len(ordered) - SHOWN),
         "detailed": ordered[:DETAILED],
@@ -93,7 +84,7 @@ def samplesize_context(
 ) -> dict[str, Any]:
     """The statistic, and what heads the columns."""
     return {
-        **statistic_choices(request, document.of),
+        **statistic_choices(request, document.of, STATISTICS),
         "columns": list(zip(SHARES, document.sizes, strict=False)),
     }
 
