@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from dashboards.compare.document import FEWEST_SAMPLES, QUALITY, Known, Line, Side
 from dashboards.documents.counted import Number
@@ -95,12 +96,12 @@ def _row(columns: Sequence[Column], line: Line) -> Iterator[Row]:
     if all(one.value is None for one in (base, *others)):
         return
     for column, one in zip(columns, (base, *others), strict=True):
-        ends = {"value": one.value, "low": one.low, "high": one.high}
+        ends: dict[str, Any] = {"value": one.value, "low": one.low, "high": one.high}
         change = _change(base, one) if one is not base else {}
         yield Row(**vars(line), column=column.key, **ends, **change)
 
 
-def _change(base: Known, other: Known) -> dict[str, Number]:
+def _change(base: Known, other: Known) -> dict[str, Any]:
     if base.value is None or other.value is None:
         return {}
     first, second = array(base.samples), array(other.samples)

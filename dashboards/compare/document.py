@@ -126,7 +126,7 @@ def _quality(campaign: Campaign, filters: Filters) -> tuple[list[Known], list[st
         found |= {f"{name}_{where}": getattr(part, key) for key, name in AGREEMENT.items()}
         without = [f"{part.basis[key]}." for key in AGREEMENT if getattr(part, key)[1] is None]
         doubts |= dict.fromkeys([*part.doubts, *without])
-    about = {"section": "quality", "key": ""}
+    about: dict[str, Any] = {"section": "quality", "key": ""}
     return [
         Known(**about, statistic=name, label=label, value=value, **_ends(interval))
         for name, label in QUALITY.items()
@@ -144,7 +144,7 @@ def _correlations(panel: Panel, counts: Floats) -> Iterator[Known]:
     scored, human = panel.scored, panel.human
     hybrids = scored.turned_hybrids()
     for key, measure in panel.measures.items():
-        about = {"section": "correlations", "key": key, "label": measure.label}
+        about: dict[str, Any] = {"section": "correlations", "key": key, "label": measure.label}
         yield Known(
             **about, statistic="r_hybrid", value=hybrids[key][0] if key in hybrids else None
         )
@@ -153,7 +153,7 @@ def _correlations(panel: Panel, counts: Floats) -> Iterator[Known]:
         drawn, ends = resampled_levels(human.values, turned, counts), _intervals(panel, key)
         for name, value, column in zip(LEVELS, values.tolist(), drawn.T, strict=True):
             samples = _short(column) if _is_drawn(name, human, turned) else ()
-            known = {"statistic": name, "value": value, "samples": samples}
+            known: dict[str, Any] = {"statistic": name, "value": value, "samples": samples}
             yield Known(**about, **known, **_ends(ends[name]))
 
 
@@ -206,7 +206,12 @@ def _systems(human: HumanScores, counts: Floats) -> Iterator[Known]:
     for at, name in enumerate(human.names):
         if not np.isnan(once[at]):
             samples = _short(drawn[:, at]) if has_samples else ()
-            about = {"section": "systems", "statistic": "mean", "key": name, "label": name}
+            about: dict[str, Any] = {
+                "section": "systems",
+                "statistic": "mean",
+                "key": name,
+                "label": name,
+            }
             ends = _ends(mean_interval(human.values[at]))
             yield Known(**about, value=float(once[at]), samples=samples, **ends)
 

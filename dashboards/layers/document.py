@@ -188,7 +188,9 @@ def marks(choice: Chosen | None, key: str) -> dict[str, Any]:
 
 def chosen(choice: Choice | None, keys: Sequence[str], values: Floats) -> Chosen | None:
     """Return a choice among measures with these keys and values."""
-    return choice and Chosen(
+    if choice is None:
+        return None
+    return Chosen(
         keys[choice.recommended],
         float(values[choice.recommended]),
         choice.n_agreeing,

@@ -101,7 +101,9 @@ def _layer_table(metric: Profiled, document: Layers) -> latex.Table:
         [
             latex.Cell(str(layer)),
             *(
-                latex.number(cell and cell.value, is_bold=bool(cell and cell.is_recommended))
+                latex.number(
+                    cell.value if cell else None, is_bold=bool(cell and cell.is_recommended)
+                )
                 for cell in cells
             ),
         ]
@@ -193,8 +195,8 @@ def _recommendation(metric: Averaged) -> list[latex.Cell]:
         latex.Cell(metric.checkpoint.rsplit("/", 1)[-1]),
         latex.Cell(str(row.layer)),
         latex.Cell(PARTS.get(row.part, row.part)),
-        latex.number(choice and choice.recommended_value),
-        latex.number(choice and choice.held_out),
+        latex.number(choice.recommended_value if choice else None),
+        latex.number(choice.held_out if choice else None),
     ]
 
 

@@ -168,7 +168,7 @@ def compute(campaign: Campaign, filters: Filters) -> Quality:
 
 
 def _agreed(found: Agreement | None) -> Agreed | None:
-    return found and Agreed(found.n, found.n_units, **figures_of(found))
+    return Agreed(found.n, found.n_units, **figures_of(found)) if found else None
 
 
 def _line(campaign: Campaign, person: AnnotatorQuality) -> Line:

@@ -291,7 +291,7 @@ def _rows(
 def _summary(one: Scenario, levels: Levels, measures: list[MeasureScores]) -> Movements:
     """What moved most, by statistic."""
     labels = [measure.label for measure in measures]
-    moved = {
+    moved: dict[str, Any] = {
         name: Moved(
             change=None if found.most is None else float(found.change[found.most]),
             of="" if found.most is None else labels[found.most],
