@@ -206,14 +206,9 @@ def _systems(human: HumanScores, counts: Floats) -> Iterator[Known]:
     for at, name in enumerate(human.names):
         if not np.isnan(once[at]):
             samples = _short(drawn[:, at]) if has_samples else ()
-            about: dict[str, Any] = {
-                "section": "systems",
-                "statistic": "mean",
-                "key": name,
-                "label": name,
-            }
-            ends = _ends(mean_interval(human.values[at]))
-            yield Known(**about, value=float(once[at]), samples=samples, **ends)
+            about: dict[str, Any] = {"section": "systems", "key": name, "label": name}
+            known = {"statistic": "mean", "value": float(once[at]), "samples": samples}
+            yield Known(**about, **known, **_ends(mean_interval(human.values[at])))
 
 
 def _short(samples: Floats) -> list[float]:

@@ -97,18 +97,10 @@ def tables(document: Layers) -> list[latex.Table]:
 
 
 def _layer_table(metric: Profiled, document: Layers) -> latex.Table:
-    body = [
-        [
-            latex.Cell(str(layer)),
-            *(
-                latex.number(
-                    cell.value if cell else None, is_bold=bool(cell and cell.is_recommended)
-                )
-                for cell in cells
-            ),
-        ]
-        for layer, cells in metric.lines
-    ]
+    def number(row: Row | None) -> latex.Cell:
+        return latex.number(row.value, is_bold=row.is_recommended) if row else latex.number(None)
+
+    body = [[latex.Cell(str(layer)), *map(number, cells)] for layer, cells in metric.lines]
     caption = (
         f"{metric.label} by layer: {document.statistic_label}, {document.name}. Bold: "
         "recommended by held-out folds."

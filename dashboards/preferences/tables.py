@@ -95,16 +95,10 @@ def across_as_latex(document: Across) -> latex.Table:
 def _crossed_table(
     title: str, label: str, keys: Sequence[str], lines: Sequence[Line]
 ) -> latex.Table:
-    body = [
-        [
-            latex.Cell(line.label),
-            *(
-                latex.number(row.w2w if row else None, 3, is_bold=is_best)
-                for row, is_best in line.cells
-            ),
-        ]
-        for line in lines
-    ]
+    def cell(row: Preferred | None, is_best: bool) -> latex.Cell:
+        return latex.number(row.w2w if row else None, 3, is_bold=is_best)
+
+    body = [[latex.Cell(line.label), *(cell(*each) for each in line.cells)] for line in lines]
     return latex.Table(title, label, "l" + "r" * len(keys), [latex.texts("Metric", *keys)], body)
 
 
