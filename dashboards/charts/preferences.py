@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import ACCENT, CATEGORY, INK, SOFT, figure
+from dashboards.charts.style import ACCENT, CATEGORY, INK, SOFT, Spec, figure
 from dashboards.preferences.documents import OfTestSet, Row
 
 CHARTED = 24

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import ACCENT, INK, figure
+from dashboards.charts.style import ACCENT, INK, Spec, figure
 from dashboards.whatif.document import WhatIf, largest
 from dashboards.whatif.samplesize import SampleSize
 

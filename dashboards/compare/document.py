@@ -205,9 +205,9 @@ def _systems(human: HumanScores, counts: Floats) -> Iterator[Known]:
     has_samples = _n_judged(human) >= FEWEST_SEGMENTS
     for at, name in enumerate(human.names):
         if not np.isnan(once[at]):
-            samples = _short(drawn[:, at]) if has_samples else ()
-            about: dict[str, Any] = {"section": "systems", "key": name, "label": name}
-            known = {"statistic": "mean", "value": float(once[at]), "samples": samples}
+            about: dict[str, Any] = {"section": "systems", "statistic": "mean", "key": name}
+            known: dict[str, Any] = {"label": name, "value": float(once[at])}
+            known["samples"] = _short(drawn[:, at]) if has_samples else ()
             yield Known(**about, **known, **_ends(mean_interval(human.values[at])))
 
 

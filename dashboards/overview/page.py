@@ -9,7 +9,7 @@ from annotation.models import Campaign
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview
 from dashboards.pages.page import Page
-from dashboards.papers.overview import dashboard_tables
+from dashboards.papers.latex import Table, number, texts
 
 # A page has 100 KiB.
 SHOWN, DRIFTS = 100, 40
@@ -33,6 +33,26 @@ def _least_p(row: Row) -> float:
     return min((p for p in found if p is not None), default=2.0)
 
 
+def tables(document: Overview) -> list[Table]:
+    """The annotators: how many judgments, where on the scale, how fast, what of the traps."""
+    body = [
+        [
+            *texts(row.annotator, row.n),
+            *(number(value, 1) for value in (row.raw_mean, row.raw_sd, row.seconds_median)),
+            number(row.traps_low_share, 2),
+            number(row.r_without_traps, 3),
+        ]
+        for row in document.rows
+        if not row.is_excluded
+    ]
+    head = texts("Annotator", "Judgments", "Mean", "sd", "Seconds", "Traps low", "r with the rest")
+    caption = (
+        "Annotators: raw scores, median seconds an item, share of traps rated at most 20, and r "
+        "with the mean of the others."
+    )
+    return [Table(caption, f"{document.campaign}-annotators", "lrrrrrr", [head], body)]
+
+
 OVERVIEW = Page(
     name="dashboard",
     title="Dashboard",
@@ -40,5 +60,5 @@ OVERVIEW = Page(
     template="dashboards/overview.html",
     columns=[column.name for column in fields(Row)],
     context=overview_context,
-    tables=dashboard_tables,
+    tables=tables,
 )
