@@ -6,7 +6,7 @@ from dashboards import exploring, monitor, taking
 from dashboards.compare.page import compare
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.layers.page import LAYERS, STUDY_LAYERS
-from dashboards.overview.page import OVERVIEW, SAMPLESIZE, WHATIF
+from dashboards.overview.page import OVERVIEW
 from dashboards.pages.page import routes, study_routes, study_view, view
 from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
@@ -14,6 +14,7 @@ from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import STUDY
+from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
     path("power/", page.stated_power, name="power"),

@@ -1,7 +1,6 @@
 """Metrics by their agreement with humans: points with intervals."""
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import ACCENT, INK, figure
+from dashboards.charts.style import ACCENT, INK, Spec, figure
 from dashboards.correlations.document import Correlations
 from dashboards.significance.document import Metric
 

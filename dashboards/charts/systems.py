@@ -1,7 +1,6 @@
 """MT systems in the human order, with their clusters."""
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import figure
+from dashboards.charts.style import Spec, figure
 from dashboards.systems.document import Systems
 
 

@@ -6,7 +6,7 @@ shown of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
@@ -27,10 +27,8 @@ from dashboards.documents import kinds, results
 from dashboards.pages.answers import cells, data_response, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.papers import latex
-from dashboards.trust.shown import comments, judged, trust_in, with_trust, worst_of
+from dashboards.trust.shown import comments, judged, with_trust, worst_of
 
-# Of pages whose documents are no dataclasses yet.
-Document = dict[str, Any]
 # What a page shows: the document of an analysis, or what its reader chose of that.
 D = TypeVar("D")
 View = Callable[..., HttpResponseBase]
@@ -45,7 +43,7 @@ def _everything(document: Any, query: QueryDict) -> Any:
 
 
 def _rows(document: Any) -> Sequence[Any]:
-    rows: Sequence[Any] = document["rows"] if isinstance(document, dict) else document.rows
+    rows: Sequence[Any] = document.rows
     return rows
 
 
@@ -98,6 +96,11 @@ class Page(Generic[D]):
             found = results.completed(found, second, self.complete)
         return with_trust(found, campaign, filters)
 
+    def of_study(self, **others: Any) -> "StudyPage[Any]":
+        """Return the page of a study: with what is other than for a campaign."""
+        same = {each.name: getattr(self, each.name) for each in fields(Page)}
+        return StudyPage(**same | others)
+
 
 def _named(kind: str, question: str) -> str:
     """An analysis with its question, as `kinds.compute` takes them."""
@@ -111,9 +114,7 @@ class StudyPage(Page[D]):
     Its figures are listed under `study-` and the kind; its `context` gets the study's name.
     """
 
-    combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(
-        default=lambda campaigns, documents: {"rows": []}
-    )
+    combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(default=_nothing)
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,9 @@ def _find_all(
 
 
 def _combined(page: StudyPage[Any], campaigns: Sequence[Campaign], documents: Sequence[Any]) -> Any:
-    return judged(page.combine(campaigns, documents), worst_of([trust_in(d) for d in documents]))
+    return judged(
+        page.combine(campaigns, documents), worst_of([document.trust for document in documents])
+    )
 
 
 def _answer(

@@ -51,12 +51,16 @@ def test_the_same_judgments_have_the_same_digits_everywhere(
     rated: Campaign, as_researcher: Client
 ) -> None:
     shown = of_monitor(as_researcher, rated.slug)
-    compared = compare.compute(rated, Filters())["quality"]
+    compared = {one.statistic: one for one in compare.compute(rated, Filters()).numbers}
     names = dict(zip(NAMES, ("r", "alpha_z", "alpha_raw"), strict=True))
     others = {
         "quality": of_quality(as_researcher, rated.slug),
         "dashboard": of_document(vars(overview.compute(rated, Filters()).agreement[0])),
-        "compare": of_document({n: compared[f"{key}_without_traps"] for n, key in names.items()}),
+        "compare": {
+            name: (one.value, one.low, one.high)
+            for name, key in names.items()
+            for one in [compared[f"{key}_without_traps"]]
+        },
         "report": of_document(vars(parts(rated, Filters())["quality"].agreement["without traps"])),
         "bundle": of_bundle(rated),
     }
