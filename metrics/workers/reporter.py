@@ -26,7 +26,6 @@ from config.work.periodic import Periodic
 from metrics import catalogue
 from metrics.base import MetricError, MetricInfo
 from metrics.checkpoints import inventory, places
-from metrics.checkpoints.inventory import Found
 from metrics.workers import capability
 from metrics.workers.devices import device_in_use, devices, process_memory
 from metrics.workers.fleet import Worker, WorkerChild, drop_old
@@ -88,19 +87,27 @@ class Reporter:
             row.children.update_or_create(pid=pid, defaults=memory)
 
     def inspect(self) -> None:
-        """Report the checkpoints of this host now and then."""
+        """Report the checkpoints of this host now and then.
+
+        Only files are hashed while a child may be forked: what a look imports, and the database,
+        have locks that nobody in the child would ever open.
+        """
+        if time.monotonic() - self._looked_at < LOOK_SECONDS:
+            return
         with processes.forking:
             row = self._row.first()
+            if row is None:
+                return
             known = catalogue.infos(retired=True)
-        if row is None:
-            return
-        if time.monotonic() - self._looked_at >= LOOK_SECONDS:
             served = {name: each for name, each in known.items() if each.queue in row.queues}
-            found, lacks = _look(known), _lacks(served)
-            with processes.forking:
-                drop_old(row)
-                self._row.update(checkpoints=found, lacks=lacks)
-            self._looked_at = time.monotonic()
+            needed = inventory.needed(known.values())
+            found, lacks = inventory.everything_here(needed), _lacks(served)
+        for name in needed.keys() & found.keys():
+            found[name]["fingerprint"] = _fingerprint(found[name]["path"])
+        with processes.forking:
+            drop_old(row)
+            self._row.update(checkpoints=found, lacks=lacks)
+        self._looked_at = time.monotonic()
 
     def leave(self) -> None:
         """Take the row away: this worker ends as it should."""
@@ -109,15 +116,6 @@ class Reporter:
     @property
     def _row(self) -> Any:
         return Worker.objects.filter(uid=self.uid)
-
-
-def _look(known: Known) -> dict[str, Found]:
-    names = inventory.needed(known.values())
-    found = inventory.everything_here(names)
-    for name in names:
-        if name in found:
-            found[name]["fingerprint"] = _fingerprint(found[name]["path"])
-    return found
 
 
 def _lacks(known: Known) -> dict[str, list[str]]:
