@@ -262,6 +262,8 @@ CELERY_TASK_QUEUES = [
     for name in WORK_QUEUES
 ]
 CELERY_TIMEZONE = "UTC"
+# Workers know from the start the task that takes over what an older version left in the broker.
+CELERY_IMPORTS = ["annotation.notifications.work"]
 # Every kind of background work: its name and where it is described (`config.work.kinds`).
 WORK_KINDS: dict[str, str] = {
     "notification": "annotation.notifications.work.notifications",
