@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,14 +24,13 @@ from config.work import processes
 from config.work.clock import Now
 from config.work.periodic import Periodic
 from metrics import catalogue
-from metrics.base import MetricError, MetricInfo
+from metrics.base import MetricError
 from metrics.checkpoints import inventory, places
 from metrics.workers import capability
 from metrics.workers.devices import device_in_use, devices, process_memory
 from metrics.workers.fleet import Worker, WorkerChild, drop_old
 from metrics.workers.versions import versions
 
-Known = Mapping[str, MetricInfo]
 BEAT_SECONDS = 5.0
 # Files come and go seldom, and asking nvidia-smi takes a moment.
 LOOK_SECONDS = 60.0
@@ -99,9 +98,10 @@ class Reporter:
             if row is None:
                 return
             known = catalogue.infos(retired=True)
-            served = {name: each for name, each in known.items() if each.queue in row.queues}
+            served = [each for each in known.values() if each.queue in row.queues]
             needed = inventory.needed(known.values())
-            found, lacks = inventory.everything_here(needed), _lacks(served)
+            found = inventory.everything_here(needed)
+            lacks = capability.lacking_here(served)
         for name in needed.keys() & found.keys():
             found[name]["fingerprint"] = _fingerprint(found[name]["path"])
         with processes.forking:
@@ -116,11 +116,6 @@ class Reporter:
     @property
     def _row(self) -> Any:
         return Worker.objects.filter(uid=self.uid)
-
-
-def _lacks(known: Known) -> dict[str, list[str]]:
-    found = {name: capability.lacking(info) for name, info in known.items()}
-    return {name: sentences for name, sentences in found.items() if sentences}
 
 
 def _fingerprint(path: str) -> str:
