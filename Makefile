@@ -40,7 +40,8 @@ help:
 	@echo "make test           all tests on SQLite with the embedded broker, and in the browser"
 	@echo "make test-newest    the tests that need no torch, with the newest of every package"
 	@echo "make test-kernels   the numeric tests with the kernels of older processors"
-	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL)"
+	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL); the tests"
+	@echo "                    that kill workers need redis-server and RabbitMQ, too (RABBITMQ_URL)"
 	@echo "make check          ruff, mypy, migrations, vendored files"
 	@echo "make messages       bring the translations up to date with the texts (docs/translating.md)"
 

@@ -1,4 +1,4 @@
-"""Settings, URLs and the Celery app. Importing the app here lets `shared_task` find it."""
+"""Settings, URLs and the Celery app. Celery finds the app here (`celery -A config`)."""
 
 from config.celery import app as celery_app
 

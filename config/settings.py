@@ -249,6 +249,9 @@ ANALYSES_IN_PLACE = CELERY_TASK_ALWAYS_EAGER
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
+# How long the result of a child that has died is waited for before another takes its place: ours
+# have none.
+CELERY_WORKER_LOST_WAIT = 0.5
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
@@ -259,7 +262,9 @@ CELERY_TASK_QUEUES = [
     for name in WORK_QUEUES
 ]
 CELERY_TIMEZONE = "UTC"
-# Every kind of background work: its name and where it is described (config/work/kinds.py).
+# Workers know from the start the task that takes over what an older version left in the broker.
+CELERY_IMPORTS = ["annotation.notifications.work"]
+# Every kind of background work: its name and where it is described (`config.work.kinds`).
 WORK_KINDS: dict[str, str] = {
     "notification": "annotation.notifications.work.notifications",
     "slice": "metrics.runs.work.kind",

@@ -1,8 +1,8 @@
 """A claim that is kept up while its work is done, and the news that it is lost."""
 
 import time
-from types import TracebackType
-from typing import Any, Self
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from django.db import connection
 
@@ -26,8 +26,13 @@ class Lease:
         self.is_lost = False
         self._kind, self._row = kind, row
         self._moved_at = self._lost_at = time.monotonic()
-        self._thread = Periodic(f"claim of {kind.name} {row.pk}", BEAT_SECONDS, self._beat)
-        self._beats = not connection.in_atomic_block
+
+    def kept_up(self) -> AbstractContextManager[object]:
+        """Keep the row as long as this context."""
+        if connection.in_atomic_block:
+            return nullcontext()
+        name = f"claim of {self._kind.name} {self._row.pk}"
+        return Periodic(name, BEAT_SECONDS, self._beat)
 
     @property
     def should_stop(self) -> bool:
@@ -37,21 +42,6 @@ class Lease:
     def progress(self) -> None:
         """Say that the work does not hang."""
         self._moved_at = time.monotonic()
-
-    def __enter__(self) -> Self:
-        if self._beats:
-            self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._beats:
-            self._thread.stop()
-            self._thread.join()
 
     def _beat(self) -> None:
         now, hang = time.monotonic(), self._kind.hang_seconds

@@ -69,11 +69,6 @@ def is_dead_child(owner: str) -> bool:
     return False
 
 
-def own_claims() -> str:
-    """What all claims of this worker's processes begin with."""
-    return f"{NODE}."
-
-
 def is_stopping() -> bool:
     """Whether this worker was told to stop; its children know it, too."""
     return bool(_stopping[0])

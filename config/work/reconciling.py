@@ -46,15 +46,12 @@ def reconcile(queues: Collection[str] = (), *, has_room: bool = True) -> int:
 
 def _free(kind: Kind[Any]) -> None:
     """Take from dead processes what they held: our own children, and whoever fell silent."""
-    ours = Q(owner__startswith=processes.own_claims())
     held = kind.model._default_manager.filter(status=Work.Status.RUNNING)
-    for row in held.filter(Q(expires_at__lt=Now())):
+    ours = held.filter(owner__startswith=processes.NODE).values_list("owner", flat=True)
+    dead = [owner for owner in ours if processes.is_dead_child(owner)]
+    # Not all the rows: what was sent to be imported is in them.
+    for row in held.filter(Q(expires_at__lt=Now()) | Q(owner__in=dead)):
         kind.lost(row)
-    # Not the whole rows: what was sent to be imported is in them.
-    for pk, owner in held.filter(ours).values_list("pk", "owner"):
-        if processes.is_dead_child(owner):
-            for row in held.filter(pk=pk, owner=owner):
-                kind.lost(row)
 
 
 def _resend(kind: Kind[Any], queues: Collection[str]) -> int:

@@ -15,19 +15,8 @@ from config.work.working import due, work_off
 TASK_SECONDS = 5.0
 
 
-@app.task(name="work.short", bind=True)  # type: ignore[untyped-decorator]
-def work(self: Task, name: str, pk: int) -> None:
+def work(task: Task, name: str, pk: int) -> None:
     """Work for a while, in the place of one who asked where tasks are run there."""
-    _work(self, name)
-
-
-@app.task(name="work.long", bind=True, acks_late=False)  # type: ignore[untyped-decorator]
-def work_long(self: Task, name: str, pk: int) -> None:
-    """The same where it takes hours; the message is acknowledged at once."""
-    _work(self, name)
-
-
-def _work(task: Task, name: str) -> None:
     processes.call_it(task.request.hostname or "in place")
     seconds = math.inf if task.request.is_eager else TASK_SECONDS
     kind, queues = registry.get(name), set(app.amqp.queues.consume_from)
@@ -37,3 +26,8 @@ def _work(task: Task, name: str) -> None:
         left = kind.choose(rows)
         if left is not None and not processes.is_stopping():
             sending.send(kind, left.pk, left.queue)
+
+
+app.task(work, name="work.short", bind=True)
+# Where it takes hours the message is acknowledged at once.
+app.task(work, name="work.long", bind=True, acks_late=False)

@@ -60,7 +60,8 @@ def do(kind: Kind[Row], row: Row) -> None:
     Raises only where the database stays away: then the row waits until its claim expires.
     """
     try:
-        with Lease(kind, row) as lease:
+        lease = Lease(kind, row)
+        with lease.kept_up():
             kind.do(row, lease)
         patiently(partial(claims.finish, row))
     except (OperationalError, InterfaceError):

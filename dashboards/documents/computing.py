@@ -25,8 +25,9 @@ from dashboards.models import Analysis
 QUICK, SLOW = "documents", "documents-slow"
 # A document is computed anew at most so often, and in at most half of the time.
 REST_SECONDS = 2.0
-# A failure may have passed after so long (a database that restarted, memory that was short).
-AGAIN_SECONDS = 60.0
+# A failure may have passed after so long (a database that restarted, memory that was short), and
+# what has killed processes is left alone for longer.
+AGAIN_SECONDS, DEADLY_SECONDS = 60.0, 600.0
 # Days for which documents are kept that nobody asked for anew: those of no campaign, and all.
 STATED_DAYS, KEPT_DAYS = 1, 30
 
@@ -66,8 +67,12 @@ class Documents(Kind[Analysis]):
         retry(row, f"{times} times the process that computed it was killed or out of memory.")
 
     def ended(self, row: Analysis) -> None:
-        """The page tells why there is nothing newer, and does not ask again for a while."""
-        told = {"problem": row.message, "not_before": after(AGAIN_SECONDS)}
+        """The page tells why there is nothing newer, and does not ask again for a while.
+
+        Only deaths count attempts.
+        """
+        wait = DEADLY_SECONDS if row.attempts else AGAIN_SECONDS
+        told = {"problem": row.message, "not_before": after(wait)}
         Analysis.objects.filter(pk=row.pk).update(**told)
 
 

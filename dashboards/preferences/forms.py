@@ -51,6 +51,7 @@ class StartForm(forms.Form):
         super().__init__(data, files)
         self.infos = list(catalogue.infos().values())
         self.refusals = judging.refusals(test_set)
+        self.target_language = test_set.target_language
         self.fields["metrics"].choices = [  # type: ignore[attr-defined]
             (info.name, info.label) for info in self.infos
         ]
@@ -91,7 +92,7 @@ class StartForm(forms.Form):
         ticked = self["metrics"].value() or []
         groups: dict[str, list[Choice]] = {}
         offered = [info for info in self.infos if info.name not in self.refusals]
-        hosts = hosts_for(offered)
+        hosts = hosts_for(offered, self.target_language)
         for info in sorted(offered, key=lambda info: info.needs_reference):
             choice = Choice(info, info.name in ticked, None, hosts[info.name])
             groups.setdefault(info.family_label, []).append(choice)

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.uploads import InputFile, Report
@@ -37,6 +38,11 @@ class Imports(Kind[DatasetImport]):
     name = "import"
     model = DatasetImport
     soft_seconds, hard_seconds = 1200.0, 1260.0
+
+    def fit(self, rows: QuerySet[DatasetImport]) -> QuerySet[DatasetImport]:
+        """One after the other: a worker's other children are for slow documents."""
+        in_hand = DatasetImport.objects.filter(status=DatasetImport.Status.RUNNING)
+        return rows.none() if in_hand.exists() else rows
 
     def do(self, row: DatasetImport, lease: Lease) -> None:
         """Read what was sent; what is wrong with it is reported and ends the import."""

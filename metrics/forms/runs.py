@@ -45,6 +45,7 @@ class StartForm(forms.Form):
     ) -> None:
         super().__init__(data, initial={"metrics": list(ticked)})
         self.refusals = refusals_for(test_set)
+        self.target_language = test_set.target_language
         self.infos = list(catalogue.infos().values())
         self.all_systems = list(test_set.systems.all())
         self.fields["metrics"].choices = [  # type: ignore[attr-defined]
@@ -56,7 +57,7 @@ class StartForm(forms.Form):
         """Metrics to choose, by family."""
         ticked = self["metrics"].value() or []
         groups: dict[str, list[Choice]] = {}
-        hosts = hosts_for(self.infos)
+        hosts = hosts_for(self.infos, self.target_language)
         for info in self.infos:
             refusal = self.refusals.get(info.name)
             choice = Choice(info, info.name in ticked, refusal, hosts[info.name])

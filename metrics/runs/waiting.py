@@ -10,6 +10,7 @@ from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.models import MetricRun, RunWorker
 from metrics.runs import queue, signatures
+from metrics.workers import capability
 from metrics.workers.fleet import Worker, living
 
 
@@ -62,17 +63,17 @@ def attach(runs: Iterable[MetricRun]) -> None:
 def turns() -> dict[int, Turn]:
     """Return the turn of every active run: those at work, then the others in the order in which
     workers serve them. Costs six queries, however many runs there are."""
-    active = MetricRun.objects.filter(status__in=MetricRun.ACTIVE)
+    active = MetricRun.objects.filter(status__in=MetricRun.ACTIVE).select_related("test_set")
     ordered = queue.in_order(queue.waiting(active))
     ordered.sort(key=lambda one: not one.is_at_work)
-    infos = catalogue.infos(retired=True)
-    hosts = hosts_for(infos[name] for name in {one.run.metric for one in ordered} & set(infos))
+    infos, survey = catalogue.infos(retired=True), _survey()
     places: defaultdict[str, int] = defaultdict(int)
     ahead: defaultdict[str, float | None] = defaultdict(float)
     found = {}
     for one in ordered:
-        run, theirs = one.run, hosts.get(one.run.metric, Hosts())
+        run = one.run
         run.info = infos.get(run.metric)
+        theirs = _hosts(run.info, run.test_set.target_language, survey) if run.info else Hosts()
         places[run.queue] += 1
         begins, takes = ahead[run.queue], theirs.seconds(run.left)
         if run.rate:
@@ -86,26 +87,37 @@ def turns() -> dict[int, Turn]:
     return found
 
 
-def hosts_for(infos: Iterable[MetricInfo]) -> dict[str, Hosts]:
-    """Return, by metric, which hosts can run it. Costs four queries."""
+def hosts_for(infos: Iterable[MetricInfo], target_language: str = "") -> dict[str, Hosts]:
+    """Return, by metric, which hosts can run it, into a language or into most. Four queries."""
+    survey = _survey()
+    return {info.name: _hosts(info, target_language, survey) for info in infos}
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """Living workers, why metrics could not be loaded lately, and how fast they were."""
+
+    workers: Sequence[Worker]
+    problems: Mapping[str, Mapping[str, list[str]]]
+    rates: Mapping[tuple[str, str], float]
+
+
+def _survey() -> _Survey:
     workers = list(living().prefetch_related("children"))
-    problems, rates = signatures.problems(), rates_seen()
-    return {info.name: _hosts(info, workers, problems.get(info.name, {}), rates) for info in infos}
+    return _Survey(workers, signatures.problems(), rates_seen())
 
 
-def _hosts(
-    info: MetricInfo,
-    workers: Iterable[Worker],
-    problems: Mapping[str, list[str]],
-    rates: Mapping[tuple[str, str], float],
-) -> Hosts:
+def _hosts(info: MetricInfo, target_language: str, survey: _Survey) -> Hosts:
+    names = (info.name, capability.into(info.name, target_language))
+    problems, rates = survey.problems.get(info.name, {}), survey.rates
     able: dict[str, None] = {}
     lacking: dict[str, list[str]] = {}
     slots = []
-    for row in workers:
+    for row in survey.workers:
         if info.queue not in row.queues:
             continue
-        if found := [*row.lacks.get(info.name, ()), *problems.get(row.host, ())]:
+        lacks = [sentence for name in names for sentence in row.lacks.get(name, ())]
+        if found := [*lacks, *problems.get(row.host, ())]:
             lacking[row.host] = found
             continue
         able[row.host] = None

@@ -1,12 +1,13 @@
 """What a metric requires, what of it this host lacks, and with which command it gets it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.checkpoints import hosts, inventory
+from metrics.families.lexical import tokens
 from metrics.models import MetricRun
 from metrics.options import count_layers, precision_of
 from metrics.runs import signatures
@@ -21,37 +22,58 @@ INSTALL = "pip install -r requirements.txt"
 _NEURAL = ("torch", "transformers")
 
 
-def lacking(info: MetricInfo | None) -> list[str]:
+def lacking(info: MetricInfo | None, target_language: str = "") -> list[str]:
     """Return what this host lacks to run a metric: a sentence with the command for each.
 
-    Looks at names and places alone. What is wrong inside a checkpoint, loading it shows
-    (:mod:`metrics.runs.signatures`).
+    Into a language it may lack more than into most. Looks at names and places alone: what is wrong
+    inside a checkpoint, loading it shows (:mod:`metrics.runs.signatures`).
     """
     if info is None:
         return [UNKNOWN]
     if info.is_imported:
         return []
     found = [*_packages(info), *_checkpoints(info), *_layers(info), *_files(info), *_device(info)]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys([*found, *_tokenizer(info, tokens.base_language(target_language))]))
+
+
+def lacking_here(infos: Iterable[MetricInfo]) -> dict[str, list[str]]:
+    """Return what this host lacks to run metrics, by name; and by :func:`into`, what a language
+    takes besides."""
+    found: dict[str, list[str]] = {}
+    for info in infos:
+        found[info.name] = lacking(info)
+        for language in tokens.BLEU_PACKAGES:
+            found[into(info.name, language)] = list(_tokenizer(info, language))
+    return {name: sentences for name, sentences in found.items() if sentences}
+
+
+def into(metric: str, target_language: str) -> str:
+    """Name a metric over translations into a language."""
+    return f"{metric} into {tokens.base_language(target_language)}"
 
 
 def lacks(run: MetricRun) -> list[str]:
     """Return why this host cannot take a part in a run now: what it lacks, and what kept it from
     loading the metric lately."""
-    return lacking(run.info) or [problem for problem in [signatures.held(run)] if problem]
+    language = run.test_set.target_language
+    return lacking(run.info, language) or [problem for problem in [signatures.held(run)] if problem]
 
 
 def fit() -> set[int]:
     """Return the active runs in which this host can take a part now."""
     runs = list(MetricRun.objects.filter(status__in=MetricRun.ACTIVE).select_related("test_set"))
     infos = catalogue.infos(retired=True)
-    able = {name for name in {run.metric for run in runs} if not lacking(infos.get(name))}
+    able = {about for about in map(_about, runs) if not lacking(infos.get(about[0]), about[1])}
     held = signatures.metrics_held()
     return {
         run.pk
         for run in runs
-        if run.metric in able and not (run.metric in held and signatures.held(run))
+        if _about(run) in able and not (run.metric in held and signatures.held(run))
     }
+
+
+def _about(run: MetricRun) -> tuple[str, str]:
+    return run.metric, run.test_set.target_language
 
 
 def _packages(info: MetricInfo) -> Iterator[str]:
@@ -60,6 +82,14 @@ def _packages(info: MetricInfo) -> Iterator[str]:
     for package in (*(_NEURAL if info.checkpoint else ()), *own):
         if find_spec(package) is None:
             yield f"The package {package} is not installed: {INSTALL}"
+
+
+def _tokenizer(info: MetricInfo, language: str) -> Iterator[str]:
+    """BLEU cuts some languages with a package of their own."""
+    for package in tokens.BLEU_PACKAGES.get(language, ()) if info.expects_raw_text else ():
+        if find_spec(package) is None:
+            command = tokens.install_command(language)
+            yield f"The package {package}, for texts in {language}, is not installed: {command}"
 
 
 def _checkpoints(info: MetricInfo) -> Iterator[str]:

@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,15 +24,13 @@ from config.work import processes
 from config.work.clock import Now
 from config.work.periodic import Periodic
 from metrics import catalogue
-from metrics.base import MetricError, MetricInfo
+from metrics.base import MetricError
 from metrics.checkpoints import inventory, places
-from metrics.checkpoints.inventory import Found
 from metrics.workers import capability
 from metrics.workers.devices import device_in_use, devices, process_memory
 from metrics.workers.fleet import Worker, WorkerChild, drop_old
 from metrics.workers.versions import versions
 
-Known = Mapping[str, MetricInfo]
 BEAT_SECONDS = 5.0
 # Files come and go seldom, and asking nvidia-smi takes a moment.
 LOOK_SECONDS = 60.0
@@ -88,19 +86,28 @@ class Reporter:
             row.children.update_or_create(pid=pid, defaults=memory)
 
     def inspect(self) -> None:
-        """Report the checkpoints of this host now and then."""
+        """Report the checkpoints of this host now and then.
+
+        Only files are hashed while a child may be forked: what a look imports, and the database,
+        have locks that nobody in the child would ever open.
+        """
+        if time.monotonic() - self._looked_at < LOOK_SECONDS:
+            return
         with processes.forking:
             row = self._row.first()
+            if row is None:
+                return
             known = catalogue.infos(retired=True)
-        if row is None:
-            return
-        if time.monotonic() - self._looked_at >= LOOK_SECONDS:
-            served = {name: each for name, each in known.items() if each.queue in row.queues}
-            found, lacks = _look(known), _lacks(served)
-            with processes.forking:
-                drop_old(row)
-                self._row.update(checkpoints=found, lacks=lacks)
-            self._looked_at = time.monotonic()
+            served = [each for each in known.values() if each.queue in row.queues]
+            needed = inventory.needed(known.values())
+            found = inventory.everything_here(needed)
+            lacks = capability.lacking_here(served)
+        for name in needed.keys() & found.keys():
+            found[name]["fingerprint"] = _fingerprint(found[name]["path"])
+        with processes.forking:
+            drop_old(row)
+            self._row.update(checkpoints=found, lacks=lacks)
+        self._looked_at = time.monotonic()
 
     def leave(self) -> None:
         """Take the row away: this worker ends as it should."""
@@ -109,20 +116,6 @@ class Reporter:
     @property
     def _row(self) -> Any:
         return Worker.objects.filter(uid=self.uid)
-
-
-def _look(known: Known) -> dict[str, Found]:
-    names = inventory.needed(known.values())
-    found = inventory.everything_here(names)
-    for name in names:
-        if name in found:
-            found[name]["fingerprint"] = _fingerprint(found[name]["path"])
-    return found
-
-
-def _lacks(known: Known) -> dict[str, list[str]]:
-    found = {name: capability.lacking(info) for name, info in known.items()}
-    return {name: sentences for name, sentences in found.items() if sentences}
 
 
 def _fingerprint(path: str) -> str:

@@ -53,21 +53,14 @@ class Ordered(Counting):
         return np.array([[count, -count] for count in counts], dtype=np.float64)
 
 
-class Slow(Counting):
-    """Takes 20 ms a segment."""
+class Gated(Counting):
+    """Takes a token for each text; without one it waits as long as the gate of its site is shut."""
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        time.sleep(0.02 * len(inputs))
-        return super().score(inputs)
-
-
-class Slower(Counting):
-    """Takes 60 ms a segment; where its site has a gate, every chunk waits there for a token."""
-
-    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        while not may_pass(Path(os.environ["TOUCHSTONE_VAR"]) / "gate"):
-            time.sleep(0.02)
-        time.sleep(0.06 * len(inputs))
+        gate = Path(os.environ["TOUCHSTONE_VAR"]) / "gate"
+        for _ in inputs:
+            while not may_pass(gate):
+                time.sleep(0.02)
         return super().score(inputs)
 
 
@@ -82,14 +75,6 @@ def may_pass(gate: Path) -> bool:
     return False
 
 
-class LongChunk(Counting):
-    """Takes longer over one chunk than a worker may be silent in the tests (15 s)."""
-
-    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        time.sleep(20)
-        return super().score(inputs)
-
-
 class Deadly(Counting):
     """Ends its process over the last text of its test set, as the kernel does out of memory."""
 
@@ -97,14 +82,6 @@ class Deadly(Counting):
         if any(each.hypothesis.startswith("Sentence 99 by kaew") for each in inputs):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().score(inputs)
-
-
-class Endless(Counting):
-    """Never comes to an end."""
-
-    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        while True:
-            time.sleep(0.1)
 
 
 class Failing(Counting):

@@ -1,9 +1,9 @@
 """An installation of its own for a test: broker, database and worker processes.
 
-The broker is the embedded one, a Redis server of the test's own where CELERY_BROKER_URL names one,
-or a queue of the RabbitMQ server that it names; the database is an SQLite file, or a new one on the
-server of DATABASE_URL. A heartbeat counts as lost after 15 s here instead of 60 s: a busy machine
-may hold one up for a while.
+The database is an SQLite file with the embedded broker, or where DATABASE_URL names a server a new
+one there. Then the broker is a Redis server of the test's own or a queue of the RabbitMQ server of
+RABBITMQ_URL: a service that is not there fails the test. A heartbeat counts as lost after 15 s here
+instead of 60 s: a busy machine may hold one up for a while.
 """
 
 import os
@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -28,8 +29,12 @@ from redis import Redis, RedisError
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE = 300
+# The brokers that go with the database of this run; a test that needs just one takes the first.
+BROKERS = ("redis", "rabbitmq") if os.environ.get("DATABASE_URL") else ("embedded",)
+RABBITMQ_URL = os.environ.get("RABBITMQ_URL", "amqp://guest:guest@127.0.0.1:5672//")
 # Below the ports that the kernel gives to outgoing connections: nobody takes one meanwhile.
 PORTS = range(20_000, 30_000)
+TOKENS = 3
 
 
 class Broker:
@@ -40,10 +45,14 @@ class Broker:
     def __init__(self, var: Path) -> None:
         self.var = var
 
-    def restart(self) -> None:
-        """Lose every message, as a broker without a disk does."""
+    def empty(self) -> None:
+        """Lose every message that no worker has."""
         for message in (self.var / "broker" / "queue").glob("*.msg"):
             message.unlink(missing_ok=True)
+
+    def restart(self) -> None:
+        """Lose every message and every connection, where the broker is the test's own."""
+        self.empty()
 
     def stop(self) -> None:
         """There is no process."""
@@ -74,6 +83,11 @@ class RedisBroker(Broker):
             time.sleep(0.01)
         return None
 
+    def empty(self) -> None:
+        """Lose whatever it holds: messages, those that workers have, and who listens where."""
+        with Redis(port=self.port) as client:
+            client.flushdb()
+
     def restart(self) -> None:
         self.stop()
         server = self._start()
@@ -86,28 +100,29 @@ class RedisBroker(Broker):
 
 
 class RabbitBroker(Broker):
-    """The RabbitMQ server of CELERY_BROKER_URL; the queue is the test's own."""
+    """The server of RABBITMQ_URL; queue and exchange are the test's own."""
+
+    url = RABBITMQ_URL
 
     def __init__(self, var: Path, queue: str) -> None:
         super().__init__(var)
-        self.url, self.queue = os.environ["CELERY_BROKER_URL"], queue
+        self.queue = queue
 
-    def restart(self) -> None:
-        """Lose every message that no worker has."""
+    def empty(self) -> None:
         with Connection(self.url) as connection, suppress(NotFound):
             connection.default_channel.queue_purge(self.queue)
 
     def stop(self) -> None:
-        with Connection(self.url) as connection, suppress(NotFound):
+        with Connection(self.url) as connection:
             connection.default_channel.queue_delete(self.queue)
+            connection.default_channel.exchange_delete(self.queue)
 
 
-def make_broker(var: Path, queue: str) -> Broker:
-    """The broker of CELERY_BROKER_URL: RabbitMQ, Redis, or else the embedded one."""
-    url = os.environ.get("CELERY_BROKER_URL", "")
-    if url.startswith("amqp"):
+def make_broker(kind: str, var: Path, queue: str) -> Broker:
+    """Make one of BROKERS ready for a site."""
+    if kind == "rabbitmq":
         return RabbitBroker(var, queue)
-    return RedisBroker(var) if url.startswith("redis") else Broker(var)
+    return RedisBroker(var) if kind == "redis" else Broker(var)
 
 
 @dataclass
@@ -189,8 +204,17 @@ class Site:
         ends = ("done", "failed", "cancelled")
         self.wait_for(f"{metric} ends", lambda: self.run(metric)[0] in ends)
 
+    def wait_for_exit(self, worker: subprocess.Popen[bytes]) -> None:
+        """Let texts pass, which it may have in hand, until a worker that was told to stop has."""
+
+        def has_ended() -> bool:
+            self.let_pass()
+            return worker.poll() is not None
+
+        self.wait_for("the worker ends", has_ended)
+
     def wait_for_done(self, metric: str, n: int) -> None:
-        """Let chunks pass, one after the other, until a run has `n` scores."""
+        """Let texts pass, a few at a time, until a run has `n` scores."""
 
         def has_come() -> bool:
             if self.run(metric)[1] >= n:
@@ -201,25 +225,38 @@ class Site:
         self.wait_for(f"{n} scores of {metric}", has_come)
 
     def close_gate(self) -> None:
-        """From now on a chunk of the metric "slower" needs a token (`fakes.Slower`)."""
+        """From now on each text of the metric "gated" needs a token (`fakes.Gated`)."""
         (self.var / "gate").mkdir()
 
     def let_pass(self) -> None:
-        """Put one token into the gate, unless one is there."""
-        (self.var / "gate" / "token").touch()
+        """Fill the gate up with a few tokens."""
+        for number in range(TOKENS):
+            (self.var / "gate" / f"token-{number}").touch()
 
     def open_gate(self) -> None:
         """Let everybody pass."""
         (self.var / "gate").rename(self.var / "open")
 
-    def at_work(self, metric: str) -> list[str]:
-        """The workers, by their short names, that have a slice of a run in hand."""
+    def at_work(self, metric: str) -> dict[str, int]:
+        """The workers, by their short names, that have a slice of a run in hand: their children."""
         sql = (
-            "SELECT w.name FROM metrics_slice s JOIN metrics_runworker w ON w.id = s.worker_id "
+            "SELECT w.name, w.process FROM metrics_slice s "
+            "JOIN metrics_runworker w ON w.id = s.worker_id "
             "JOIN metrics_metricrun r ON r.id = s.run_id "
             "WHERE s.status = 'running' AND metric = '{}' ORDER BY w.id"
         )
-        return [name.split("@")[0] for (name,) in self.query(sql.format(metric))]
+        found = self.query(sql.format(metric))
+        return {name.split("@")[0]: int(process.split(".")[1]) for name, process in found}
+
+    def ends_at(self, metric: str) -> datetime:
+        """When the first claim on a slice of a run ends, unless it is extended."""
+        sql = (
+            "SELECT min(expires_at) FROM metrics_slice s JOIN metrics_metricrun r "
+            "ON r.id = s.run_id WHERE s.status = 'running' AND metric = '{}'"
+        )
+        [(found,)] = self.query(sql.format(metric))
+        moment = datetime.fromisoformat(str(found))
+        return moment.replace(tzinfo=moment.tzinfo or UTC)
 
     def lost(self) -> set[str]:
         """The workers that count as dead."""

@@ -1,4 +1,4 @@
-"""Settings of the worker processes in test_workers: slow metrics, and a queue of their own.
+"""Settings of the worker processes in test_workers: metrics of their own, and a queue.
 
 Only tests name this module; a worker of anybody else knows neither the metrics nor the queue.
 """
@@ -20,7 +20,7 @@ CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_EXCHANGE = QUEUE
 registry.METRICS.update(
     {name: (replace(info, queue=QUEUE), path) for name, (info, path) in registry.METRICS.items()}
 )
-for _class in ("Counting", "Slow", "Slower", "LongChunk", "Deadly", "Endless"):
+for _class in ("Counting", "Gated", "Deadly"):
     registry.METRICS[_class.lower()] = (
         make_info(_class.lower(), QUEUE),
         f"tests.metrics.fakes:{_class}",

@@ -13,7 +13,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from metrics.base import MeanOfSegments, MetricError, MetricInfo, Scores, format_signature
 from metrics.families.lexical.sacre import SacreMetric
-from metrics.families.lexical.tokens import bleu_tokenizer
+from metrics.families.lexical.tokens import bleu_tokenizer, install_command
 
 ORDER = 4
 
@@ -71,7 +71,7 @@ def _scorer(tokenizer: str) -> BLEU:
     except RuntimeError as error:
         language = tokenizer.removesuffix("-mecab")
         raise MetricError(
-            f'The tokenizer {tokenizer} is not installed: pip install "sacrebleu[{language}]"',
+            f"The tokenizer {tokenizer} is not installed: {install_command(language)}",
             permanent=True,
         ) from error
 

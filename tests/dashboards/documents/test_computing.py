@@ -7,6 +7,7 @@ import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from config.work.clock import Now
 from config.work.reconciling import reconcile
@@ -113,7 +114,9 @@ def test_three_deaths_are_told(world: World, as_researcher: Client) -> None:
         Analysis.objects.update(not_before=Now())
         die()
     assert "killed" in asked().message
-    assert Analysis.objects.get().status == Status.FAILED  # It rests.
+    row = Analysis.objects.get()
+    assert row.status == Status.FAILED  # It rests, for longer than after an error.
+    assert (row.not_before - timezone.now()).total_seconds() > 300
     assert "killed" in as_researcher.get(reverse("quality", args=[world.campaign.slug])).text
     end_rests()
     asked()

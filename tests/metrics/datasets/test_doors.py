@@ -174,6 +174,18 @@ def test_programs_try_and_store(as_admin: Client, tmp_path: Path) -> None:
     assert as_admin.post(API, {"language_pair": "q"}).json().keys() == {"archive", "language_pair"}
 
 
+def test_one_import_at_a_time(as_admin: Client) -> None:
+    """A worker's other children are for what shares the queue."""
+    first, second = [
+        DatasetImport.objects.get(pk=as_admin.post(SETS, {"dataset": name}).json()["id"])
+        for name in ("length-control", "wmt15")
+    ]
+    assert working.take(waiting.imports) == first
+    assert working.take(waiting.imports) is None
+    DatasetImport.objects.filter(pk=first.pk).update(status="done")
+    assert working.take(waiting.imports) == second
+
+
 def test_published_sets_come_in_on_a_page_and_by_programs(as_admin: Client, data_dir: Path) -> None:
     page = as_admin.get("/datasets/").text
     assert 'value="wmt23-meta-en-de"' in page

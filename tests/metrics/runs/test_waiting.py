@@ -9,6 +9,7 @@ from annotation.models import Output
 from metrics.models import FailedText, MetricRun, MetricSignature, RunWorker
 from metrics.runs import starting, waiting
 from metrics.runs.contents import failed_outputs, failed_texts
+from metrics.workers import capability
 from metrics.workers.fleet import Worker
 from tests.metrics.fleet import make_child, make_worker, put_to_work
 from tests.world import World
@@ -42,6 +43,20 @@ def test_hosts_that_can_and_what_others_lack(world: World) -> None:
     Worker.objects.all().delete()
     hosts = waiting.turns()[run.pk].hosts
     assert (hosts.able, hosts.is_stuck) == ((), False)
+
+
+def test_a_host_may_lack_what_one_language_takes(world: World) -> None:
+    lacks = {capability.into("bleu", "en-GB"): ["The tokenizer is missing."]}
+    make_worker("cpu0@poor", lacks=lacks)
+    world.test_set.target_language = "eng"
+    world.test_set.save()
+    bleu, chrf = begin(world, "bleu", "chrf")
+    turns = waiting.turns()
+    assert turns[bleu.pk].hosts.lacking == {"poor": ["The tokenizer is missing."]}
+    assert turns[chrf.pk].hosts.able == ("poor",)
+    infos = [run.info for run in (bleu, chrf)]
+    assert waiting.hosts_for(infos)["bleu"].able == ("poor",)
+    assert waiting.hosts_for(infos, "en")["bleu"].is_stuck
 
 
 def test_nobody_knows_how_long_what_never_ran_takes(world: World) -> None:

@@ -8,13 +8,13 @@ import pytest
 from metrics import catalogue, registry
 from metrics.base import MetricInfo
 from metrics.models import Loading
-from metrics.runs import signatures
+from metrics.runs import signatures, starting
 from metrics.runs.signatures import HostError
 from metrics.workers import capability, devices
 from metrics.workers.devices import Device
 from tests.metrics.conftest import start
 from tests.metrics.fleet import comet, empty_models, encoder
-from tests.world import World
+from tests.world import World, make_test_set
 
 
 @pytest.fixture
@@ -64,6 +64,31 @@ def test_a_missing_package_is_named(models: Path, monkeypatch: pytest.MonkeyPatc
     here.clear()
     assert len(capability.lacking(info("bleurt-20"))) == 3
     assert capability.lacking(info("chrf")) == []
+
+
+def test_the_tokenizer_of_a_language_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """sacrebleu's extra for Korean is not among our requirements, that for Japanese is."""
+    assert capability.lacking(info("bleu"), "ja") == []
+    monkeypatch.setattr(capability, "find_spec", lambda name: name if "ko" not in name else None)
+    sentence, _ = capability.lacking(info("bleu"), "kor-KR")
+    assert sentence == (
+        'The package mecab_ko, for texts in ko, is not installed: pip install "sacrebleu[ko]"'
+    )
+    assert capability.lacking(info("bleu"), "en") == capability.lacking(info("chrf"), "ko") == []
+    here = capability.lacking_here([info("bleu"), info("chrf")])
+    assert {name: len(sentences) for name, sentences in here.items()} == {"bleu into ko": 2}
+
+
+@pytest.mark.django_db
+def test_runs_into_a_language_without_its_tokenizer_are_left_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(capability, "find_spec", lambda name: name if "ko" not in name else None)
+    test_set = make_test_set(languages=("en", "ko"))
+    started = starting.start(test_set=test_set, metrics=["bleu", "chrf"], enqueue=False)
+    bleu, chrf = started.runs
+    assert capability.fit() == {chrf.pk}
+    assert "mecab_ko" in capability.lacks(bleu)[0]
 
 
 def test_an_encoder_of_another_depth(models: Path) -> None:

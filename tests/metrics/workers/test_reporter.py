@@ -13,7 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from metrics.workers import reporter
+from config.work import processes
+from metrics.checkpoints import inventory, places
+from metrics.workers import capability, reporter
 from metrics.workers.fleet import Worker, WorkerChild
 from metrics.workers.reporter import Reporter
 from tests.metrics.fleet import comet, empty_models, encoder, make_worker
@@ -125,6 +127,30 @@ def test_checkpoints_are_reported_with_a_fingerprint_where_metrics_use_them(
     assert len(told["roberta-large-mnli"]["fingerprint"]) == 12
     assert "fingerprint" not in told["acme/spare"]
     assert not Worker.objects.filter(name="old@one").exists()
+
+
+def test_no_child_is_forked_during_a_look_but_may_be_while_files_are_hashed(
+    mine: Reporter, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look imports the hub's package: a child that inherits the lock of that hangs for ever."""
+    encoder(models / "roberta-large-mnli")
+    mine.beat()
+    seen: dict[str, bool] = {}
+
+    def watch(module: object, name: str) -> None:
+        action = getattr(module, name)
+
+        def watched(*given: object) -> object:
+            seen[name] = processes.forking.locked()
+            return action(*given)
+
+        monkeypatch.setattr(module, name, watched)
+
+    watch(inventory, "everything_here")
+    watch(capability, "lacking")
+    watch(places, "fingerprint")
+    mine.inspect()
+    assert seen == {"everything_here": True, "lacking": True, "fingerprint": False}
 
 
 def test_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
