@@ -65,6 +65,13 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def campaign_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where a campaign is entered: its results, or its setup while nobody has judged anything."""
+    campaign = campaign_for_reader(request, slug)
+    return _detail(request, campaign, AnnotatorsForm(campaign=campaign))
+
+
+@researcher_required
+def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
     """Settings, annotators with progress, and what can be done next."""
     campaign = campaign_for_reader(request, slug)
     return _detail(request, campaign, AnnotatorsForm(campaign=campaign))

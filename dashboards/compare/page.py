@@ -72,10 +72,11 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
         "columns": columns,
         "others": own_parameters(request.GET),
         "section": "studies",
+        "tab": "compare",
         **_offers(request, campaigns, tables),
     }
     if result.document:
-        context |= _tables(request, columns, result.document["rows"], of)
+        context |= _tables(columns, result.document["rows"], of)
     response = render(request, PAGE.template, context)
     response["ETag"] = result.tag
     return response
@@ -196,20 +197,12 @@ def _offers(
 
 
 def _tables(
-    request: HttpRequest, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], of: str
+    columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], of: str
 ) -> dict[str, Any]:
     """Lines for the three tables of the page; correlations of the chosen statistic only."""
     return {
         **_sections(columns, rows, of),
         "statistic": CORRELATIONS[of],
-        "statistics": [
-            {
-                "label": label,
-                "query": _with(request, "of", name),
-                "is_chosen": name == of,
-            }
-            for name, label in CORRELATIONS.items()
-        ],
     }
 
 

@@ -48,16 +48,6 @@ def _without_ranks(document: Document) -> Document:
     return document | {"scenarios": scenarios, "rows": [row | ranks for row in document["rows"]]}
 
 
-def statistic_choices(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return links to the same page for each statistic, filters and all."""
-    chosen, links = statistic_of(request.GET), []
-    for name, label in STATISTICS.items():
-        query = request.GET.copy()
-        query["of"] = name
-        links.append({"label": label, "query": query.urlencode(), "is_chosen": name == chosen})
-    return links
-
-
 def overview_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
     """Cut the tables of very large campaigns to who matters; the data have everybody."""
     rows = sorted(document["rows"], key=lambda row: (not row["is_suspect"], -row["n"]))
@@ -80,7 +70,6 @@ def whatif_context(request: HttpRequest, campaign: Campaign, document: Document)
     ordered = largest(document["scenarios"], of, len(document["scenarios"]))
     detailed = ordered[:DETAILED]
     return {
-        "statistics": statistic_choices(request),
         "statistic": STATISTICS[of],
         "movements": [{**one, **one[of]} for one in ordered[:SHOWN]],
         "n_hidden": max(0, len(ordered) - SHOWN),
@@ -104,7 +93,6 @@ def samplesize_context(request: HttpRequest, campaign: Campaign, document: Docum
         if row["statistic"] == of:
             lines.setdefault(row["label"], []).append(row)
     return {
-        "statistics": statistic_choices(request),
         "statistic": STATISTICS[of],
         "columns": list(zip(SHARES, document["sizes"], strict=False)),
         "lines": list(lines.items()),

@@ -1,0 +1,33 @@
+"""The rail of a page, from what its template knows."""
+
+from typing import Any
+
+from django import template
+
+from annotation.filters import Filters
+from annotation.filters.choice import Z
+from dashboards.pages.rail import Rail, rail_of
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def rail(context: dict[str, Any], own: str = "") -> Rail:
+    """The controls of the page that is shown; `own` names the fields of its template."""
+    request = context["request"]
+    takes = getattr(request.resolver_match.func, "takes", None)
+    document = context.get("document") or {}
+    return rail_of(
+        takes().names if takes else frozenset(),
+        request.GET,
+        context.get("filters"),
+        document.get("all_metrics") or [],
+        frozenset(own.split()),
+        _usual(context),
+    )
+
+
+def _usual(context: dict[str, Any]) -> str:
+    """The form of the human scores that the protocol of what is shown says."""
+    shown = context.get("campaign") or next(iter(context.get("campaigns") or ()), None)
+    return Filters().of(shown).scores if shown else Z
