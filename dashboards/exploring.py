@@ -9,7 +9,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
-from annotation.exports import table_response
 from annotation.filters import FilterError
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices, filter_parameters
@@ -17,6 +16,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import NOTHING, takes
 from dashboards.documents import results
 from dashboards.outputs import find_output, output_view
+from dashboards.pages.answers import data_response
 from dashboards.pages.page import Document, Page, study_campaigns
 from dashboards.panel.human import unique_names
 from dashboards.papers import latex
@@ -84,7 +84,7 @@ def verify_scatter(campaign: Campaign, filters: ScatterChoice) -> None:
         raise FilterError(f"document: this test set has no document {filters.document!r}")
 
 
-SCATTER = Page(
+SCATTER: Page[Any] = Page(
     name="scatter",
     title="Metric and human",
     kind="scatter",
@@ -140,7 +140,7 @@ def _pairs(document: Document) -> list[dict[str, Any]]:
     ]
 
 
-SYSTEMS = Page(
+SYSTEMS: Page[Any] = Page(
     name="systems",
     title="MT systems",
     kind="systems",
@@ -177,7 +177,7 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
         return latex.response(study_tables(document), name, head=head)
     if fmt:
         columns = ("measure", "system", "campaign", "score", "mark")
-        return table_response(fmt, name, columns, document["rows"], document)
+        return data_response(fmt, name, columns, document["rows"], document)
     context = {
         "study": slug,
         "document": document,

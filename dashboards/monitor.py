@@ -29,7 +29,7 @@ AGREEMENT_SECONDS = 30
 FIGURES = ("one_vs_rest", "alpha_z", "alpha_raw")
 
 
-def agreement_so_far(campaign: Campaign) -> results.Result:
+def agreement_so_far(campaign: Campaign) -> results.Result[Any]:
     """Agreement on outputs, of at most `AGREEMENT_SECONDS` ago where workers keep up."""
     return results.latest("agreement", campaign, Filters(), every=AGREEMENT_SECONDS)
 
@@ -94,7 +94,9 @@ def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "dashboards/monitor_remarks.html", context)
 
 
-def as_json(campaign: Campaign, report: MonitorReport, agreement: results.Result) -> dict[str, Any]:
+def as_json(
+    campaign: Campaign, report: MonitorReport, agreement: results.Result[Any]
+) -> dict[str, Any]:
     """Return the whole report as plain values."""
     return {
         "campaign": campaign.slug,
@@ -115,7 +117,7 @@ def as_json(campaign: Campaign, report: MonitorReport, agreement: results.Result
     }
 
 
-def _agreement(so_far: results.Result) -> dict[str, Any]:
+def _agreement(so_far: results.Result[Any]) -> dict[str, Any]:
     """Agreement by its names, None where it is not computed yet or nothing has two ratings."""
     document = so_far.document or {"n_units": None, "figures": {}}
     found: Mapping[str, Any] = document["figures"]

@@ -11,18 +11,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
-from annotation.exports import table_response
 from annotation.filters import Filters
 from annotation.filters.chosen import check, fitted
 from annotation.models import Campaign
 from annotation.web.parameters import takes
 from dashboards.documents import kinds, results
-from dashboards.pages.page import Document, Page, no_document, study_campaigns
+from dashboards.pages.answers import data_response, no_document
+from dashboards.pages.page import Document, Page, study_campaigns
 from dashboards.pages.parameters import require_measures
 from metaeval.replication.questions import STATISTICS
 
 BLOCK = 1 << 16
-REPORT = Page(
+REPORT: Page[Any] = Page(
     name="report",
     title="Report",
     kind="report",
@@ -45,7 +45,7 @@ def bundle_context(request: HttpRequest, campaign: Campaign, document: Document)
     }
 
 
-BUNDLE = Page(
+BUNDLE: Page[Any] = Page(
     name="bundle",
     title="Replication bundle",
     kind="bundle",
@@ -71,7 +71,7 @@ def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if fmt == "pdf":
         return _pdf(request, campaign, document)
     data = {name: value for name, value in document.items() if name != "pdf"}
-    return table_response(
+    return data_response(
         fmt, _name(request, f"{slug}-report"), REPORT.columns, document["rows"], data
     )
 
@@ -89,7 +89,7 @@ def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if fmt == "zip":
         return _file(document["zip"], "application/zip", f"{_name(request, slug)}-bundle.zip")
     data = {name: value for name, value in document.items() if name != "zip"}
-    return table_response(
+    return data_response(
         fmt, _name(request, f"{slug}-bundle"), BUNDLE.columns, document["rows"], data
     )
 
@@ -108,7 +108,7 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
     return _html(request, documents, study=slug, missing=missing)
 
 
-def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Result:
+def _latest(request: HttpRequest, page: Page[Any], campaign: Campaign) -> results.Result[Any]:
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     check(campaign, filters)
     require_measures(request.GET, [campaign])
@@ -116,7 +116,7 @@ def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Res
 
 
 def _not_yet(
-    request: HttpRequest, name: str, campaign: Campaign, result: results.Result
+    request: HttpRequest, name: str, campaign: Campaign, result: results.Result[Any]
 ) -> HttpResponseBase:
     """People go to the page that waits with them; programs get 202, or the error."""
     if "text/html" in request.headers.get("Accept", ""):

@@ -94,10 +94,10 @@ def _quality(campaign: Campaign, filters: Filters) -> tuple[dict[str, Any], list
     }
     doubts: dict[str, None] = {}
     for part in overview.agreement(campaign, columns):
-        traps = "with_traps" if part["items"] == overview.WITH_TRAPS else "without_traps"
-        estimates |= {f"{name}_{traps}": part[key] for key, name in AGREEMENT.items()}
-        without = [f"{part['basis'][key]}." for key in AGREEMENT if part[key][1] is None]
-        doubts |= dict.fromkeys([*part["doubts"], *without])
+        traps = "with_traps" if part.items == overview.WITH_TRAPS else "without_traps"
+        estimates |= {f"{name}_{traps}": getattr(part, key) for key, name in AGREEMENT.items()}
+        without = [f"{part.basis[key]}." for key in AGREEMENT if getattr(part, key)[1] is None]
+        doubts |= dict.fromkeys([*part.doubts, *without])
     return estimates, list(doubts)
 
 

@@ -10,7 +10,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required, visible_campaigns
-from annotation.exports import table_response
 from annotation.filters import FilterError, Filters
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices, own_parameters
@@ -18,7 +17,8 @@ from annotation.models import Campaign
 from annotation.web.parameters import ALL, takes
 from dashboards.compare.differences import CORRELATIONS, Column, rows_of
 from dashboards.documents import results
-from dashboards.pages.page import Page, no_document
+from dashboards.pages.answers import data_response, no_document
+from dashboards.pages.page import Page
 from dashboards.pages.selection import one_of
 from dashboards.papers import compare as papers
 from dashboards.papers import latex
@@ -30,7 +30,7 @@ DATA = (
     *("section", "statistic", "key", "label", "column", "value", "low", "high"),
     *("difference", "difference_low", "difference_high"),
 )
-PAGE = Page("compare", "Compare", "compare", "dashboards/compare.html", DATA)
+PAGE: Page[Any] = Page("compare", "Compare", "compare", "dashboards/compare.html", DATA)
 PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "published"))
 
 
@@ -128,7 +128,9 @@ def _published(request: HttpRequest) -> list[Any]:
     return [published()[key] for key in keys]
 
 
-def _together(found: Sequence[results.Result], columns: Sequence[Column]) -> results.Result:
+def _together(
+    found: Sequence[results.Result[Any]], columns: Sequence[Column]
+) -> results.Result[Any]:
     """One result of all, of published columns too; without any column there is no document."""
     if not columns:
         return results.Result(None, None, is_fresh=True)
@@ -162,7 +164,7 @@ def _document(columns: Sequence[Column]) -> dict[str, Any]:
 
 
 def _data(
-    result: results.Result, fmt: str, columns: Sequence[Column], of: str, filters: Filters
+    result: results.Result[Any], fmt: str, columns: Sequence[Column], of: str, filters: Filters
 ) -> HttpResponseBase:
     if result.document is None and not result.is_fresh:
         return no_document(result)
@@ -174,7 +176,7 @@ def _data(
         lines = _sections(columns, document["rows"], of)
         found = papers.tables(document["columns"], lines, CORRELATIONS[of])
         return latex.response(found, name, head=comments(document.get("trust")))
-    return table_response(fmt, name, DATA, document["rows"], document)
+    return data_response(fmt, name, DATA, document["rows"], document)
 
 
 def _offers(

@@ -7,10 +7,10 @@ import numpy as np
 
 from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
-from dashboards.documents.kinds import about
+from dashboards.documents.head import head
 from dashboards.layers.names import layers_of
+from dashboards.pages.selection import listed as plain
 from dashboards.panel.panel import Panel, read_panel
-from dashboards.significance.document import plain
 from metaeval.sensitivity import Choice, choose, layer_profile
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
@@ -40,8 +40,7 @@ class Asked:
                 for name, info in layered.items() if human.n}  # fmt: skip
         metrics = [self._metric(layered[name], panel) for name, found in keys.items() if found]
         return {
-            **about(campaign),
-            "human_scores": human.source,
+            **head(campaign, human.source),
             "n_judged": human.n,
             "correlation": self.correlation,
             "statistic_label": STATISTICS[self.correlation],
@@ -112,6 +111,6 @@ def asked(question: str) -> Asked:
     return Asked(question)
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Answer the default question."""
-    return asked(DEFAULT).compute(campaign, filters)
+def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> dict[str, Any]:
+    """Answer a question; FilterError where there is no such."""
+    return asked(question).compute(campaign, filters)

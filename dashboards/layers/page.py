@@ -236,7 +236,7 @@ def _recommendation(metric: Document) -> list[latex.Cell]:
     ]
 
 
-LAYERS = Page(
+LAYERS: Page[Any] = Page(
     name="layers",
     title="Layers",
     kind="layers",
@@ -248,7 +248,7 @@ LAYERS = Page(
     tables=tables,
     takes=("statistic",),
 )
-STUDY_LAYERS = StudyPage(
+STUDY_LAYERS: StudyPage[Any] = StudyPage(
     name="layers",
     title="Layers",
     kind="layers",

@@ -1,5 +1,6 @@
 """The pages overview, what-if and sample size: their columns, and what templates need besides."""
 
+from dataclasses import fields
 from typing import Any
 
 from django.http import HttpRequest
@@ -7,7 +8,8 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.charts.whatif import largest, name_of
-from dashboards.overview.annotators import QUANTILES
+from dashboards.overview.annotators import Row
+from dashboards.overview.document import Overview
 from dashboards.pages.page import Page
 from dashboards.pages.selection import one_of
 from dashboards.papers.overview import dashboard_tables, samplesize_tables, whatif_tables
@@ -20,8 +22,6 @@ DETAILED = 12
 # A page has 100 KiB.
 SHOWN, DRIFTS = 100, 40
 Document = dict[str, Any]
-DRIFT = ("tau", "pvalue", "adjusted", "first", "last", "is_drifting")
-SPREAD = ("mean", "sd", *QUANTILES)
 
 
 def statistic_of(query: QueryDict) -> str:
@@ -48,19 +48,21 @@ def _without_ranks(document: Document) -> Document:
     return document | {"scenarios": scenarios, "rows": [row | ranks for row in document["rows"]]}
 
 
-def overview_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
+def overview_context(
+    request: HttpRequest, campaign: Campaign, document: Overview
+) -> dict[str, Any]:
     """Cut the tables of very large campaigns to who matters; the data have everybody."""
-    rows = sorted(document["rows"], key=lambda row: (not row["is_suspect"], -row["n"]))
-    shown = {row["annotator"] for row in rows[:SHOWN]}
-    tested = [row for row in document["rows"] if not row["is_excluded"]]
+    rows = sorted(document.rows, key=lambda row: (not row.is_suspect, -row.n))
+    shown = {row.annotator for row in rows[:SHOWN]}
+    tested = [row for row in document.rows if not row.is_excluded]
     return {
-        "rows": [row for row in document["rows"] if row["annotator"] in shown],
+        "rows": [row for row in document.rows if row.annotator in shown],
         "drifts": sorted(tested, key=_least_p)[:DRIFTS],
     }
 
 
-def _least_p(row: Document) -> float:
-    found = [row[f"{name}_drift_adjusted"] for name in ("z", "seconds")]
+def _least_p(row: Row) -> float:
+    found = (row.z_drift_adjusted, row.seconds_drift_adjusted)
     return min((p for p in found if p is not None), default=2.0)
 
 
@@ -104,18 +106,11 @@ OVERVIEW = Page(
     title="Dashboard",
     kind="overview",
     template="dashboards/overview.html",
-    columns=(
-        *("campaign", "annotator", "is_simulated", "is_excluded", "n", "n_outputs"),
-        *(f"{name}_{part}" for name in ("raw", "z") for part in SPREAD),
-        *("seconds_mean", "seconds_mean_cut", "seconds_median", "seconds_active_mean"),
-        *("traps_n", "traps_low_share", "r_without_traps"),
-        *(f"{name}_drift_{part}" for name in ("z", "seconds") for part in DRIFT),
-        *("verdict", "signs", "is_suspect"),
-    ),
+    columns=[column.name for column in fields(Row)],
     context=overview_context,
     tables=dashboard_tables,
 )
-WHATIF = Page(
+WHATIF: Page[Any] = Page(
     name="whatif",
     title="What would change?",
     kind="whatif",
@@ -133,7 +128,7 @@ WHATIF = Page(
     tables=whatif_tables,
     takes=("of",),
 )
-SAMPLESIZE = Page(
+SAMPLESIZE: Page[Any] = Page(
     name="samplesize",
     title="Sample size",
     kind="samplesize",

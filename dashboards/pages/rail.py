@@ -99,7 +99,7 @@ def rail_of(
     """
     controls = _controls(taken, query)
     wanted = set(query.getlist("metric"))
-    ticks = [Option(each["key"], each["label"], each["key"] in wanted) for each in metrics]
+    ticks = [Option(each.key, each.label, each.key in wanted) for each in metrics]
     shown = ticks if "metric" in taken and "metric" not in own else []
     names = {control.name for control in controls} | own | NAMES | {"row"}
     names |= {"metric"} if shown else set()

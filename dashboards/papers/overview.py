@@ -3,6 +3,7 @@
 from typing import Any
 
 from dashboards.charts.whatif import largest, name_of
+from dashboards.overview.document import Overview
 from dashboards.papers.latex import Cell, Table, interval, number, texts
 from metaeval.sensitivity import LEVELS as STATISTICS
 
@@ -11,24 +12,24 @@ Document = dict[str, Any]
 SHOWN, DETAILED = 40, 6
 
 
-def dashboard_tables(document: Document) -> list[Table]:
+def dashboard_tables(document: Overview) -> list[Table]:
     """The annotators: how many judgments, where on the scale, how fast, what of the traps."""
-    names = ("raw_mean", "raw_sd", "seconds_median", "traps_low_share", "r_without_traps")
-    places = (1, 1, 1, 2, 3)
     body = [
         [
-            *texts(row["annotator"], row["n"]),
-            *(number(row[name], digits) for name, digits in zip(names, places, strict=True)),
+            *texts(row.annotator, row.n),
+            *(number(value, 1) for value in (row.raw_mean, row.raw_sd, row.seconds_median)),
+            number(row.traps_low_share, 2),
+            number(row.r_without_traps, 3),
         ]
-        for row in document["rows"]
-        if not row["is_excluded"]
+        for row in document.rows
+        if not row.is_excluded
     ]
     head = texts("Annotator", "Judgments", "Mean", "sd", "Seconds", "Traps low", "r with the rest")
     caption = (
         "Annotators: raw scores, median seconds an item, share of traps rated at most 20, and r "
         "with the mean of the others."
     )
-    return [Table(caption, f"{document['campaign']}-annotators", "lrrrrrr", [head], body)]
+    return [Table(caption, f"{document.campaign}-annotators", "lrrrrrr", [head], body)]
 
 
 def whatif_tables(document: Document) -> list[Table]:

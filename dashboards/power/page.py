@@ -8,12 +8,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
-from annotation.exports import table_response
 from annotation.forms.power import PilotForm, PowerForm, StatedForm
 from annotation.models import Campaign
 from annotation.web.parameters import Parameters, takes
 from dashboards.documents import results
-from dashboards.pages.page import Document, no_document
+from dashboards.pages.answers import data_response, no_document
+from dashboards.pages.page import Document
 from dashboards.power.document import FIGURES, asked
 
 COLUMNS = ("annotators_per_item", "n_segments", "judgments", *FIGURES)
@@ -56,7 +56,7 @@ def _answer(
     if fmt:
         if document is None:
             return no_document(result)
-        return table_response(fmt, name, COLUMNS, document["rows"], document)
+        return data_response(fmt, name, COLUMNS, document["rows"], document)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     context |= {

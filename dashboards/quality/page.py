@@ -1,6 +1,7 @@
 """The pages on how well a campaign, or every campaign of a study, was annotated."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import HttpRequest
 
@@ -62,7 +63,7 @@ def study_context(request: HttpRequest, study: str, document: Document) -> Docum
     return {"lines": [(campaigns[each["campaign"]], each) for each in document["campaigns"]]}
 
 
-QUALITY = Page(
+QUALITY: Page[Any] = Page(
     name="quality",
     title="Quality",
     kind="quality",
@@ -72,7 +73,7 @@ QUALITY = Page(
     context=quality_context,
     has_scores=False,
 )
-STUDY_QUALITY = StudyPage(
+STUDY_QUALITY: StudyPage[Any] = StudyPage(
     name="quality",
     title="Quality",
     kind="quality",

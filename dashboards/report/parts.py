@@ -13,12 +13,12 @@ from dashboards.bundle.manifest import campaign_facts
 from dashboards.charts.scatter import points
 from dashboards.charts.systems import ranking
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
+from dashboards.documents.stored import settled
 from dashboards.report.drawing import drawing
 from dashboards.scatter import document as scatter
 from dashboards.systems import document as systems
-from dashboards.trust.shown import fields_of
+from dashboards.trust import verdict
 from dashboards.trust.systems import marked
-from dashboards.trust.verdict import trust_of
 from metaeval.replication import plain, versions
 
 # Worst disagreements shown with their texts, on each side.
@@ -31,7 +31,7 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     """Return everything but the PDF."""
     content = read_content(campaign, filters)
     table = _correlations(correlate(campaign, filters))
-    trust = fields_of(trust_of(campaign, filters))
+    trust = verdict.compute(campaign, filters)
     scores = systems.compute(campaign, systems.SystemsChoice(**vars(filters)))
     ranked = marked(scores | {"trust": trust})
     quality = filtered_report(campaign, filters)
@@ -75,7 +75,7 @@ def _correlations(table: CampaignCorrelations) -> dict[str, Any]:
         "n_hybrids": table.n_hybrids,
         "seed": table.seed,
         "warnings": list(table.warnings),
-        "rows": [row.values() for row in table.rows],
+        "rows": [vars(settled(row)) for row in table.rows],
     }
 
 

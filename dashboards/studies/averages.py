@@ -21,7 +21,7 @@ STATISTICS = {
 
 
 def study_table(
-    statistic: str, title: str, labels: Mapping[str, str], by_campaign: Sequence[Mapping[str, Row]]
+    statistic: str, title: str, labels: Mapping[str, str], by_campaign: Sequence[Mapping[str, Any]]
 ) -> Document:
     """Return one statistic of all measures: a value per campaign (None where undefined) and mean.
 
@@ -29,7 +29,7 @@ def study_table(
     """
     rows: list[Row] = []
     for key, label in labels.items():
-        values = [found[key][statistic] if key in found else None for found in by_campaign]
+        values = [getattr(found.get(key), statistic, None) for found in by_campaign]
         rows.append({"key": key, "label": label, "values": values, "average": average(values)})
     return {"statistic": statistic, "title": title, "rows": mark(rows, [])}
 

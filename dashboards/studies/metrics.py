@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.correlations.document import DEFAULT
+from dashboards.correlations.document import DEFAULT, Correlations
 from dashboards.correlations.page import COLUMNS, ask, choose, complete, present
 from dashboards.pages.page import StudyPage
 from dashboards.pages.question_form import question_form
@@ -33,13 +33,13 @@ Document = dict[str, Any]
 CHOSEN = "value"
 
 
-def combine(campaigns: Sequence[Campaign], documents: Sequence[Document]) -> Document:
+def combine(campaigns: Sequence[Campaign], documents: Sequence[Correlations]) -> Document:
     """Put the documents of a study's campaigns side by side."""
-    labels = {row["key"]: row["label"] for document in documents for row in document["rows"]}
-    metrics = {row["key"]: row["metric"] for document in documents for row in document["rows"]}
+    labels = {row.key: row.label for document in documents for row in document.rows}
+    metrics = {row.key: row.metric for document in documents for row in document.rows}
     known = infos(retired=True)
-    by_campaign = [{row["key"]: row for row in document["rows"]} for document in documents]
-    chosen = documents[0]["statistic_label"] if documents else ""
+    by_campaign = [{row.key: row for row in document.rows} for document in documents]
+    chosen = documents[0].statistic_label if documents else ""
     titles = {CHOSEN: f"Chosen: {chosen}", **STATISTICS}
     return {
         "study": campaigns[0].study if campaigns else "",
@@ -54,9 +54,7 @@ def combine(campaigns: Sequence[Campaign], documents: Sequence[Document]) -> Doc
             for statistic, title in titles.items()
         ],
         "warnings": [
-            f"{document['name']}: {warning}"
-            for document in documents
-            for warning in document["warnings"]
+            f"{document.name}: {warning}" for document in documents for warning in document.warnings
         ],
         "intervals_note": _ages(documents),
         "all_metrics": [{"key": key, "label": label} for key, label in labels.items()],
@@ -64,8 +62,8 @@ def combine(campaigns: Sequence[Campaign], documents: Sequence[Document]) -> Doc
     }
 
 
-def _ages(documents: Sequence[Document]) -> str:
-    notes = [f"{d['name']}: {d['intervals_note']}" for d in documents if d["intervals_note"]]
+def _ages(documents: Sequence[Correlations]) -> str:
+    notes = [f"{d.name}: {d.intervals_note}" for d in documents if d.intervals_note]
     return " ".join(notes)
 
 
@@ -73,7 +71,7 @@ def choose_of_study(document: Document, query: QueryDict) -> Document:
     """Keep the metrics of the address; rank and mark within each campaign, averages never."""
     wanted = set(query.getlist("metric"))
     campaigns = [choose(one, present(one, query)) for one in document["campaigns"]]
-    best = [{row["key"] for row in one["rows"] if row["is_best"]} for one in campaigns]
+    best = [{row.key for row in one.rows if row.is_best} for one in campaigns]
     kept = []
     for table in document["tables"]:
         rows = [r for r in table["rows"] if not wanted or r["key"] in wanted]
@@ -81,9 +79,9 @@ def choose_of_study(document: Document, query: QueryDict) -> Document:
     return document | {
         "campaigns": campaigns,
         "tables": kept,
-        "marks": [f"{one['name']}: {one['marks']}" for one in campaigns if one["marks"]],
-        "trust": worst_of([one["trust"] for one in campaigns]),
-        "rows": [row for one in campaigns for row in one["rows"]],
+        "marks": [f"{one.name}: {one.marks}" for one in campaigns if one.marks],
+        "trust": worst_of([one.trust for one in campaigns]),
+        "rows": [row for one in campaigns for row in one.rows],
         "averages": {
             table["statistic"]: {row["key"]: row["average"] for row in table["rows"]}
             for table in kept
@@ -93,7 +91,7 @@ def choose_of_study(document: Document, query: QueryDict) -> Document:
 
 def context_of_study(request: HttpRequest, study: str, document: Document) -> dict[str, Any]:
     """The form, and intervals and ranks of the chosen statistic by campaign."""
-    found = [{row["key"]: row for row in one["rows"]} for one in document["campaigns"]]
+    found = [{row.key: row for row in one.rows} for one in document["campaigns"]]
     first = document["tables"][0]
     shown = [
         {
@@ -106,7 +104,9 @@ def context_of_study(request: HttpRequest, study: str, document: Document) -> di
         for row in first["rows"]
     ]
     return {
-        "form": question_form(request.GET, DEFAULT, document["all_metrics"]),
+        "form": question_form(
+            request.GET, DEFAULT, {m["key"]: m["label"] for m in document["all_metrics"]}
+        ),
         "chosen": shown,
         "levels": list(LEVELS.values()),
         "both_levels": both_levels(document["tables"]),
@@ -131,7 +131,7 @@ def study_tables(document: Document) -> list[latex.Table]:
     ]
 
 
-STUDY = StudyPage(
+STUDY: StudyPage[Any] = StudyPage(
     name="correlations",
     title="Correlations",
     kind="correlations",

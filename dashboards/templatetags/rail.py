@@ -16,12 +16,11 @@ def rail(context: dict[str, Any], own: str = "") -> Rail:
     """The controls of the page that is shown; `own` names the fields of its template."""
     request = context["request"]
     takes = getattr(request.resolver_match.func, "takes", None)
-    document = context.get("document") or {}
     return rail_of(
         takes().names if takes else frozenset(),
         request.GET,
         context.get("filters"),
-        document.get("all_metrics") or [],
+        getattr(context.get("document"), "all_metrics", None) or (),
         frozenset(own.split()),
         _usual(context),
     )

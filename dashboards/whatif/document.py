@@ -28,7 +28,7 @@ VERSION = 2
 MANY_PEOPLE = 150
 # More documents than this are not left out one by one: the page could not show them.
 MANY_DOCUMENTS = 60
-ANNOTATOR, FAILING, CONTROL, SYSTEM, DOCUMENT = (
+ANNOTATOR, FAILING, CONTROL, SYSTEM, TEXTS = (
     "annotator",
     "failing annotators",
     "control items",
@@ -189,7 +189,7 @@ def _without_documents(
     unknown = None if published is None else np.full_like(published, np.nan)
     for name in names:
         rest = np.where(documents[None, :] == name, np.nan, human.values)
-        yield Scenario(DOCUMENT, name, rest, unknown, is_of_documents=True)
+        yield Scenario(TEXTS, name, rest, unknown, is_of_documents=True)
 
 
 def _named(values: Floats) -> dict[str, float]:
