@@ -1,7 +1,7 @@
 """What a campaign is, in one line: direction, length, size, progress, state."""
 
 from annotation.counted import counted
-from annotation.models import Campaign
+from annotation.models import Campaign, Judgment
 from annotation.monitor.completion import wanted
 
 
@@ -28,3 +28,9 @@ def _ratings(campaign: Campaign) -> str:
         )
     kind = "simulated " if campaign.is_simulated else ""
     return f"{done:,} of {total:,} ratings by {counted(people, kind + 'annotator')}"
+
+
+def has_scores(campaign: Campaign) -> bool:
+    """Whether humans have said anything of its outputs, here or in what was published."""
+    judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
+    return judgments.exists() or campaign.published_scores.exists()

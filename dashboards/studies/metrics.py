@@ -7,10 +7,9 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.correlations.document import DEFAULT, Correlations
+from dashboards.correlations.document import Correlations
 from dashboards.correlations.page import COLUMNS, ask, choose, complete, present
 from dashboards.pages.page import StudyPage
-from dashboards.pages.question_form import question_form
 from dashboards.papers import latex
 from dashboards.studies.averages import (
     LEVELS,
@@ -104,9 +103,6 @@ def context_of_study(request: HttpRequest, study: str, document: Document) -> di
         for row in first["rows"]
     ]
     return {
-        "form": question_form(
-            request.GET, DEFAULT, {m["key"]: m["label"] for m in document["all_metrics"]}
-        ),
         "chosen": shown,
         "levels": list(LEVELS.values()),
         "both_levels": both_levels(document["tables"]),
