@@ -19,7 +19,7 @@ from django.http.response import HttpResponseBase
 from django.utils.safestring import SafeString, mark_safe
 
 from dashboards.charts import FIGURES
-from dashboards.charts.base import Spec
+from dashboards.charts.style import Spec
 from dashboards.documents.state import digest
 
 # vl-convert's newest Vega-Lite, and the one in static/vendor.
