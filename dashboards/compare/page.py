@@ -76,7 +76,7 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
         **_offers(request, campaigns, tables),
     }
     if result.document:
-        context |= _tables(request, result.document.rows, of)
+        context |= _tables(result.document.rows, of)
     response = render(request, PAGE.template, context)
     response["ETag"] = result.tag
     return response
@@ -175,6 +175,6 @@ def _offers(
     }
 
 
-def _tables(request: HttpRequest, rows: Sequence[Row], of: str) -> dict[str, Any]:
+def _tables(rows: Sequence[Row], of: str) -> dict[str, Any]:
     """Lines for the three tables of the page; correlations of the chosen statistic only."""
     return {**sections(rows, of), "statistic": CORRELATIONS[of]}
