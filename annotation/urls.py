@@ -33,6 +33,7 @@ urlpatterns = [
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
+    path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),
     path("campaigns/<slug:slug>/open/", campaigns.campaign_open, name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.campaign_close, name="campaign-close"),
     path("campaigns/<slug:slug>/annotators/", campaigns.annotators_add, name="campaign-annotators"),

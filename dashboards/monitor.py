@@ -89,7 +89,7 @@ def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": rows,
         "annotator": annotator,
         "section": "campaigns",
-        "tab": "monitor",
+        "tab": "remarks",
     }
     return render(request, "dashboards/monitor_remarks.html", context)
 

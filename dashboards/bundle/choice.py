@@ -25,7 +25,7 @@ class BundleChoice(Choice):
     statistic: str = ""
     grouping: str = ""
     test: str = ""
-    correction: str = "bonferroni"
+    correction: str = "holm"
     scope: str = "table"
     metric: str = ""
 

@@ -13,6 +13,7 @@ from dashboards.charts import (
     layers,
     overview,
     preferences,
+    results,
     scatter,
     significance,
     systems,
@@ -25,6 +26,7 @@ Draw = Callable[[Any], Spec | None]
 
 # Kind of analysis -> name in the address -> what draws it; a study's kinds begin with `study-`.
 FIGURES: dict[str, dict[str, Draw]] = {
+    "results": {"metrics": results.metrics, "systems": results.systems},
     "correlations": {"intervals": correlations.intervals},
     "significance": {"heatmap": significance.heat_map},
     "layers": {"profiles": layers.profiles},

@@ -24,7 +24,6 @@ from dashboards.documents import results
 from dashboards.pages.answers import data_response, no_document, public
 from dashboards.pages.page import Page
 from dashboards.pages.selection import one_of
-from dashboards.pages.statistics import statistic_choices
 from dashboards.papers import latex
 from dashboards.published import published
 from dashboards.trust.shown import comments, with_trust
@@ -73,10 +72,11 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
         "columns": columns,
         "others": own_parameters(request.GET),
         "section": "studies",
+        "tab": "compare",
         **_offers(request, campaigns, tables),
     }
     if result.document:
-        context |= _tables(request, result.document.rows, of)
+        context |= _tables(result.document.rows, of)
     response = render(request, PAGE.template, context)
     response["ETag"] = result.tag
     return response
@@ -175,6 +175,6 @@ def _offers(
     }
 
 
-def _tables(request: HttpRequest, rows: Sequence[Row], of: str) -> dict[str, Any]:
+def _tables(rows: Sequence[Row], of: str) -> dict[str, Any]:
     """Lines for the three tables of the page; correlations of the chosen statistic only."""
-    return {**sections(rows, of), **statistic_choices(request, of, CORRELATIONS)}
+    return {**sections(rows, of), "statistic": CORRELATIONS[of]}

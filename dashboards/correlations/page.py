@@ -1,6 +1,7 @@
 """The table of metrics of a campaign."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -8,15 +9,16 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
+from dashboards.charts.lines import chart
 from dashboards.correlations.document import DEFAULT, Correlations, Row
 from dashboards.documents.results import Completion
 from dashboards.pages import selection, statistics
 from dashboards.pages.page import Page
-from dashboards.pages.question_form import question_form
 from dashboards.papers import latex
 from dashboards.significance.document import Comparison, Metric, OfMetrics
 from dashboards.trust import marks
 from dashboards.trust.reasons import with_reasons
+from metrics.base import MetricInfo
 from metrics.catalogue import infos
 from metrics.runs.starting import refusals_for
 
@@ -26,13 +28,23 @@ COLUMNS = (
     *("n", "n_missing", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit"),
     *("value", "low", "high", "rank"),
 )
+# More lines than these are no figure that somebody reads.
+LEADING = 40
+# The columns beside the chosen statistic: name in a row, level, heading.
+OTHERS = (
+    ("tau", "Segment level", "Kendall τ-b"),
+    ("r_segment", "Segment level", "Pearson r"),
+    ("r_limit", "System level, Pearson r", "hybrids, limit"),
+    ("r_hybrid", "System level, Pearson r", "hybrids drawn"),
+    ("r_system", "System level, Pearson r", "systems"),
+)
+SAME = {"tau-b": "tau", "pearson": "r_segment", "limit": "r_limit", "hybrids": "r_hybrid",
+        "systems": "r_system"}  # fmt: skip
 
 
 def ask(query: QueryDict) -> str:
-    """The statistic and grouping of an address; the tests are each statistic's first."""
-    question = statistics.from_query(query, DEFAULT)
-    first = statistics.Question(question.statistic, question.grouping, question.statistic.tests[0])
-    return first.key
+    """The statistic, grouping and test of an address."""
+    return statistics.from_query(query, DEFAULT).key
 
 
 def complete(document: Correlations, tested: Completion[Comparison]) -> Correlations:
@@ -70,18 +82,21 @@ def _age(tested: Completion[Comparison]) -> str:
 
 def choose(document: Correlations, query: QueryDict) -> Correlations:
     """Keep the metrics of the address; rank and mark what the verdict and intervals bear out."""
+    correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
+    scope = selection.one_of(query, "scope", list(selection.SCOPES))
     found = selection.subset(document, query)
     compared, trust = document.comparison, document.trust
     if compared:
         compared = selection.subset(compared, present(compared, query))
-    marking = marks.marking(trust, compared, selection.ranks(compared) if compared else {})
+    ranks = selection.ranks(compared, correction, scope) if compared else {}
+    marking = marks.marking(trust, compared, ranks)
     shown = {metric.key for metric in found.metrics}
     return replace(
         found,
         comparison=compared,
         rows=[
             replace(row, rank=marking.ranks.get(row.key), is_best=row.key in marking.best)
-            for row in document.rows
+            for row in sorted(document.rows, key=_by_value)
             if row.key in shown
         ],
         marks=marking.sentence,
@@ -89,19 +104,37 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
     )
 
 
+def _by_value(row: Row) -> float:
+    """Best first; a row without a value last."""
+    return math.inf if row.value is None else -row.value
+
+
 def context(request: HttpRequest, campaign: Campaign, document: Correlations) -> dict[str, Any]:
-    """The form, the signatures, and the metrics that have not scored yet."""
-    seen = {metric.metric for metric in document.all_metrics}
+    """The signatures, and the metrics that have not scored yet."""
+    startable, refused = unscored(campaign, document.all_metrics)
+    return {
+        "signatures": list(dict.fromkeys(row.signature for row in document.rows)),
+        "chart": chart([row for row in document.rows if row.value is not None][:LEADING]),
+        "columns": [each for each in OTHERS if each[0] != _chosen(document)],
+        "counts": sorted({row.n for row in document.rows}),
+        "startable": startable,
+        "refused": refused,
+    }
+
+
+def _chosen(document: Correlations) -> str:
+    """The column that is the chosen statistic itself, which stands once."""
+    return SAME.get(document.statistic, "") if document.grouping == "none" else ""
+
+
+def unscored(campaign: Campaign, metrics: Sequence[Metric]) -> tuple[list[MetricInfo], list[str]]:
+    """Return the metrics that could score a campaign's outputs, and why others cannot."""
+    seen = {metric.metric for metric in metrics}
     # Metrics with a checkpoint are looked for by those who have it.
     missing = [info for name, info in infos().items() if name not in seen and not info.checkpoint]
     refusals = refusals_for(campaign.test_set, list(campaign.systems.all())) if missing else {}
-    labels = {metric.key: metric.label for metric in document.all_metrics}
-    return {
-        "form": question_form(request.GET, DEFAULT, labels),
-        "signatures": list(dict.fromkeys(row.signature for row in document.rows)),
-        "startable": [info for info in missing if info.name not in refusals],
-        "refused": [refusals[info.name] for info in missing if info.name in refusals],
-    }
+    startable = [info for info in missing if info.name not in refusals]
+    return startable, [refusals[info.name] for info in missing if info.name in refusals]
 
 
 def tables(document: Correlations) -> list[latex.Table]:
@@ -154,6 +187,6 @@ CORRELATIONS = Page(
     ask=ask,
     choose=choose,
     tables=tables,
-    takes=("statistic", "grouping"),
+    takes=("statistic", "grouping", "test", "correction", "scope"),
     repeated=("metric",),
 )

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.documents.head import StudyDocument
 from dashboards.layers.document import (
     DEFAULT,
-    STATISTICS,
     Encoder,
     Layers,
     Place,
@@ -62,20 +60,6 @@ D = TypeVar("D", Layers, LayersOfStudy)
 def ask(query: QueryDict) -> str:
     """The correlation of an address; FilterError for another."""
     return parse(query.get("statistic") or DEFAULT)
-
-
-def context(request: HttpRequest, subject: Any, document: object) -> dict[str, Any]:
-    """The choice of a correlation, and what else of the address stays."""
-    return {
-        "statistics": list(STATISTICS.items()),
-        "chosen": ask(request.GET),
-        "kept": [
-            (name, value)
-            for name, values in request.GET.lists()
-            if name != "statistic"
-            for value in values
-        ],
-    }
 
 
 def choose_marks(document: D, query: QueryDict) -> D:
@@ -198,7 +182,6 @@ LAYERS = Page(
     kind="layers",
     template="dashboards/layers.html",
     columns=COLUMNS,
-    context=context,
     ask=ask,
     choose=choose_marks,
     tables=tables,

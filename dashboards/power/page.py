@@ -27,7 +27,7 @@ COLUMNS = [each.name for each in fields(Cell)]
 def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """The analysis with a campaign's judgments as the pilot."""
     campaign = campaign_for_reader(request, slug)
-    context = {"campaign": campaign, "section": "campaigns", "tab": "power"}
+    context = {"campaign": campaign, "tab": "power", "shell": "shell/campaign.html"}
     return _answer(request, PilotForm(request.GET), campaign, fmt, f"{slug}-power", context)
 
 
@@ -37,7 +37,7 @@ def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespon
 def stated_power(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     """The analysis from standard deviations that the reader states."""
     form = StatedForm(request.GET)
-    return _answer(request, form, None, fmt, "power", {"section": "campaigns"})
+    return _answer(request, form, None, fmt, "power", {"shell": "base.html"})
 
 
 def _answer(
@@ -51,7 +51,7 @@ def _answer(
     if not form.is_valid():
         if fmt:
             return JsonResponse({"errors": form.errors}, status=422)
-        page = context | {"form": form}
+        page = context | {"form": form, "section": "campaigns"}
         return render(request, "dashboards/power.html", page, status=422)
     result = results.latest("power", campaign, asked(form.question()))
     document = result.document
@@ -63,6 +63,7 @@ def _answer(
         return HttpResponseNotModified()
     context |= {
         "form": form,
+        "section": "campaigns",
         "result": result,
         "document": document,
         "unit": "z" if form.data.get("scores") == "z" else "points",

@@ -8,10 +8,9 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.correlations.document import DEFAULT, Correlations, Row
+from dashboards.correlations.document import Correlations, Row
 from dashboards.correlations.page import CORRELATIONS, choose, present
 from dashboards.documents.head import StudyDocument
-from dashboards.pages.question_form import question_form
 from dashboards.papers import latex
 from dashboards.studies.averages import (
     LEVELS,
@@ -115,12 +114,10 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
 def context_of_study(
     request: HttpRequest, study: str, document: CorrelationsOfStudy
 ) -> dict[str, Any]:
-    """The form, and intervals and ranks of the chosen statistic by campaign."""
+    """Intervals and ranks of the chosen statistic by campaign."""
     found = [{row.key: row for row in one.rows} for one in document.campaigns]
     first, *others = document.tables
-    metrics = {each.key: each.label for each in document.all_metrics}
     return {
-        "form": question_form(request.GET, DEFAULT, metrics),
         "chosen": [(row, [own.get(row.key) for own in found]) for row in first.rows],
         "levels": list(LEVELS.values()),
         "both_levels": both_levels(document.tables),

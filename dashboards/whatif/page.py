@@ -10,7 +10,6 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards.pages.page import Page
 from dashboards.pages.selection import one_of
-from dashboards.pages.statistics import statistic_choices
 from dashboards.papers.latex import Cell, Table, interval, number, texts
 from dashboards.trust.marks import forbidden
 from dashboards.whatif.document import Movements, Row, WhatIf, largest
@@ -60,7 +59,7 @@ def whatif_context(request: HttpRequest, campaign: Campaign, document: WhatIf) -
     """Sort scenarios by how much they move, and set the largest against the measures."""
     ordered = largest(document.scenarios, document.of)
     return {
-        **statistic_choices(request, document.of, STATISTICS),
+        "statistic": STATISTICS[document.of],
         "movements": [(one, one.by(document.of)) for one in ordered[:SHOWN]],
         "n_hidden": max(0, len(ordered) - SHOWN),
         "detailed": ordered[:DETAILED],
@@ -84,7 +83,7 @@ def samplesize_context(
 ) -> dict[str, Any]:
     """The statistic, and what heads the columns."""
     return {
-        **statistic_choices(request, document.of, STATISTICS),
+        "statistic": STATISTICS[document.of],
         "columns": list(zip(SHARES, document.sizes, strict=False)),
     }
 

@@ -135,6 +135,7 @@ PAGES: dict[str, list[str]] = {
     "campaigns": ["/campaigns/"],
     "campaign-new": ["/campaigns/new/", f"/campaigns/new/?testset={TEST_SET}"],
     "campaign": [f"/campaigns/{DEMO}/", "/campaigns/harbour-80/"],
+    "campaign-setup": [f"/campaigns/{DEMO}/setup/"],
     "campaign-instructions": [
         "/campaigns/harbour-80/instructions/",
         "/campaigns/harbour-80/instructions/?language=ar",

@@ -117,8 +117,8 @@ def wide(values: FloatArray, places: list[int], size: int) -> FloatArray:
 
 ALPHA = 0.05
 CORRECTIONS = {
-    "bonferroni": "Bonferroni",
     "holm": "Holm",
+    "bonferroni": "Bonferroni",
     "bh": "Benjamini–Hochberg",
     "none": "none",
 }

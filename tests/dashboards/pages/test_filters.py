@@ -184,7 +184,7 @@ def test_the_form_offers_what_there_is_and_keeps_the_rest(rated: Campaign, clien
     page = client.get(f"{reverse('whatif', args=[rated.slug])}?of=r_system&without=S2").text
     assert '<input type="checkbox" name="without" value="S2" checked>' in page
     assert '<input type="checkbox" name="without" value="S1">' in page
-    assert '<input type="hidden" name="of" value="r_system">' in page
+    assert '<option value="r_system" selected>' in page
     assert "<option>clinic</option>" in page
     assert "Filters: without S2" in page
     assert '/whatif.csv?of=r_system&amp;without=S2">CSV</a>' in page

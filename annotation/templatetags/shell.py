@@ -1,0 +1,38 @@
+"""The frame around a researcher's pages: facts, tabs, and the pages beside the one that is read."""
+
+from typing import Any
+
+from django import template
+from django.http import QueryDict
+
+from annotation.campaigns.facts import facts
+from annotation.models import Campaign
+from annotation.web import navigation
+from annotation.web.navigation import Link
+
+register = template.Library()
+register.filter("facts", facts)
+
+
+@register.simple_tag
+def campaign_tabs(campaign: Campaign, page: str) -> list[Link]:
+    """The tabs of a campaign's page."""
+    address = navigation.campaign_address(campaign.slug)
+    return navigation.tab_links(navigation.CAMPAIGN, page, address)
+
+
+@register.simple_tag
+def study_tabs(study: str, page: str) -> list[Link]:
+    """The tabs of a study's page."""
+    return navigation.tab_links(navigation.STUDY, page, navigation.study_address(study))
+
+
+@register.simple_tag(takes_context=True)
+def campaign_pages(context: dict[str, Any], page: str) -> list[Link]:
+    """The pages of the rail, with what they take of the reader's choice."""
+    request = context.get("request")
+    query = request.GET if request else QueryDict()
+    slug = context["campaign"].slug
+    runs_it = context.get("is_admin", False)
+    is_admin = runs_it() if callable(runs_it) else bool(runs_it)
+    return navigation.page_links(slug, page, query, is_admin=is_admin)

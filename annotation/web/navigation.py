@@ -1,0 +1,163 @@
+"""Where the pages of a campaign and of a study stand: tabs, and under each the pages of its rail.
+
+Every page has a name, the `tab` of its context; that is the name of its address unless said
+otherwise. What a reader has chosen goes along to those pages that take it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.urls import resolve, reverse
+
+from annotation.filters.form import NAMES
+
+# Pages that ask the same question of metrics, and what says which.
+ASKING = frozenset({"results", "correlations", "significance"})
+QUESTION = frozenset({"statistic", "grouping", "test", "correction", "scope", "metric"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """One page of a rail; `is_own` where only those see it who run the campaign."""
+
+    name: str
+    label: str
+    address: str = ""
+    is_own: bool = False
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One tab with its pages; the first is where it leads."""
+
+    name: str
+    label: str
+    places: Sequence[Place]
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a template needs of a tab or a page."""
+
+    label: str
+    href: str
+    is_current: bool
+
+
+CAMPAIGN = (
+    Tab(
+        "setup",
+        "Setup",
+        (
+            Place("overview", "Task and design", "campaign-setup"),
+            Place("instructions", "Instructions", "campaign-instructions", is_own=True),
+            Place("items", "Gold items", "campaign-items", is_own=True),
+        ),
+    ),
+    Tab("people", "People", (Place("access", "Access and links"),)),
+    Tab(
+        "monitor",
+        "Monitor",
+        (
+            Place("monitor", "Progress"),
+            Place("dashboard", "At a glance"),
+            Place("quality", "Quality and exclusions"),
+            Place("remarks", "Flags and comments", "monitor-remarks"),
+        ),
+    ),
+    Tab(
+        "results",
+        "Results",
+        (
+            Place("results", "Summary"),
+            Place("correlations", "All metrics"),
+            Place("significance", "Significance"),
+            Place("layers", "Layers"),
+            Place("scatter", "Metric and human"),
+            Place("systems", "MT systems"),
+            Place("whatif", "What if"),
+            Place("samplesize", "Sample size"),
+            Place("power", "Power", "campaign-power"),
+            Place("report", "Report"),
+        ),
+    ),
+    Tab(
+        "export",
+        "Export",
+        (Place("export", "Judgments"), Place("bundle", "Replication bundle")),
+    ),
+)
+STUDY = (
+    Tab("study", "Metrics", (Place("correlations", "Metrics", "study"),)),
+    Tab("layers", "Layers", (Place("layers", "Layers", "study-layers"),)),
+    Tab("systems", "MT systems", (Place("systems", "MT systems", "study-systems"),)),
+    Tab("quality", "Quality", (Place("quality", "Quality", "study-quality"),)),
+    Tab("compare", "Compare with published", (Place("compare", "Compare", "compare"),)),
+    Tab("report", "Report", (Place("report", "Report", "study-report"),)),
+)
+
+
+def tab_of(tabs: Sequence[Tab], page: str) -> Tab:
+    """Return the tab under which a page stands; the first for a page that stands nowhere."""
+    found = (tab for tab in tabs if any(place.name == page for place in tab.places))
+    return next(found, tabs[0])
+
+
+def tab_links(tabs: Sequence[Tab], page: str, address: Callable[[Place], str]) -> list[Link]:
+    """Return the tabs of a page."""
+    current = tab_of(tabs, page)
+    return [Link(tab.label, address(tab.places[0]), tab is current) for tab in tabs]
+
+
+def campaign_address(slug: str) -> Callable[[Place], str]:
+    """Return what finds the addresses of a campaign's pages."""
+    return lambda place: reverse(place.address or place.name, args=[slug])
+
+
+def study_address(study: str) -> Callable[[Place], str]:
+    """Return what finds the addresses of a study's pages; to compare takes it as a parameter."""
+
+    def find(place: Place) -> str:
+        if place.address != "compare":
+            return reverse(place.address, args=[study])
+        query = QueryDict(mutable=True)
+        query["study"] = study
+        return f"{reverse('compare')}?{query.urlencode()}"
+
+    return find
+
+
+def page_links(slug: str, page: str, query: QueryDict, *, is_admin: bool) -> list[Link]:
+    """Return the pages beside a campaign's page, each with what it takes of the reader's choice."""
+    address = campaign_address(slug)
+    places = tab_of(CAMPAIGN, page).places
+    return [
+        Link(
+            place.label,
+            address(place) + _carried(address(place), page, place.name, query),
+            place.name == page,
+        )
+        for place in places
+        if is_admin or not place.is_own
+    ]
+
+
+def _carried(address: str, page: str, other: str, query: QueryDict) -> str:
+    """What of an address's query another page takes too: filters, and the question of metrics."""
+    wanted = NAMES | QUESTION if {page, other} <= ASKING else NAMES
+    taken = taken_by(address)
+    kept = query.copy()
+    for name in query:
+        if name not in wanted or name not in taken:
+            del kept[name]
+    return f"?{kept.urlencode()}" if kept else ""
+
+
+def taken_by(address: str) -> frozenset[str]:
+    """Return the parameters that an address takes; none where it does not say."""
+    match = resolve(address)
+    takes: Any = getattr(match.func, "takes", None)
+    names: frozenset[str] = takes().names if takes else frozenset()
+    return names

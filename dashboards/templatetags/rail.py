@@ -1,0 +1,37 @@
+"""The rail of a page, from what its template knows."""
+
+from typing import Any
+
+from django import template
+
+from annotation.filters import Filters
+from annotation.filters.choice import Z
+from dashboards.pages.rail import Rail, rail_of
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def rail(context: dict[str, Any], own: str = "") -> Rail:
+    """The controls of the page that is shown; `own` names the fields of its template."""
+    request = context["request"]
+    takes = getattr(request.resolver_match.func, "takes", None)
+    return rail_of(
+        takes().names if takes else frozenset(),
+        request.GET,
+        context.get("filters"),
+        _metrics(context.get("document")),
+        frozenset(own.split()),
+        _usual(context),
+    )
+
+
+def _metrics(document: Any) -> list[tuple[str, str]]:
+    """Key and label of all metrics that a document could show."""
+    return [(each.key, each.label) for each in getattr(document, "all_metrics", ())]
+
+
+def _usual(context: dict[str, Any]) -> str:
+    """The form of the human scores that the protocol of what is shown says."""
+    shown = context.get("campaign") or next(iter(context.get("campaigns") or ()), None)
+    return Filters().of(shown).scores if shown else Z
