@@ -4,6 +4,7 @@ A decoder of L pieces reads L + 1 tokens: the start, then the pieces. Position t
 and L + 1 − t steps are left there, so 1 where the end is to be predicted.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -98,6 +99,11 @@ class Projector(nn.Module):
         self.table = nn.Embedding(cap + 1, width, padding_idx=0)
         self.projection = nn.Linear(2 * width, width)
 
+    def draw(self) -> None:
+        """Draw the table anew with the deviation 1, that of scaled words."""
+        with torch.no_grad():
+            self.table.weight.normal_()[0] = 0.0
+
     def forward(self, step: Step) -> Tensor:
         both = torch.cat([step.words + step.places, self.table(step.left(self.cap))], dim=-1)
         return torch.relu(self.projection(both))
@@ -111,7 +117,8 @@ class Signal(nn.Module):
         self.mix, self.cap = SIGNALS[name], cap
 
     def forward(self, step: Step) -> Tensor:
-        return self.mix(step, self.cap)
+        mixed: Tensor = self.mix(step, self.cap)
+        return mixed
 
 
 def build(control: str, form: str, width: int, cap: int) -> nn.Module:
@@ -126,7 +133,9 @@ def _encoding(step: Step, cap: int) -> Tensor:
 
 
 def _forward_backward(step: Step, cap: int) -> Tensor:
-    return (step.words + step.places) * step.width**0.5 + countdown(step.left(cap), step.width)
+    return (step.words + step.places) * math.sqrt(step.width) + countdown(
+        step.left(cap), step.width
+    )
 
 
 def _difference(step: Step, cap: int) -> Tensor:
