@@ -52,7 +52,8 @@ def test_a_control_keeps_lengths_without_being_forced(learned: Learned, control:
     ]
     assert sum(exact) / 200 > 0.9
     held_out = outcome.result["held_out"]
-    assert held_out["length_error"] < 0.02 and held_out["exact"] > 0.9
+    assert held_out["length_error"] < 0.02
+    assert held_out["exact"] > 0.9
     others = drawn.sample(lengths, len(lengths))
     wrong = [abs(n - m) / m for n, m in zip(own, others, strict=True)]
     assert sum(wrong) / 200 > 0.2
@@ -71,7 +72,8 @@ def test_shuffled_lengths_teach_nothing(
     monkeypatch.setattr(Pairs, "__getitem__", shuffled)
     wanted = {"control": "target-embedding", "steps": 300, "evaluate_every": 300}
     held_out = job.run(work(tmp_path, pairs(4000), **wanted)).result["held_out"]
-    assert held_out["length_error"] > 0.2 and held_out["exact"] < 0.5
+    assert held_out["length_error"] > 0.2
+    assert held_out["exact"] < 0.5
 
 
 def test_a_training_is_a_checkpoint_of_marian(learned: Learned) -> None:
@@ -81,15 +83,17 @@ def test_a_training_is_a_checkpoint_of_marian(learned: Learned) -> None:
     model, tokenizer = MarianMTModel.from_pretrained(folder), vocabulary.load(folder)
     assert tokenizer("ka to").input_ids[-1] == model.config.eos_token_id
     first = tokenizer.convert_tokens_to_ids(["<len_1>", "<len_20>", "<len_21>"])
-    assert first[1] - first[0] == 19 and first[2] == tokenizer.unk_token_id
+    assert first[1] - first[0] == 19
+    assert first[2] == tokenizer.unk_token_id
     assert outcome.result["pairs"]["training"]["over 128 pieces"] == 0
-    assert [row["step"] for row in outcome.result["curve"]] == [1200]
+    assert [row["step"] for row in outcome.result["curve"]] == [1000]
 
 
 def test_loss_falls(one_thread: None, tmp_path: Path) -> None:
     curve = job.run(work(tmp_path, pairs(400), steps=60, evaluate_every=20, **TINY)).result["curve"]
     losses = [row["held_out_loss"] for row in curve]
-    assert len(losses) == 3 and losses == sorted(losses, reverse=True)
+    assert len(losses) == 3
+    assert losses == sorted(losses, reverse=True)
     assert all(row["held_out_chrf"] >= 0 and row["training_loss"] > 0 for row in curve)
 
 
@@ -170,7 +174,8 @@ def test_chinese_is_cut_into_characters(tmp_path: Path) -> None:
 
 def test_a_vocabulary_is_as_large_as_the_text_allows() -> None:
     made = vocabulary.train(["ka to mi re"] * 5, "bpe", 5000)
-    assert 10 < made.n_pieces < 100 and made.n_asked == 5000
+    assert 10 < made.n_pieces < 100
+    assert made.n_asked == 5000
 
 
 def test_held_out_sources_are_not_learned_from() -> None:
@@ -187,9 +192,10 @@ def test_batches_hold_each_pair_once_and_lengths_are_alike() -> None:
     lengths = [drawn.randint(1, 60) for _ in range(1003)]
     batches = Batches(lengths, 10, 7)
     order = list(batches)
-    assert sorted(order) == list(range(1003)) and order == list(batches)
-    spreads = [max(part) - min(part) for part in
-               ([lengths[n] for n in order[at : at + 10]] for at in range(0, 1000, 10))]  # fmt: skip
+    assert sorted(order) == list(range(1003))
+    assert order == list(batches)
+    parts = ([lengths[n] for n in order[at : at + 10]] for at in range(0, 1000, 10))
+    spreads = [max(part) - min(part) for part in parts]
     assert sum(spreads) / len(spreads) < 5
     batches.set_epoch(1)
     assert list(batches) != order

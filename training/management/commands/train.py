@@ -17,7 +17,10 @@ POLL_SECONDS = 0.5
 
 
 class Command(BaseCommand):
-    help = "Fit a projection, or train a metric or a translation model; `manage.py train KIND` lists what can be set."
+    help = (
+        "Fit a projection, or train a metric or a translation model; `manage.py train KIND` lists "
+        "what can be set."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -72,20 +72,28 @@ class Checkpoint:
         names = [str(x) for x in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]
         if any(name.startswith("Ġ") for name in names):
             names = [self.tokenizer.convert_tokens_to_string([name]) for name in names]
-        return [name.replace("▁", " ") for name in names] + [""] * (n - len(names))
+        return [name.replace("▁", " ") for name in names[:n]] + [""] * (n - len(names))
 
     @cached_property
     def ends(self) -> list[int]:
         """The tokens with which an output ends; a causal model's ends with its line."""
-        end = self.model.config.eos_token_id
-        end = self.tokenizer.eos_token_id if end is None else end
+        told = self.model.config.eos_token_id
+        ends = {*(told if isinstance(told, list) else [told]), self.tokenizer.eos_token_id}
+        known = {end for end in ends if end is not None and end < len(self.tokens)}
         lines = [n for n, token in enumerate(self.tokens) if self.is_causal and _is_line(token)]
-        return sorted({*(end if isinstance(end, list) else [end]), *lines})
+        return sorted({*known, *lines})
+
+    @property
+    def end(self) -> int:
+        """The token that is an end and nothing else."""
+        found = self.tokenizer.eos_token_id
+        return int(found) if found in self.ends else self.ends[0]
 
     @cached_property
     def banned(self) -> list[int]:
         """The tokens that no output may hold: special ones, and those beyond the vocabulary."""
-        special = {n for n in self.tokenizer.all_special_ids if n is not None}
+        n_tokens = len(self.tokens)
+        special = {n for n in self.tokenizer.all_special_ids if n is not None and n < n_tokens}
         beyond = range(len(self.tokenizer), len(self.tokens))
         lines = {n for n, token in enumerate(self.tokens) if self.is_causal and "\n" in token}
         return sorted({*special, *beyond, *lines} - set(self.ends))
@@ -94,7 +102,7 @@ class Checkpoint:
     def padding(self) -> int:
         """The token that fills a batch up."""
         found = self.tokenizer.pad_token_id
-        return self.ends[0] if found is None else int(found)
+        return self.end if found is None else int(found)
 
     def read(self, text: str) -> list[int]:
         """Return the pieces of a source, or of the prompt with it."""
@@ -105,6 +113,11 @@ class Checkpoint:
     def pieces(self, text: str) -> list[int]:
         """Return the pieces of a text in the target language."""
         ids: list[int] = self.tokenizer(text_target=text, add_special_tokens=False).input_ids
+        return ids
+
+    def source_pieces(self, text: str) -> list[int]:
+        """Return the pieces of a source without what stands around it."""
+        ids: list[int] = self.tokenizer(text, add_special_tokens=False).input_ids
         return ids
 
     def write(self, ids: list[int]) -> str:
@@ -126,7 +139,7 @@ def load(name: str, source: str, target: str, device: str = "") -> Checkpoint:
         tokenizer, model = _tokenizer(folder, config), _model(folder, config)
     except MetricError as error:
         raise JobError(error.message) from error
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError, ImportError) as error:
         raise JobError(f"{name} cannot be loaded: {summary(error)}") from error
     model.to(device or best_device()).eval()
     found = Checkpoint(name, model, tokenizer, places.fingerprint(folder))

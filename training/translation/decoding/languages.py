@@ -63,7 +63,7 @@ def _find(codes: Iterable[str], language: str) -> str | None:
     wanted = Language.get(language).maximize()
     two, three = wanted.language or "", wanted.to_alpha3() if wanted.language else ""
     names = (language, language.replace("-", "_"), f"{two}_{wanted.territory}",
-             f"{three}_{wanted.script}", two, f"{two}_XX")  # fmt: skip
+             f"{three}_{wanted.script}", two, three, f"{two}_XX")  # fmt: skip
     return next((name for name in names if name in codes), None)
 
 

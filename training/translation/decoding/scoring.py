@@ -24,7 +24,7 @@ def log_probabilities(
 def _score(
     checkpoint: Checkpoint, rows: Sequence[Row], outputs: Sequence[Sequence[int]]
 ) -> list[float]:
-    end = checkpoint.ends[0]
+    end = checkpoint.end
     befores = [_before(checkpoint, row) for row in rows]
     read = [[*before, *output] for before, output in zip(befores, outputs, strict=True)]
     given = padded(checkpoint, read)

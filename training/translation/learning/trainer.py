@@ -60,9 +60,9 @@ class Trainer(Seq2SeqTrainer):
 
     def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:
         """Where that fails nothing of it stays, and what the disk refused is raised."""
-        folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+        folder = Path(str(self.args.output_dir)) / f"checkpoint-{self.state.global_step}"
         try:
-            super()._save_checkpoint(*args, **kwargs)
+            super()._save_checkpoint(*args, **kwargs)  # type: ignore[no-untyped-call]
         except Exception:
             size = sum(each.nbytes for each in self.checkpoint.model.parameters())
             shutil.rmtree(folder, ignore_errors=True)
