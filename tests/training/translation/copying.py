@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from training.jobs.kinds import Corpus, Work
+from training.translation.models import marian, vocabulary
 from training.translation.options import OPTIONS
 
 WORDS = ("ka", "to", "mi", "re", "su", "no", "la", "pe")
@@ -48,3 +49,16 @@ def work(folder: Path, texts: list[tuple[str, str]], **options: Any) -> Work:
     chosen = {option.name: option.default for option in OPTIONS} | SMALL | options
     chosen.setdefault("evaluate_every", chosen["steps"])
     return Work(chosen, folder, [Corpus("copying", "en", "de", texts, "sha")])
+
+
+def untrained(folder: Path, control: str = "plain") -> str:
+    """A model as a training leaves it, that has learned nothing."""
+    options = {option.name: option.default for option in OPTIONS} | SMALL | {"control": control}
+    folder.mkdir(parents=True)
+    made = vocabulary.train([side for pair in pairs(200) for side in pair], "unigram", 60)
+    n_lengths = options["cap"] if control == "length-token" else 0
+    vocabulary.write(made, folder, ("en", "de"), n_lengths)
+    tokenizer = vocabulary.load(folder)
+    special = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
+    marian.build(options, len(tokenizer), special).save_pretrained(folder)
+    return str(folder)

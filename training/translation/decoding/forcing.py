@@ -13,10 +13,14 @@ from training.translation.decoding.checkpoints import Checkpoint
 
 @dataclass(frozen=True)
 class Units:
-    """How much each token adds to an output's length: as its first token, and later."""
+    """How much each token adds to an output's length: as its first token, and later.
+
+    `is_blank` marks tokens that would count as a word and be none.
+    """
 
     first: Tensor
     later: Tensor
+    is_blank: Tensor
 
 
 def units_of(checkpoint: Checkpoint, unit: str) -> Units:
@@ -32,6 +36,7 @@ def units_of(checkpoint: Checkpoint, unit: str) -> Units:
     made = [torch.tensor(each, dtype=torch.float32) for each in (first, later)]
     for each in made:
         each[[*checkpoint.ends, *checkpoint.banned]] = 0.0
+    made.append(torch.tensor([unit == lengths.WORDS and text == " " for text in texts]))
     return Units(*(each.to(checkpoint.device) for each in made))
 
 
@@ -74,7 +79,8 @@ class LengthRule(LogitsProcessor):
             left = (self.wanted - self._length(written))[:, None]
             # Comparisons with nan are false: such rows are free.
             too_early = (left > 0) & self.is_end
-            scores = scores.masked_fill(too_early | (added > left), -torch.inf)
+            too_much = (added > left) | (self.units.is_blank & ~left.isnan())
+            scores = scores.masked_fill(too_early | too_much, -torch.inf)
         must_end = (written.shape[1] >= self.limit)[:, None] | scores.isneginf().all(
             1, keepdim=True
         )

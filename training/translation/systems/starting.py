@@ -204,17 +204,20 @@ def _check_texts(
 def _check_names(
     test_set: TestSet, name: str, requests: Sequence[Request], wrong: dict[str, list[str]]
 ) -> None:
-    """The upload's own checks of the systems' names, and that none is there or on its way."""
+    """The upload's own dry run, with sources for outputs; and that none is there or on its way."""
+    own = System.objects.filter(test_set=test_set, name=name)
+    stored = set(own.values_list("length_ratio", flat=True))
+    told = [f"The system {label(name, share)} is stored already." for share in stored
+            if any(request.share == share for request in requests)]  # fmt: skip
+    active = Translation.objects.filter(test_set=test_set, name=name, status__in=Translation.ACTIVE)
+    under_way = {row.share for row in active}
+    told += [f"{label(name, request.share)} is being translated." for request in requests
+             if request.share in under_way]  # fmt: skip
+    texts = dict(test_set.segments.values_list("key", "source")[:SHOWN])
+    new = {request.share: texts for request in requests if request.share not in stored}
     report = Report()
-    check_draft(draft_of(test_set, name, {request.share: {} for request in requests}), report)
-    told = [problem.message for problem in report.errors]
-    for request in requests:
-        same = {"test_set": test_set, "name": name}
-        if System.objects.filter(**same, length_ratio=request.share).exists():
-            told.append(f"The system {label(name, request.share)} is stored already.")
-        active = Translation.objects.filter(**same, status__in=Translation.ACTIVE)
-        if any(each.share == request.share for each in active):
-            told.append(f"{label(name, request.share)} is being translated.")
+    check_draft(draft_of(test_set, name, new), report)
+    told += [str(problem) for problem in report.errors]
     if told:
         wrong.setdefault("system", []).extend(told)
 
@@ -267,7 +270,9 @@ def resume(row: Translation, *, here: bool = False) -> None:
     """Have a translation go on that failed or was cancelled; ValidationError for any other."""
     ended = (Translation.Status.FAILED, Translation.Status.CANCELLED)
     rows = Translation.objects.filter(pk=row.pk, status__in=ended)
-    if not rows.update(is_here=here, finished_at=None):
-        raise ValidationError(f"{row.label} {'is done' if row.result else 'goes on already'}.")
+    goes_on = rows.update(is_here=here, finished_at=None)
     row.refresh_from_db()
+    if not goes_on:
+        state = "is done" if row.status == Translation.Status.DONE else "goes on already"
+        raise ValidationError(f"{row.label} {state}.")
     claims.ask([row])
