@@ -53,5 +53,6 @@ for _room in (
     sensitivity,
     significance,
     systems,
+    systems.shortness,
 ):
     vars(_room)["__dir__"] = _room.__all__.copy
