@@ -11,6 +11,7 @@ from metrics.checkpoints import places
 from metrics.encoding.encoders import best_device
 from training.jobs.kinds import JobError, Outcome, Work
 from training.jobs.saving import current, save_whole, told, write_whole
+from training.refreeeval.processes import first_alone
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.learning import pairs as texts
 from training.translation.learning.pairs import Collator, Pairs, Split
@@ -25,11 +26,11 @@ UPDATES, VOCABULARY, MODEL = "updates", "vocabulary", "model"
 def run(work: Work) -> Outcome:
     """Train, or go on with what was saved; raises JobError or StoppedError."""
     options = dict(work.options)
-    _take(work)
+    first_alone(lambda: _take(work))
     languages = texts.languages(work.corpora, options)
     split = texts.split(work.corpora, options)
     work.report({"stage": "making the vocabulary"})
-    tokenizer = vocabulary.load(_vocabulary(work, split, languages))
+    tokenizer = vocabulary.load(first_alone(lambda: _vocabulary(work, split, languages)))
     work.report({"stage": "cutting texts into pieces"})
     parts = tuple(Pairs(each, tokenizer, options) for each in (split.train, split.held_out))
     if min(map(len, parts)) < 1:
@@ -52,7 +53,7 @@ def run(work: Work) -> Outcome:
         "versions": {name: version(name) for name in PACKAGES},
         "data_hash": [corpus.sha256 for corpus in work.corpora],
     }
-    folder = _keep(work, checkpoint, result)
+    folder = first_alone(lambda: _keep(work, checkpoint, result))
     return Outcome(result | {"model": str(folder), "model_hash": places.fingerprint(folder)})
 
 

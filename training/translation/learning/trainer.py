@@ -24,6 +24,7 @@ from transformers.trainer_callback import PrinterCallback
 
 from training.jobs.kinds import JobError, StoppedError
 from training.jobs.saving import write_whole
+from training.refreeeval.processes import first_alone, world
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.learning.held import measure
 from training.translation.learning.pairs import Batches, Collator, Pairs
@@ -110,7 +111,9 @@ class Telling(TrainerCallback):
     def on_save(
         self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Mark the checkpoint."""
+        """Mark the checkpoint; of several processes the first has written it."""
+        if not state.is_world_process_zero:
+            return
         folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         write_whole(folder / WHOLE, lambda file: file.write(b"\n"))
 
@@ -157,7 +160,7 @@ def train(
     trainer.remove_callback(PrinterCallback)
     trainer.pairs, trainer.held_out = pairs
     trainer.collator, trainer.checkpoint = collator, checkpoint
-    trainer.train(resume_from_checkpoint=last_whole(folder))
+    trainer.train(resume_from_checkpoint=first_alone(lambda: last_whole(folder)))
     if telling.stopped:
         raise StoppedError
     checkpoint.model.eval()
@@ -207,6 +210,8 @@ def arguments(options: dict[str, Any], folder: Path) -> Seq2SeqTrainingArguments
         greater_is_better=False,
         remove_unused_columns=False,
         dataloader_num_workers=0,
+        use_cpu=not torch.cuda.is_available(),
+        ddp_backend=None if torch.cuda.is_available() or world() == 1 else "gloo",
         dataloader_pin_memory=torch.cuda.is_available(),
         seed=options["seed"],
         disable_tqdm=True,
