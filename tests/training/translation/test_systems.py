@@ -20,9 +20,11 @@ from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft, store
 from config.work import sending, working
 from tests.metrics.families.neural import small
 from tests.shared import SharedRows
-from tests.training.translation.copying import pairs, untrained
+from tests.training.translation.copying import SMALL, pairs, untrained
 from tests.world import make_user
 from training.models import TrainingJob, TranslatedText, Translation
+from training.parallel import corpora
+from training.parallel.reading import Row
 from training.translation.decoding import checkpoints
 from training.translation.lengths import wanted
 from training.translation.systems import starting, translating
@@ -352,3 +354,23 @@ def test_a_finished_training_offers_to_translate(site: Site, client: Client) -> 
     client.force_login(make_user("site-admin", ADMIN))
     page = client.get(site.job.get_absolute_url()).content.decode()
     assert f"/training/translations/start/?model={site.job.pk}&amp;name=le" in page
+
+
+def test_from_parallel_text_to_systems(site: Site, tmp_path: Path, settings: Any) -> None:
+    """The walk-through of the documentation, with a training of a few updates."""
+    settings.TRAINED_DIR = tmp_path
+    rows = [Row(str(n), *pair) for n, pair in enumerate(pairs(120))]
+    corpora.add(name="news", source_language="en", target_language="de", rows=rows)
+    chosen = SMALL | {"steps": 4, "evaluate_every": 2, "held_out": 8, "control": "length-token"}
+    out = StringIO()
+    given = [f"--option={name}={value}" for name, value in chosen.items()]
+    call_command("train", "mt", "--name", "le", "--corpus", "news", *given, "--here", stdout=out)
+    assert "le is done." in out.getvalue()
+    job = TrainingJob.objects.latest("pk")
+    assert job.result["languages"] == "en-de"
+    told = manage("port", "--system", "le", "--model", str(job.pk), "--ratio", "0.8", "--here")
+    assert "le@0.8 is stored in port" in told
+    row = Translation.objects.get(job=job)
+    assert (row.result["control"], row.result["model_hash"]) == (
+        "length-token", job.result["model_hash"],
+    )  # fmt: skip
