@@ -42,6 +42,7 @@ def run(work: Work) -> Outcome:
         state = train(
             checkpoint, (parts[0], parts[1]), collator, options, work.folder / UPDATES, work.report
         )
+    work.report({"step": state.global_step, "total": state.max_steps, "stage": "writing it"})
     result = {
         "held_out": _last(curve(state)),
         "languages": "-".join(languages),

@@ -222,7 +222,7 @@ def _store(
     report = Report()
     check_draft(draft, report, user=row.created_by)
     result = _provenance(checkpoint, request, list(own.values()))
-    result["warnings"] += [str(problem) for problem in report.warnings]
+    result["warnings"] += [f"{problem}." for problem in report.warnings]
     try:
         with transaction.atomic():
             test_set = store(draft, user=row.created_by).test_set
