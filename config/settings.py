@@ -271,6 +271,7 @@ WORK_KINDS: dict[str, str] = {
     "hash-check": "metrics.checkpoints.checks.hash_checks",
     "import": "metrics.datasets.waiting.imports",
     "training": "training.jobs.work.trainings",
+    "translation": "training.translation.systems.work.translations",
     "document": "dashboards.documents.computing.documents",
 }
 # Seconds without a heartbeat after which another worker takes over what one had in hand.

@@ -17,6 +17,7 @@ from metaeval import (
 )
 from metaeval.results import Interval, Result, StatisticResult, StatisticsWarning
 from metaeval.scores.matrix import ScoreMatrix
+from metaeval.systems import shortness
 
 __version__ = "0.1.0"
 
@@ -53,5 +54,6 @@ for _room in (
     sensitivity,
     significance,
     systems,
+    shortness,
 ):
     vars(_room)["__dir__"] = _room.__all__.copy

@@ -80,9 +80,7 @@ class JobForm(forms.Form):
     After `is_valid`, `grid` holds the settings of every job.
     """
 
-    name = forms.CharField(
-        max_length=LONGEST_NAME, help_text="The metric that comes of it is named after it."
-    )
+    name = forms.CharField(max_length=LONGEST_NAME, help_text="What comes of it is named after it.")
     corpora = forms.ModelMultipleChoiceField(
         ParallelCorpus.objects.all(),
         to_field_name="name",

@@ -1,6 +1,8 @@
-"""Parallel text, jobs that make metrics of it, and what preference analyses found."""
+"""Parallel text, jobs that make metrics and models of it, what preference analyses found, and
+translations of test sets."""
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,8 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from annotation.models import TestSet
+from annotation.models import Segment, System, TestSet
+from annotation.uploads.drafts import label as system_label
 from config.work.models import Work
 from metrics.models import ConfiguredMetric
 from training.jobs.kinds import KINDS
@@ -201,3 +204,80 @@ class PreferenceResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.label}, {self.condition}, of test set {self.test_set_id}"
+
+
+class Translation(Work):
+    """A test set as it is translated to one wanted length, until it is stored as a system.
+
+    `request` is :class:`training.translation.requests.Request`, `model` a checkpoint's name
+    or directory. `result` says what the system came from and how it keeps the wanted lengths.
+    One that `is_here` is worked off by the command that asked for it; `lacks` is as a job's.
+    """
+
+    test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="translations")
+    name = models.CharField(max_length=120)
+    model = models.TextField()
+    job = models.ForeignKey(
+        TrainingJob, models.SET_NULL, null=True, blank=True, related_name="translations"
+    )
+    request = models.JSONField(default=dict)
+    progress = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    system = models.OneToOneField(
+        System, models.SET_NULL, null=True, blank=True, related_name="translation"
+    )
+    is_here = models.BooleanField(default=False)
+    lacks = models.JSONField(default=dict)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["status", "queue"], name="translation_status")]
+
+    def __str__(self) -> str:
+        return self.label
+
+    def get_absolute_url(self) -> str:
+        return reverse("translation", args=[self.pk])
+
+    @property
+    def share(self) -> Decimal:
+        """The wanted length as a share: the system's length ratio."""
+        return Decimal(str(self.request["share"]))
+
+    @property
+    def label(self) -> str:
+        """The system as people write it."""
+        return system_label(self.name, self.share)
+
+    @property
+    def fraction(self) -> float | None:
+        """How much is done, from 0 to 1, once that is known."""
+        step, total = self.progress.get("step"), self.progress.get("total")
+        return step / total if step is not None and total else None
+
+
+class TranslatedText(models.Model):
+    """An output with its wanted and its own length, in the unit of the request, and its pieces.
+
+    They are kept beside the stored system: this is where an output's lengths are known from.
+    """
+
+    translation = models.ForeignKey(Translation, models.CASCADE, related_name="texts")
+    segment = models.ForeignKey(Segment, models.CASCADE, related_name="+")
+    text = models.TextField(blank=True)
+    wanted = models.PositiveIntegerField(null=True)
+    length = models.PositiveIntegerField()
+    pieces = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["translation", "segment"], name="translated_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.translation_id}:{self.segment_id}"

@@ -1,8 +1,8 @@
-"""Addresses of parallel text and of the jobs that read it."""
+"""Addresses of parallel text, of the jobs that read it, and of translations."""
 
 from django.urls import path
 
-from training.views import corpora, jobs
+from training.views import corpora, jobs, translations
 
 urlpatterns = [
     path("training/", jobs.job_list, name="jobs"),
@@ -12,6 +12,19 @@ urlpatterns = [
     path("training/sweeps/<slug:sweep>/", jobs.sweep_detail, name="sweep"),
     path("training/start/", jobs.kind_list, name="training-kinds"),
     path("training/start/<slug:kind>/", jobs.job_start, name="training-start"),
+    path("training/translations/", translations.translation_list, name="translations"),
+    path("training/translations/start/", translations.translation_start, name="translation-start"),
+    path("training/translations/<int:pk>/", translations.translation_detail, name="translation"),
+    path(
+        "training/translations/<int:pk>/cancel/",
+        translations.translation_cancel,
+        name="translation-cancel",
+    ),
+    path(
+        "training/translations/<int:pk>/resume/",
+        translations.translation_resume,
+        name="translation-resume",
+    ),
     path("training/corpora/", corpora.corpus_list, name="corpora"),
     path("training/corpora/upload/", corpora.corpus_upload, name="corpus-upload"),
     path("training/corpora/<slug:name>/", corpora.corpus_detail, name="corpus"),

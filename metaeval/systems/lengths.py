@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from metaeval.arrays import FloatArray, as_pair, mean, one_of
 from metaeval.results import Notes, StatisticResult, TooFewWarning
 
-ROUNDINGS = ("none", "nearest", "up", "down")
+ROUNDINGS = ("none", "nearest", "half-even", "up", "down")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +43,8 @@ def length_deviation(
     lengths, wanted
         One per output; nan on either side and wanted lengths of 0 are left out and counted.
     rounding
-        Of the wanted length: ``none`` (default), ``nearest`` (half up), ``up``, ``down``.
+        Of the wanted length: ``none`` (default), ``nearest`` (half up), ``half-even`` (half to
+        even and at least 1, as systems are asked for it; 0 stays 0), ``up``, ``down``.
 
     Examples
     --------
@@ -56,7 +57,8 @@ def length_deviation(
     if (own < 0).any() or (goal < 0).any():
         raise ValueError("lengths and wanted: expected no negative length")
     rules = {"none": lambda x: x, "nearest": lambda x: np.floor(x + 0.5)}
-    goal = (rules | {"up": np.ceil, "down": np.floor})[rounding](goal)
+    rules |= {"half-even": _half_even, "up": np.ceil, "down": np.floor}
+    goal = rules[rounding](goal)
     notes = Notes()
     missing = np.isnan(own) | np.isnan(goal)
     notes.exclude("missing length", int(missing.sum()))
@@ -79,3 +81,8 @@ def length_deviation(
         tolerance=tolerance,
         deviations=deviations,
     )
+
+
+def _half_even(goal: FloatArray) -> FloatArray:
+    """Round half to even; what is above 0 stays at least 1."""
+    return np.where(goal > 0, np.maximum(np.rint(goal), 1.0), goal)

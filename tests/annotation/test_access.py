@@ -6,6 +6,7 @@ may open it.
 
 import zlib
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -23,7 +24,8 @@ from metrics.imported.storing import withdraw
 from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
 from tests.addresses import fill, routes
 from tests.world import World, make_campaign, make_test_set, make_user
-from training.models import CorpusText, ParallelCorpus, TrainingJob
+from training.models import CorpusText, ParallelCorpus, TrainingJob, Translation
+from training.translation.requests import Request
 
 ROLES = (
     "anonymous", "annotator", "researcher", "member", "other", "owner", "appointed", "site",
@@ -201,6 +203,11 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "sweep": ("GET", READ, READ),
     "training-kinds": ("GET", READ, READ),
     "training-start": ("GET", READ, READ),
+    "translations": ("GET", READ, READ),
+    "translation": ("GET", READ, READ),
+    "translation-start": ("GET", READ, READ),
+    "translation-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "translation-resume": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
     "corpora": ("GET", READ, READ),
     "corpus-upload": ("GET", READ, READ),
     "corpus": ("GET", READ, READ),
@@ -294,6 +301,10 @@ def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     CorpusText.objects.create(corpus=corpus, packed=zlib.compress("一\tone\n".encode()))
     job = TrainingJob.objects.create(pk=1, kind="remap", name="fit", sweep="1", status="done")
     job.corpora.add(corpus)
+    asked = Request("plain", Decimal(1)).as_json()
+    Translation.objects.create(
+        pk=1, test_set=world.test_set, name="fit", model="fit", request=asked, status="done"
+    )
     return open_campaign(campaign=made)
 
 

@@ -7,6 +7,7 @@ same in every language (tests/test_translations.py), so Arabic is asked of annot
 import re
 import uuid
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -29,6 +30,7 @@ from annotation.models import (
     Output,
     Reference,
     System,
+    TestSet,
 )
 from annotation.protocols import PROTOCOLS
 from annotation.uploads import InputFile
@@ -43,10 +45,11 @@ from tests.metrics.fleet import found, make_worker
 from tests.shared import Snapshots
 from tests.training.doing import work_off
 from tests.world import World, make_campaign, make_demo, make_world
-from training.models import PreferenceResult, TrainingJob
+from training.models import PreferenceResult, TrainingJob, TranslatedText, Translation
 from training.parallel import corpora
 from training.parallel.reading import Row
 from training.preferences import starting
+from training.translation.requests import Request
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OPTIONS = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
@@ -173,6 +176,9 @@ PAGES: dict[str, list[str]] = {
     "sweep": ["/training/sweeps/layers/"],
     "training-kinds": ["/training/start/"],
     "training-start": ["/training/start/remap/"],
+    "translations": ["/training/translations/"],
+    "translation": ["/training/translations/{translation}/"],
+    "translation-start": [f"/training/translations/start/?test_set={TEST_SET}"],
     "corpora": ["/training/corpora/"],
     "corpus-upload": ["/training/corpora/upload/"],
     "corpus": ["/training/corpora/harbour/"],
@@ -337,6 +343,15 @@ def make_sweep() -> None:
             status="done" if curve else "queued",
             result={"curve": curve, "held out": {"found": 0.7}} if curve else {},
         ).corpora.add(corpus)
+    test_set = TestSet.objects.get(slug=TEST_SET)
+    translation = Translation.objects.create(
+        test_set=test_set, name="fit", model="fit", status="failed", message="It stopped.",
+        request=Request("exact", Decimal("0.8")).as_json(), result={"lengths": {"bias": 0.1}},
+    )  # fmt: skip
+    TranslatedText.objects.create(
+        translation=translation, segment=test_set.segments.earliest("position"), text="x",
+        wanted=2, length=1, pieces=1,
+    )  # fmt: skip
 
 
 def item_of(campaign: str) -> str:
@@ -367,7 +382,14 @@ def addresses(role: str) -> list[str]:
     run = str(MetricRun.objects.earliest("pk").pk)
     output = str(Output.objects.filter(system__campaigns__slug=DEMO).earliest("pk").pk)
     job = str(TrainingJob.objects.filter(kind="remap").latest("pk").pk)
-    known = {"{run}": run, "{job}": job, "{link}": TOKEN, "{output}": output}
+    translation = str(Translation.objects.latest("pk").pk)
+    known = {
+        "{translation}": translation,
+        "{run}": run,
+        "{job}": job,
+        "{link}": TOKEN,
+        "{output}": output,
+    }
     known["{scores}"] = scores_to_confirm()
     admin = User.objects.get(username="admin")
     checked = waiting.begin(user=admin, name="set", dataset="length-control")

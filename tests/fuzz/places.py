@@ -3,6 +3,7 @@
 import uuid
 import zlib
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -14,7 +15,8 @@ from metrics.families.bertscore.options import make_info
 from metrics.imported import store
 from metrics.models import ConfiguredMetric, DatasetImport, MetricRun
 from tests.world import World, make_user, make_world
-from training.models import CorpusText, ParallelCorpus, TrainingJob
+from training.models import CorpusText, ParallelCorpus, TrainingJob, Translation
+from training.translation.requests import Request
 
 
 @dataclass
@@ -47,7 +49,7 @@ def make_places() -> Places:
     for number, assignment in enumerate(mine[:4]):
         Judgment.objects.create(assignment=assignment, score=20 * number, submit_key=uuid.uuid4())
     _make_metrics(world)
-    _make_training()
+    _make_training(world)
     people = {
         "anonymous": None,
         ANNOTATOR: world.annotators[0],
@@ -71,7 +73,7 @@ def _make_metrics(world: World) -> None:
     )
 
 
-def _make_training() -> None:
+def _make_training(world: World) -> None:
     corpus = ParallelCorpus.objects.create(
         name="fit", source_language="zh", target_language="en", n_pairs=1,
         sha256="", report={"read": 1, "kept": 1, "left_out": {}, "examples": {}},
@@ -79,3 +81,7 @@ def _make_training() -> None:
     CorpusText.objects.create(corpus=corpus, packed=zlib.compress("一\tone\n".encode()))
     job = TrainingJob.objects.create(kind="remap", name="fit", sweep="fit", status="done")
     job.corpora.add(corpus)
+    asked = Request("plain", Decimal(1)).as_json()
+    Translation.objects.create(
+        test_set=world.test_set, name="fit", model="fit", request=asked, status="done"
+    )

@@ -20,6 +20,7 @@ CODE = ("annotation", "config", "dashboards", "metaeval", "metrics", "training")
 # Required, and imported by no module of ours: servers, drivers and brokers that are named in
 # settings, files of data, and what holds another package at a version.
 NOT_IMPORTED = {
+    "accelerate",
     "gunicorn",
     "ipadic",
     "mecab-python3",
@@ -27,7 +28,6 @@ NOT_IMPORTED = {
     "pyarrow",
     "pytorch-lightning",
     "redis",
-    "sentencepiece",
     "setuptools",
     "tokenizers",
     "torchmetrics",

@@ -62,7 +62,18 @@ KINDS = {
     "views",
 }
 # What every room of its kind has under the same name: a page, a metric, a job, an importer.
-PARTS = {"document", "job", "options", "page", "scorer", "starting", "tables", "build", "read"}
+PARTS = {
+    "__main__",
+    "document",
+    "job",
+    "options",
+    "page",
+    "scorer",
+    "starting",
+    "tables",
+    "build",
+    "read",
+}
 ALIKE = {
     "annotation, annotation/imports: tasks",
     "annotation/campaigns, annotation/quality: people",

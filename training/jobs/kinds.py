@@ -11,6 +11,7 @@ from training.head import options as head
 from training.preferences import options as preferences
 from training.refreeeval import recipe as refreeeval
 from training.remap import options as remap
+from training.translation import options as translation
 
 NEURAL = ("torch", "transformers")
 
@@ -140,6 +141,19 @@ KINDS: dict[str, Kind] = {
         conflicts=head.conflicts,
         packages=NEURAL,
         checkpoints=lambda chosen: [chosen["encoder"]],
+    ),
+    translation.KIND: Kind(
+        key=translation.KIND,
+        label="Translation model",
+        description="Trains a Transformer on parallel text that translates, to a wanted length "
+        "where it is told one (Cheng et al. 2023). Test sets are translated with it.",
+        path="training.translation.learning.job:run",
+        queue="gpu",
+        needs_corpus=True,
+        options=translation.OPTIONS,
+        conflicts=translation.conflicts,
+        main=translation.MAIN,
+        packages=(*NEURAL, "accelerate", "sentencepiece"),
     ),
     preferences.KIND: Kind(
         key=preferences.KIND,

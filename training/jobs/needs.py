@@ -8,7 +8,7 @@ from metrics import catalogue
 from metrics.checkpoints import hosts, inventory
 from metrics.workers import capability
 from training.jobs.kinds import KINDS
-from training.models import TrainingJob
+from training.models import TrainingJob, Translation
 from training.preferences import options as preferences
 
 INSTALL = "pip install -r requirements.txt"
@@ -36,8 +36,14 @@ def _lacking(job: TrainingJob) -> Iterator[str]:
 
 def note(job: TrainingJob) -> list[str]:
     """Return what this host lacks for a job that waits, and tell its page."""
-    found, host = lacking(job), socket.gethostname()
-    if job.lacks.get(host, []) != found:
-        told = {name: lacks for name, lacks in (job.lacks | {host: found}).items() if lacks}
-        TrainingJob.objects.filter(pk=job.pk, lacks=job.lacks).update(lacks=told)
+    return tell(job, lacking(job))
+
+
+def tell(row: TrainingJob | Translation, found: list[str]) -> list[str]:
+    """Note in a row what this host lacks for it; return that."""
+    host = socket.gethostname()
+    if row.lacks.get(host, []) != found:
+        told = {name: lacks for name, lacks in (row.lacks | {host: found}).items() if lacks}
+        rows = type(row)._default_manager.filter(pk=row.pk, lacks=row.lacks)
+        rows.update(lacks=told)
     return found

@@ -17,7 +17,8 @@ from typing import Any
 
 from training.jobs.folders import held
 from training.jobs.kinds import Corpus, JobError
-from training.parallel.reading import ParallelError, clean, hash_pairs, read_pairs, write_pairs
+from training.parallel.named import read_named
+from training.parallel.reading import ParallelError
 from training.refreeeval.processes import joined, rank
 from training.refreeeval.recipe import OPTIONS, Recipe
 from training.refreeeval.train import make_metric
@@ -72,14 +73,11 @@ def _settings(path: Path | None, pairs: list[str]) -> dict[str, Any]:
 
 
 def _corpus(given: str) -> Corpus:
-    path, source, target = [*given.rsplit(":", 2), "", ""][:3]
-    if not source or not target:
-        raise ValueError(f"{given}: expected FILE:SOURCE:TARGET, as in europarl.tsv:de:en.")
-    file = Path(path)
-    pairs, report = clean(read_pairs(file.name, file.read_bytes()))
+    corpus, report = read_named(given)
     if rank() == 0:
-        print(f"{file.name}: {report.kept:,} of {report.read:,} pairs", report.left_out or "")
-    return Corpus(file.stem, source, target, pairs, hash_pairs(write_pairs(pairs)))
+        name = Path(given.rsplit(":", 2)[0]).name
+        print(f"{name}: {report.kept:,} of {report.read:,} pairs", report.left_out or "")
+    return corpus
 
 
 def _show(progress: dict[str, Any]) -> None:

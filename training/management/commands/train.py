@@ -17,13 +17,16 @@ POLL_SECONDS = 0.5
 
 
 class Command(BaseCommand):
-    help = "Fit a projection or train a metric; `manage.py train KIND` lists what can be set."
+    help = (
+        "Fit a projection, or train a metric or a translation model; `manage.py train KIND` lists "
+        "what can be set."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "kind", metavar="KIND", nargs="?", choices=sorted(KINDS), help=", ".join(KINDS)
         )
-        parser.add_argument("--name", help="the metric that comes of it is named after it")
+        parser.add_argument("--name", help="what comes of it is named after it")
         parser.add_argument(
             "--corpus", action="append", default=[], metavar="NAME", help="may be repeated"
         )

@@ -1,0 +1,1 @@
+"""Translation to a wanted length: what controls keep, what decoding and extraction cost."""

@@ -1,0 +1,38 @@
+"""Models that learned the task of :mod:`copying`, once for all tests of a process."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.training.translation.copying import pairs, work
+from training.jobs.kinds import Outcome
+from training.translation.learning import job
+
+STEPS = {"target-embedding": 600, "length-token": 1000, "plain": 100}
+
+
+@pytest.fixture(scope="session")
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def learned(one_thread: None, tmp_path_factory: Any) -> Any:
+    """Return what came of a training by its control."""
+    known: dict[str, Outcome] = {}
+
+    def get(control: str) -> Outcome:
+        if control not in known:
+            folder: Path = tmp_path_factory.mktemp(control)
+            steps = STEPS[control]
+            wanted = {"control": control, "steps": steps, "evaluate_every": steps}
+            known[control] = job.run(work(folder, pairs(4000), **wanted))
+        return known[control]
+
+    return get

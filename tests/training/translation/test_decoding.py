@@ -1,0 +1,309 @@
+"""Decoding to a wanted length with checkpoints of several kinds, trained for it or not."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import (
+    BertConfig,
+    BertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    M2M100Config,
+    M2M100ForConditionalGeneration,
+    MBart50Tokenizer,
+    MBartConfig,
+    MBartForConditionalGeneration,
+    NllbTokenizer,
+    T5Config,
+    T5ForConditionalGeneration,
+    T5Tokenizer,
+)
+
+from tests.metrics.families.neural import small
+from tests.training.translation.copying import pairs, shorten
+from training.jobs.kinds import JobError, Outcome
+from training.translation import lengths
+from training.translation.decoding import checkpoints, methods
+from training.translation.decoding.checkpoints import Checkpoint
+from training.translation.decoding.generating import Row
+from training.translation.decoding.methods import decode
+from training.translation.decoding.scoring import log_probabilities
+from training.translation.models import vocabulary
+from training.translation.requests import CONTROL, EXACT, N_BEST, PLAIN, SOFT, Request
+
+Learned = Callable[[str], Outcome]
+SOURCES = [source for source, _ in pairs(24, seed=9)][:16]
+WANTED = [1 + n % len(text.split()) for n, text in enumerate(SOURCES)]
+SIZES = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+         "decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16}  # fmt: skip
+
+
+def ask(method: str, share: str = "0.8", **fields: Any) -> Request:
+    return Request(method, Decimal("1" if method == PLAIN else share), **fields)
+
+
+def model_of(outcome: Outcome) -> Checkpoint:
+    return checkpoints.load(outcome.result["model"], "en", "de", "cpu")
+
+
+@pytest.fixture(scope="module")
+def told(learned: Learned) -> Checkpoint:
+    return model_of(learned("target-embedding"))
+
+
+@pytest.fixture(scope="module")
+def token(learned: Learned) -> Checkpoint:
+    return model_of(learned("length-token"))
+
+
+@pytest.fixture(scope="module")
+def plain(learned: Learned) -> Checkpoint:
+    return model_of(learned("plain"))
+
+
+@pytest.mark.parametrize("method", [CONTROL, EXACT])
+@pytest.mark.parametrize("name", ["told", "token"])
+def test_trained_controls_forced_and_free(
+    name: str, method: str, request: pytest.FixtureRequest
+) -> None:
+    model = request.getfixturevalue(name)
+    outputs = decode(model, SOURCES, WANTED, ask(method))
+    right = [shorten(text, n) == own.text
+             for text, n, own in zip(SOURCES, WANTED, outputs, strict=True)]  # fmt: skip
+    assert sum(right) >= 14
+    if method == EXACT:
+        assert [own.pieces for own in outputs] == WANTED
+
+
+@pytest.mark.parametrize("method", [PLAIN, EXACT, SOFT, N_BEST])
+def test_the_batch_changes_nothing(plain: Checkpoint, method: str) -> None:
+    wanted = [None if method == PLAIN else n for n in WANTED]
+    request = ask(method, beam=2)
+    together = decode(plain, SOURCES, wanted, request)
+    assert decode(plain, SOURCES[:1], wanted[:1], request) == together[:1]
+    assert decode(plain, SOURCES[::-1], wanted[::-1], request) == together[::-1]
+
+
+@pytest.mark.parametrize("unit", lengths.UNITS)
+def test_exact_in_every_unit(plain: Checkpoint, unit: str) -> None:
+    wanted = [2 * n + 2 for n in WANTED]
+    outputs = decode(plain, SOURCES, wanted, ask(EXACT, unit=unit))
+    assert [own.length for own in outputs] == wanted
+    if unit != lengths.PIECES:
+        assert [lengths.counter(unit)(own.text) for own in outputs] == wanted
+
+
+def test_a_reward_comes_nearer_than_none(plain: Checkpoint) -> None:
+    def distance(method: str) -> float:
+        asked = [None if method == PLAIN else n for n in WANTED]
+        outputs = decode(plain, SOURCES, asked, ask(method))
+        pairs_of = zip(outputs, WANTED, strict=True)
+        return sum(abs(own.pieces - n) / n for own, n in pairs_of) / len(WANTED)
+
+    assert distance(N_BEST) <= 0.1
+    assert distance(SOFT) < 0.7 * distance(PLAIN)
+
+
+def test_a_metric_ranks_what_is_near_the_wanted_length(plain: Checkpoint) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def rank(candidates: Any) -> list[float]:
+        seen.extend(candidates)
+        return [float(text.split()[-1] == "KA") for _, text in candidates]
+
+    outputs = decode(plain, SOURCES, WANTED, ask(N_BEST), rank)
+    by_source = {text: [own for source, own in seen if source == text] for text in SOURCES}
+    assert all(len(set(own)) == len(own) for own in by_source.values())
+    for text, n, own in zip(SOURCES, WANTED, outputs, strict=True):
+        assert abs(own.pieces - n) <= max(0.1 * n, 0.1)
+        assert own.text.endswith("KA") or not any(c.endswith("KA") for c in by_source[text])
+
+
+@pytest.mark.parametrize("name", ["told", "token", "plain"])
+def test_scores_are_those_of_the_model(name: str, request: pytest.FixtureRequest) -> None:
+    """The loss of transformers' own forward pass, one text at a time."""
+    model = request.getfixturevalue(name)
+    rows = [Row(tuple(model.read(text)), n if model.is_told else None)
+            for text, n in zip(SOURCES, WANTED, strict=True)]  # fmt: skip
+    outputs = [model.pieces(shorten(text, n)) for text, n in zip(SOURCES, WANTED, strict=True)]
+    found = log_probabilities(model, rows, outputs)
+    for row, output, score in zip(rows, outputs, found, strict=True):
+        first = [model.length_token(row.told or 0)] if name == "token" else []
+        labels = torch.tensor([[*first, *output, model.ends[0]]])
+        extra = {"wanted_lengths": torch.tensor([row.told])} if name == "told" else {}
+        given = torch.tensor([list(row.source)])
+        with torch.no_grad():
+            logits = model.model(input_ids=given, labels=labels, **extra).logits.log_softmax(-1)
+        own = logits[0].gather(1, labels[0][:, None])[len(first) :].sum()
+        assert score == pytest.approx(float(own), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "wanted", "message"),
+    [
+        ("plain", ask(CONTROL), 3, "was not trained to be told a length"),
+        ("told", ask(PLAIN), None, "was trained to be told a length: ask for one"),
+        ("told", ask(EXACT, unit=lengths.WORDS), 3, "was trained to count pieces"),
+        ("token", ask(CONTROL), 21, "21 pieces are wanted; .* knows lengths up to 20"),
+        ("plain", ask(EXACT), 0, "A wanted length of 0 cannot be translated to"),
+        ("plain", ask(EXACT), 600, "600 pieces are wanted"),
+    ],
+)
+def test_what_a_checkpoint_cannot_do_is_a_sentence(
+    name: str, request_: Request, wanted: int | None, message: str, request: Any
+) -> None:
+    with pytest.raises(JobError, match=message):
+        decode(request.getfixturevalue(name), ["ka to"], [wanted], request_)
+
+
+def test_too_long_a_source_is_a_sentence(plain: Checkpoint) -> None:
+    with pytest.raises(JobError, match=r"A source has 60. pieces; .* reads at most 512"):
+        decode(plain, ["ka " * 600], [None], ask(PLAIN))
+
+
+# Checkpoints of others, with random weights in their genuine formats.
+TEXTS = ["the boat leaves the harbour", "ein Boot im Hafen", "我喜欢生物学"] * 5
+
+
+def sentence_pieces(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "spm.model"
+    path.write_bytes(vocabulary.train(TEXTS, "unigram", 60).model)
+    return path
+
+
+def mbart(folder: Path) -> None:
+    tokenizer = MBart50Tokenizer(str(sentence_pieces(folder)), src_lang="en_XX")
+    tokenizer.save_pretrained(folder)
+    config = MBartConfig(vocab_size=len(tokenizer) + 5, decoder_start_token_id=2, **SIZES)
+    MBartForConditionalGeneration(config).save_pretrained(folder)
+
+
+def nllb(folder: Path) -> None:
+    tokenizer = NllbTokenizer(str(sentence_pieces(folder)), src_lang="eng_Latn")
+    tokenizer.save_pretrained(folder)
+    config = M2M100Config(vocab_size=len(tokenizer) + 5, decoder_start_token_id=2, **SIZES)
+    M2M100ForConditionalGeneration(config).save_pretrained(folder)
+
+
+def t5(folder: Path) -> None:
+    tokenizer = T5Tokenizer(str(sentence_pieces(folder)), extra_ids=0)
+    tokenizer.save_pretrained(folder)
+    config = T5Config(vocab_size=len(tokenizer) + 3, d_model=16, d_ff=16, num_layers=1, num_heads=2,
+                      d_kv=8, decoder_start_token_id=0)  # fmt: skip
+    config.task_specific_params = {
+        "translation_en_to_de": {"prefix": "translate English to German: "}
+    }
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+
+
+def gpt2(folder: Path) -> None:
+    small.gpt2(folder, TEXTS)
+    config = GPT2Config.from_pretrained(folder, n_positions=512)
+    GPT2LMHeadModel(config).save_pretrained(folder)
+
+
+KINDS = {"mbart": mbart, "nllb": nllb, "t5": t5, "gpt2": gpt2}
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    made: dict[str, Path] = {}
+
+    def get(kind: str) -> Path:
+        if kind not in made:
+            made[kind] = tmp_path_factory.mktemp("foreign") / kind
+            torch.manual_seed(3)
+            KINDS[kind](made[kind])
+        return made[kind]
+
+    return get
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_checkpoint_keeps_a_length_exactly(
+    foreign: Callable[[str], Path], kind: str, one_thread: None
+) -> None:
+    model = checkpoints.load(str(foreign(kind)), "en", "de", "cpu")
+    sources, wanted = TEXTS[:3], [3, 9, 5]
+    together = decode(model, sources, wanted, ask(EXACT, beam=2))
+    assert [own.pieces for own in together] == wanted
+    assert decode(model, sources[1:2], wanted[1:2], ask(EXACT, beam=2)) == together[1:2]
+    # No special token is ever written, and a line is an output's end.
+    assert all("<" not in own.text and "\n" not in own.text for own in together)
+
+
+def test_languages_are_told_as_each_checkpoint_wants(foreign: Callable[[str], Path]) -> None:
+    load = checkpoints.load
+    mbart50, no_language = (
+        load(str(foreign(kind)), "en", "zh", "cpu") for kind in ("mbart", "nllb")
+    )
+    code = mbart50.tokenizer.convert_tokens_to_ids
+    assert mbart50.prefix == (2, code("zh_CN"))
+    assert mbart50.read("a boat")[0] == code("en_XX")
+    assert no_language.prefix == (2, no_language.tokenizer.convert_tokens_to_ids("zho_Hans"))
+    assert (
+        load(str(foreign("t5")), "en", "de", "cpu").template
+        == "translate English to German: {text}"
+    )
+    prompt = load(str(foreign("gpt2")), "en", "de", "cpu").template.format(text="A boat.")
+    assert prompt == "Translate from English to German.\nEnglish: A boat.\nGerman:"
+
+
+@pytest.mark.parametrize(
+    ("kind", "pair", "message"),
+    [
+        ("mbart", ("en", "tlh"), "does not know the language tlh; it knows"),
+        ("nllb", ("tlh", "en"), "does not know the language tlh"),
+        ("t5", ("en", "fr"), "does not know the pair en-fr; its tasks are en_to_de"),
+    ],
+)
+def test_a_pair_that_a_checkpoint_does_not_know(
+    foreign: Callable[[str], Path], kind: str, pair: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(JobError, match=message):
+        checkpoints.load(str(foreign(kind)), *pair, "cpu")
+
+
+def test_our_models_know_their_pair_alone(plain: Checkpoint) -> None:
+    with pytest.raises(JobError, match="does not know the pair en-fr; it has learned en-de"):
+        checkpoints.load(plain.name, "en", "fr", "cpu")
+    checkpoints.load(plain.name, "en-GB", "de", "cpu")
+
+
+def test_checkpoints_that_cannot_translate(tmp_path: Path, plain: Checkpoint) -> None:
+    with pytest.raises(JobError, match="There is no checkpoint in"):
+        checkpoints.load(str(tmp_path / "none"), "en", "de", "cpu")
+    small.bert(tmp_path / "bert", TEXTS)
+    config = BertConfig.from_pretrained(tmp_path / "bert")
+    BertModel(config).save_pretrained(tmp_path / "bert")
+    with pytest.raises(JobError, match="has no decoder: it cannot translate"):
+        checkpoints.load(str(tmp_path / "bert"), "en", "de", "cpu")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "config.json").write_text(json.dumps({"model_type": "marian"}))
+    with pytest.raises(JobError, match="cannot be loaded"):
+        checkpoints.load(str(broken), "en", "de", "cpu")
+
+
+def test_marian_with_several_targets_is_told_by_a_token(tmp_path: Path, plain: Checkpoint) -> None:
+    for file in Path(plain.name).iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    known = json.loads((tmp_path / "vocab.json").read_text())
+    (tmp_path / "vocab.json").write_text(json.dumps(known | {">>deu<<": 5, ">>fra<<": 6}))
+    assert checkpoints.load(str(tmp_path), "en", "fr", "cpu").template == ">>fra<< {text}"
+    with pytest.raises(JobError, match="does not know the language zh"):
+        checkpoints.load(str(tmp_path), "en", "zh", "cpu")
+
+
+def test_soft_stops_where_no_reward_gives_the_length(
+    plain: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(methods, "HALVINGS", 2)
+    (own,) = decode(plain, SOURCES[:1], [40], ask(SOFT))
+    assert own.pieces != 40

@@ -1,0 +1,123 @@
+"""`manage.py translate`: translate a test set to wanted lengths, as the page does."""
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import TestSet
+from annotation.uploads.submissions import parse_ratio
+from training.models import Translation
+from training.translation.lengths import UNITS
+from training.translation.requests import METHODS, OF
+from training.translation.systems import starting, work
+from training.translation.systems.starting import AUTO, Plan
+
+POLL_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    help = "Translate a test set with a trained model or any checkpoint; systems come of it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("test_set", metavar="TESTSET", help="slug of the test set")
+        parser.add_argument("--system", required=True, help="what the systems are called")
+        parser.add_argument(
+            "--model", required=True, metavar="JOB|CHECKPOINT",
+            help="the number of a training, or a checkpoint by its hub name or directory",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ratio", action="append", metavar="RATIO",
+            help="wanted length as a share, 0.8 or 80%%; may be repeated; 1 if not given",
+        )  # fmt: skip
+        parser.add_argument("--of", default="", choices=["", *OF], help="share of what")
+        parser.add_argument("--unit", default="", choices=["", *UNITS], help="pieces if not given")
+        parser.add_argument(
+            "--method", default=AUTO, choices=[AUTO, *METHODS],
+            help="auto: as the model was trained, or exact",
+        )  # fmt: skip
+        parser.add_argument("--beam", type=int, default=4)
+        parser.add_argument("--metric", default="", help="for n-best: what ranks the outputs")
+        parser.add_argument(
+            "--language-model", default="", metavar="CHECKPOINT", help="for extract: a causal model"
+        )
+        parser.add_argument("--queue", default="gpu", choices=["gpu", "cpu"])
+        parser.add_argument("--dry-run", action="store_true", help="check, translate nothing")
+        place = parser.add_mutually_exclusive_group()
+        place.add_argument("--wait", action="store_true", help="stay until a worker is done")
+        place.add_argument("--here", action="store_true", help="in this process, no worker")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            plan = self._plan(options)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        self._show(plan)
+        if options["dry_run"]:
+            self.stdout.write("Dry run: nothing is translated.")
+            return
+        rows = starting.start(plan, queue=options["queue"], here=options["here"])
+        for row in rows:
+            if options["here"]:
+                self._here(row)
+            elif options["wait"]:
+                self._wait(row)
+
+    def _plan(self, options: dict[str, Any]) -> Plan:
+        test_set = TestSet.objects.filter(slug=options["test_set"]).first()
+        if test_set is None:
+            raise CommandError(f"There is no test set {options['test_set']}.")
+        try:
+            shares = [parse_ratio(text) for text in options["ratio"] or ["1"]]
+        except ValueError as error:
+            raise CommandError(f"{error}.") from error
+        fields = ("of", "unit", "method", "beam", "metric", "language_model")
+        return starting.plan(
+            test_set=test_set,
+            name=options["system"],
+            model=options["model"],
+            shares=shares,
+            given={field: options[field] for field in fields},
+        )
+
+    def _show(self, plan: Plan) -> None:
+        for warning in plan.warnings:
+            self.stderr.write(f"warning: {warning}")
+        for name, request in zip(plan.labels, plan.requests, strict=True):
+            wanted = f", {request.share} of the {request.of} in {request.unit}"
+            told = wanted if request.asks_for_length else ""
+            self.stdout.write(f"{name}: {plan.n_segments:,} segments, {request.method}{told}")
+
+    def _here(self, row: Translation) -> None:
+        try:
+            work.work_here(row)
+        except KeyboardInterrupt:
+            starting.cancel(row)
+            raise CommandError(
+                "Interrupted; what was translated is kept.", returncode=130
+            ) from None
+        self._report(row)
+
+    def _wait(self, row: Translation) -> None:
+        try:
+            while row.is_active:
+                time.sleep(POLL_SECONDS)
+                row.refresh_from_db()
+        except KeyboardInterrupt:
+            message = f"Interrupted; {row.label} goes on at its worker."
+            raise CommandError(message, returncode=130) from None
+        self._report(row)
+
+    def _report(self, row: Translation) -> None:
+        row.refresh_from_db()
+        if row.status != Translation.Status.DONE:
+            raise CommandError(f"{row.label}: {row.get_status_display()}. {row.message}".strip())
+        lengths = row.result.get("lengths")
+        told = (
+            f" Mean deviation from the wanted length: {lengths['mean_deviation']:.4f}."
+            if lengths
+            else ""
+        )
+        self.stdout.write(f"{row.label} is stored in {row.test_set.slug}.{told}")

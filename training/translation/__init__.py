@@ -1,0 +1,1 @@
+"""Translation to a wanted length: models that are trained for it, and decoding without it."""

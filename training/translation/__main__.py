@@ -1,0 +1,77 @@
+"""Train a translation model from the command line, with `torchrun` on several GPUs.
+
+    torchrun --nproc-per-node 4 -m training.translation --corpus news.tsv:en:zh --output DIRECTORY
+        [--set NAME=VALUE …]
+
+Without Django: the model that comes of it is a directory, which `manage.py translate --model` and
+the page take. Started again with the same directory it goes on.
+"""
+
+import argparse
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from metrics.options import clean_all
+from training.jobs.folders import held
+from training.jobs.kinds import JobError, Work
+from training.parallel.named import read_named
+from training.parallel.reading import ParallelError
+from training.refreeeval.processes import joined, rank
+from training.translation.options import OPTIONS, conflicts
+
+NAMES = [option.name for option in OPTIONS]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="training.translation", description=__doc__)
+    parser.add_argument(
+        "--corpus", action="append", required=True, metavar="FILE:SOURCE:TARGET",
+        help="parallel text (TSV or ||| lines) and its languages; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--output", type=Path, required=True, metavar="DIRECTORY")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help=", ".join(NAMES)
+    )
+    given = parser.parse_args()
+    try:
+        options = _options(given.set)
+        with joined():
+            _train(options, given.corpus, given.output.resolve())
+    except (JobError, ParallelError, ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _train(options: dict[str, Any], named: list[str], folder: Path) -> None:
+    from training.translation.learning import job
+
+    corpora = [read_named(each)[0] for each in named]
+    # The first process holds the folder for all.
+    with held(folder, "python -m training.translation") if rank() == 0 else nullcontext():
+        found = job.run(Work(options, folder, corpora, _show)).result
+    if rank() == 0:
+        print(f"The model is in {found['model']}: {found['held_out']}")
+
+
+def _options(pairs: list[str]) -> dict[str, Any]:
+    given = dict(pair.partition("=")[::2] for pair in pairs)
+    unknown = sorted(set(given) - set(NAMES))
+    if unknown:
+        raise ValueError(f"There is no setting {', '.join(unknown)}. Known: {', '.join(NAMES)}.")
+    chosen: dict[str, Any] = dict(clean_all(OPTIONS, given))
+    if wrong := conflicts(chosen):
+        raise ValueError(" ".join(f"{name}: {message}" for name, message in wrong.items()))
+    return chosen
+
+
+def _show(progress: dict[str, Any]) -> None:
+    if rank() == 0:
+        done = f" {progress['step']:,}/{progress['total']:,}" if "step" in progress else ""
+        print(f"{progress['stage']}{done}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Decoding to a wanted length with any checkpoint that has a decoder."""

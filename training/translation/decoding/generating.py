@@ -1,0 +1,172 @@
+"""Beam search over rows that each have a wanted length, a reward and a limit of their own.
+
+What a row gives does not depend on the rows beside it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import GenerationConfig, LogitsProcessorList
+
+from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens, no_gradients
+from training.translation.decoding.forcing import LengthRule, Units, units_of
+from training.translation.lengths import PIECES
+
+# Pieces of sources times beams that are searched at once.
+ROOM = {"cpu": 6_000, "cuda": 60_000}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A source's pieces, and what is asked of its output.
+
+    `told` is the length in pieces that a trained control is told, `forced` the one that ends it in
+    units of the search, `reward` what every unit adds to the score.
+    """
+
+    source: tuple[int, ...]
+    told: int | None = None
+    forced: int | None = None
+    reward: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """An output's pieces, without what stands before and after, and the search's score."""
+
+    pieces: tuple[int, ...]
+    score: float
+
+
+@dataclass(frozen=True)
+class Beam:
+    """How to search: beams, the unit of forced lengths and rewards, and of the score, whose sum is
+    divided by length^`penalty`. `n_best` of the beams are returned."""
+
+    size: int = 4
+    unit: str = PIECES
+    penalty: float = 1.0
+    n_best: int = 1
+
+
+def search(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> list[list[Found]]:
+    """Return the best outputs of each row."""
+    units = units_of(checkpoint, beam.unit)
+    found: dict[int, list[Found]] = {}
+    for places in _batches(checkpoint, rows, beam):
+        outputs = _search(checkpoint, [rows[n] for n in places], beam, units)
+        found |= zip(places, outputs, strict=True)
+    return [found[n] for n in range(len(rows))]
+
+
+def limit_of(checkpoint: Checkpoint, row: Row) -> int:
+    """Return how many pieces an output may have that nothing else ends."""
+    room = checkpoint.limit - len(checkpoint.prefix) - 2
+    if checkpoint.is_causal:
+        room = max(1, room - len(row.source))
+    usual = 3 * len(row.source) + 30
+    asked = max(row.told or 0, row.forced or 0)
+    return min(room, max(usual, 2 * asked + 10))
+
+
+def _batches(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> Iterator[list[int]]:
+    """Rows of about one length together, the longest first."""
+    room = ROOM["cuda" if "cuda" in str(checkpoint.device) else "cpu"]
+    order = sorted(range(len(rows)), key=lambda n: (-len(rows[n].source), -(rows[n].told or 0)))
+    batch: list[int] = []
+    for n in order:
+        longest = len(rows[batch[0]].source) if batch else 0
+        if batch and (len(batch) + 1) * longest * beam.size > room:
+            yield batch
+            batch = []
+        batch.append(n)
+    if batch:
+        yield batch
+
+
+def _search(
+    checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam, units: Units
+) -> list[list[Found]]:
+    given = _inputs(checkpoint, rows)
+    limits = [limit_of(checkpoint, row) for row in rows]
+    rule = _rule(checkpoint, rows, limits, beam, units)
+    start = given["input_ids"] if checkpoint.is_causal else given["decoder_input_ids"]
+    rule.start = start.shape[1]
+    with no_gradients():
+        done = checkpoint.model.generate(
+            **given,
+            generation_config=_config(checkpoint, beam, max(limits)),
+            logits_processor=LogitsProcessorList([rule]),
+            use_model_defaults=False,
+        )
+    scores = done.sequences_scores.tolist() if beam.size > 1 else [0.0] * len(rows)
+    every = [
+        Found(_until_end(checkpoint, ids[rule.start :]), score)
+        for ids, score in zip(done.sequences.tolist(), scores, strict=True)
+    ]
+    return [every[n : n + beam.n_best] for n in range(0, len(every), beam.n_best)]
+
+
+def _config(checkpoint: Checkpoint, beam: Beam, longest: int) -> GenerationConfig:
+    config = checkpoint.model.config
+    return GenerationConfig(  # type: ignore[no-untyped-call]
+        num_beams=beam.size,
+        num_return_sequences=beam.n_best,
+        length_penalty=beam.penalty,
+        max_new_tokens=longest + 1,
+        eos_token_id=checkpoint.ends,
+        pad_token_id=checkpoint.padding,
+        decoder_start_token_id=getattr(config, "decoder_start_token_id", None),
+        do_sample=False,
+        return_dict_in_generate=True,
+        output_scores=beam.size > 1,
+    )
+
+
+def _inputs(checkpoint: Checkpoint, rows: Sequence[Row]) -> dict[str, Tensor]:
+    given = padded(checkpoint, [row.source for row in rows], left=checkpoint.is_causal)
+    if checkpoint.is_causal:
+        return given
+    prefix = [list(checkpoint.prefix) for _ in rows]
+    if has_length_tokens(checkpoint):
+        prefix = [[*own, checkpoint.length_token(int(row.told or 0))]
+                  for own, row in zip(prefix, rows, strict=True)]  # fmt: skip
+    given["decoder_input_ids"] = torch.tensor(prefix, device=checkpoint.device)
+    if checkpoint.is_told and not has_length_tokens(checkpoint):
+        told = [int(row.told or 0) for row in rows]
+        given["wanted_lengths"] = torch.tensor(told, device=checkpoint.device)
+    return given
+
+
+def padded(
+    checkpoint: Checkpoint, texts: Sequence[Sequence[int]], *, left: bool = False
+) -> dict[str, Tensor]:
+    """Return pieces of several texts in one tensor, with what attends to them."""
+    longest = max(map(len, texts))
+    ids = torch.full((len(texts), longest), checkpoint.padding)
+    mask = torch.zeros_like(ids)
+    for n, text in enumerate(texts):
+        place = slice(longest - len(text), None) if left else slice(len(text))
+        ids[n, place], mask[n, place] = torch.tensor(list(text)), 1
+    device = checkpoint.device
+    return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+
+
+def _rule(
+    checkpoint: Checkpoint, rows: Sequence[Row], limits: Sequence[int], beam: Beam, units: Units
+) -> LengthRule:
+    def each(values: Sequence[Any]) -> Tensor:
+        given = torch.tensor(values, dtype=torch.float32, device=checkpoint.device)
+        return given.repeat_interleave(beam.size)
+
+    wanted = each([torch.nan if row.forced is None else row.forced for row in rows])
+    return LengthRule(checkpoint, units, wanted, each([row.reward for row in rows]), each(limits))
+
+
+def _until_end(checkpoint: Checkpoint, ids: Sequence[int]) -> tuple[int, ...]:
+    ends = {*checkpoint.ends, checkpoint.padding}
+    n = next((place for place, piece in enumerate(ids) if piece in ends), len(ids))
+    return tuple(ids[:n])

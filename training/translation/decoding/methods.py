@@ -1,0 +1,177 @@
+"""Outputs of a wanted length by one of the methods, whatever the checkpoint."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from training.jobs.kinds import JobError
+from training.translation import lengths
+from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
+from training.translation.decoding.generating import Beam, Found, Row, search
+from training.translation.decoding.scoring import log_probabilities
+from training.translation.requests import CONTROL, EXACT, N_BEST, PLAIN, SOFT, Request
+
+# A reward per unit beyond which no search for one goes, and how often it is halved.
+STRONGEST, HALVINGS = 8.0, 9
+REWARDS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
+# Scores of (source, output) pairs, higher better.
+Rank = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A translation: its length in pieces as they were written, and in the unit of the request."""
+
+    text: str
+    pieces: int
+    length: int
+
+
+def refusals(checkpoint: Checkpoint, request: Request, wanted: Sequence[int | None]) -> list[str]:
+    """Say what of a request a checkpoint cannot do; nothing where it can."""
+    name, found = checkpoint.name, []
+    if request.method == CONTROL and not checkpoint.is_told:
+        found.append(f"{name} was not trained to be told a length: choose another method.")
+    if checkpoint.is_told and not request.asks_for_length:
+        found.append(f"{name} was trained to be told a length: ask for one.")
+    if checkpoint.is_told and request.unit != lengths.PIECES:
+        found.append(f"{name} was trained to count pieces: ask for pieces.")
+    known = [n for n in wanted if n is not None]
+    if any(n < 1 for n in known):
+        found.append("A wanted length of 0 cannot be translated to: the shortest is 1.")
+    longest = _longest(checkpoint)
+    if any(n > longest for n in known):
+        found.append(
+            f"{max(known)} {request.unit} are wanted; {name} knows lengths up to {longest}."
+        )
+    return found
+
+
+def _longest(checkpoint: Checkpoint) -> int:
+    if has_length_tokens(checkpoint):
+        return int(checkpoint.control["cap"])
+    return checkpoint.limit - len(checkpoint.prefix) - 2
+
+
+def decode(
+    checkpoint: Checkpoint,
+    sources: Sequence[str],
+    wanted: Sequence[int | None],
+    request: Request,
+    rank: Rank | None = None,
+) -> list[Output]:
+    """Translate texts to the wanted lengths; `rank` scores candidates of an n-best list.
+
+    Raises JobError where the checkpoint cannot do it.
+    """
+    if wrong := refusals(checkpoint, request, wanted):
+        raise JobError(" ".join(wrong))
+    rows = [_row(checkpoint, text, n) for text, n in zip(sources, wanted, strict=True)]
+    beam = Beam(request.beam, request.unit)
+    found = {
+        PLAIN: lambda: _first(search(checkpoint, rows, beam)),
+        CONTROL: lambda: _first(search(checkpoint, rows, beam)),
+        EXACT: lambda: _first(search(checkpoint, _forced(rows, wanted), beam)),
+        SOFT: lambda: _soft(checkpoint, rows, wanted, beam),
+        N_BEST: lambda: _n_best(checkpoint, sources, rows, wanted, request, rank),
+    }[request.method]()
+    return [output_of(checkpoint, each, request.unit) for each in found]
+
+
+def output_of(checkpoint: Checkpoint, found: Found, unit: str) -> Output:
+    """Return the text of what a search found, with its lengths."""
+    text = checkpoint.write(list(found.pieces))
+    n = len(found.pieces)
+    return Output(text, n, n if unit == lengths.PIECES else lengths.counter(unit)(text))
+
+
+def _row(checkpoint: Checkpoint, text: str, wanted: int | None) -> Row:
+    ids = checkpoint.read(text)
+    if len(ids) > checkpoint.limit:
+        raise JobError(f"A source has {len(ids):,} pieces; {checkpoint.name} reads at most "
+                       f"{checkpoint.limit:,}: “{text[:60]}…”")  # fmt: skip
+    return Row(tuple(ids), wanted if checkpoint.is_told else None)
+
+
+def _forced(rows: Sequence[Row], wanted: Sequence[int | None]) -> list[Row]:
+    return [replace(row, forced=n) for row, n in zip(rows, wanted, strict=True)]
+
+
+def _first(found: Sequence[Sequence[Found]]) -> list[Found]:
+    return [each[0] for each in found]
+
+
+def _soft(
+    checkpoint: Checkpoint, rows: Sequence[Row], wanted: Sequence[int | None], beam: Beam
+) -> list[Found]:
+    """Halve an interval of rewards for each row until its output has the wanted length.
+
+    A larger reward never gives a shorter best output. Where no reward gives the length, the nearest
+    one that was seen is taken, the less forced first.
+    """
+    beam = replace(beam, penalty=0.0)
+    low, high = [-STRONGEST] * len(rows), [STRONGEST] * len(rows)
+    best: dict[int, tuple[int, float, Found]] = {}
+    open_rows = list(range(len(rows)))
+    for turn in range(HALVINGS):
+        rewards = {n: 0.0 if not turn else (low[n] + high[n]) / 2 for n in open_rows}
+        tried = [replace(rows[n], reward=rewards[n]) for n in open_rows]
+        for n, found in zip(open_rows, _first(search(checkpoint, tried, beam)), strict=True):
+            own = output_of(checkpoint, found, beam.unit).length
+            distance = abs(own - (wanted[n] or 1))
+            candidate = (distance, abs(rewards[n]), found)
+            best[n] = min(best.get(n, candidate), candidate, key=lambda each: each[:2])
+            if own < (wanted[n] or 1):
+                low[n] = rewards[n]
+            else:
+                high[n] = rewards[n]
+        open_rows = [n for n in open_rows if best[n][0]]
+        if not open_rows:
+            break
+    return [best[n][2] for n in range(len(rows))]
+
+
+def _n_best(
+    checkpoint: Checkpoint,
+    sources: Sequence[str],
+    rows: Sequence[Row],
+    wanted: Sequence[int | None],
+    request: Request,
+    rank: Rank | None,
+) -> list[Found]:
+    """Gather candidates from several rewards and one forced search, and take the best near L*.
+
+    Near is within the tolerance, or as near as any. Best is the mean ln p of a piece, or what a
+    metric says.
+    """
+    beam = Beam(request.beam, request.unit, penalty=0.0, n_best=request.beam)
+    pool: list[dict[tuple[int, ...], Found]] = [{} for _ in rows]
+    for asked in [*([replace(row, reward=reward) for row in rows] for reward in REWARDS),
+                  _forced(rows, wanted)]:  # fmt: skip
+        for own, found in zip(pool, search(checkpoint, asked, beam), strict=True):
+            own.update({each.pieces: each for each in found})
+    near = [_near(checkpoint, list(own.values()), n or 1, request)
+            for own, n in zip(pool, wanted, strict=True)]  # fmt: skip
+    places = [n for n, own in enumerate(near) for _ in own]
+    every = [each for own in near for each in own]
+    if rank is None:
+        sums = log_probabilities(checkpoint, [rows[n] for n in places], [e.pieces for e in every])
+        scores = [s / (len(e.pieces) + 1) for s, e in zip(sums, every, strict=True)]
+    else:
+        texts = [(sources[n], checkpoint.write(list(e.pieces)))
+                 for n, e in zip(places, every, strict=True)]  # fmt: skip
+        scores = list(rank(texts))
+    best: dict[int, tuple[float, Found]] = {}
+    for n, score, each in zip(places, scores, every, strict=True):
+        if n not in best or score > best[n][0]:
+            best[n] = (score, each)
+    return [best[n][1] for n in range(len(rows))]
+
+
+def _near(
+    checkpoint: Checkpoint, found: Sequence[Found], wanted: int, request: Request
+) -> list[Found]:
+    away = [
+        abs(output_of(checkpoint, each, request.unit).length - wanted) / wanted for each in found
+    ]
+    most = max(request.tolerance, min(away)) + 1e-9
+    return [each for each, distance in zip(found, away, strict=True) if distance <= most]

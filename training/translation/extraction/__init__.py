@@ -1,0 +1,1 @@
+"""Shorter sentences by extraction: words of a sentence, in its order, that a search finds."""

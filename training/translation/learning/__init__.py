@@ -1,0 +1,1 @@
+"""The training of a translation model: pairs, trainer, what is measured meanwhile, the job."""

@@ -1,0 +1,122 @@
+"""The training of a translation model as a job: vocabulary, pairs, updates, the model's folder."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from metrics.checkpoints import places
+from metrics.encoding.encoders import best_device
+from training.jobs.kinds import JobError, Outcome, Work
+from training.jobs.saving import current, save_whole, told, write_whole
+from training.refreeeval.processes import first_alone
+from training.translation.decoding.checkpoints import Checkpoint
+from training.translation.learning import pairs as texts
+from training.translation.learning.pairs import Collator, Pairs, Split
+from training.translation.learning.trainer import curve, train
+from training.translation.models import marian, vocabulary
+from training.translation.options import LENGTH_TOKEN
+
+PACKAGES = ("torch", "transformers", "accelerate", "sentencepiece")
+UPDATES, VOCABULARY, MODEL = "updates", "vocabulary", "model"
+
+
+def run(work: Work) -> Outcome:
+    """Train, or go on with what was saved; raises JobError or StoppedError."""
+    options = dict(work.options)
+    first_alone(lambda: _take(work))
+    languages = texts.languages(work.corpora, options)
+    split = texts.split(work.corpora, options)
+    work.report({"stage": "making the vocabulary"})
+    tokenizer = vocabulary.load(first_alone(lambda: _vocabulary(work, split, languages)))
+    work.report({"stage": "cutting texts into pieces"})
+    parts = tuple(Pairs(each, tokenizer, options) for each in (split.train, split.held_out))
+    if min(map(len, parts)) < 1:
+        raise JobError(f"No pair is left: {_counted(parts[0].counts)}.")
+    checkpoint = _checkpoint(work, tokenizer, options)
+    start = checkpoint.model.config.decoder_start_token_id
+    collator = Collator(tokenizer, start, checkpoint.control)
+    with told(work.folder, "What was saved before is whole; the training can go on from it."):
+        state = train(
+            checkpoint, (parts[0], parts[1]), collator, options, work.folder / UPDATES, work.report
+        )
+    work.report({"step": state.global_step, "total": state.max_steps, "stage": "writing it"})
+    result = {
+        "held_out": _last(curve(state)),
+        "languages": "-".join(languages),
+        "pieces": len(tokenizer),
+        "parameters": sum(each.numel() for each in checkpoint.model.parameters()),
+        "pairs": {"training": parts[0].counts, "held out": parts[1].counts},
+        "updates": state.global_step,
+        "curve": curve(state),
+        "versions": {name: version(name) for name in PACKAGES},
+        "data_hash": [corpus.sha256 for corpus in work.corpora],
+    }
+    folder = first_alone(lambda: _keep(work, checkpoint, result))
+    return Outcome(result | {"model": str(folder), "model_hash": places.fingerprint(folder)})
+
+
+def _take(work: Work) -> None:
+    """Note what is trained in the folder; JobError where that was something else."""
+    with told(work.folder, "Nothing was trained."):
+        work.folder.mkdir(parents=True, exist_ok=True)
+    path = work.folder / "training.json"
+    document = {"options": dict(work.options), "corpora": [c.sha256 for c in work.corpora]}
+    text = json.dumps(document, indent=1, sort_keys=True)
+    if not path.exists():
+        write_whole(path, lambda file: file.write(text.encode()))
+    elif path.read_text(encoding="utf-8") != text:
+        raise JobError(f"{work.folder} holds a training with other settings or other text.")
+
+
+def _vocabulary(work: Work, split: Split, languages: tuple[str, str]) -> Path:
+    found = current(work.folder, VOCABULARY)
+    if found:
+        return found
+    made = vocabulary.train(
+        (side for pair in split.train for side in pair),
+        work.options["pieces"],
+        work.options["vocabulary"],
+    )
+    n_lengths = work.options["cap"] if work.options["control"] == LENGTH_TOKEN else 0
+    return save_whole(
+        work.folder,
+        VOCABULARY,
+        lambda path: vocabulary.write(made, path, languages, n_lengths),
+    )
+
+
+def _checkpoint(work: Work, tokenizer: Any, options: Mapping[str, Any]) -> Checkpoint:
+    special = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
+    model: Any = marian.build(options, len(tokenizer), special)
+    model.to(best_device())
+    prefix = (model.config.decoder_start_token_id,)
+    control = marian.control_of(model.config)
+    return Checkpoint(str(work.folder), model, tokenizer, prefix=prefix, control=control)
+
+
+def _last(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the weights that were kept made of held-out text."""
+    best = min(rows, key=lambda row: float(row["held_out_loss"]))
+    return {key.removeprefix("held_out_"): value for key, value in best.items()
+            if key.startswith("held_out_")}  # fmt: skip
+
+
+def _keep(work: Work, checkpoint: Checkpoint, result: Mapping[str, Any]) -> Path:
+    """Write the model as Marian's checkpoints are, with its manifest, once."""
+
+    def write(path: Path) -> None:
+        checkpoint.model.save_pretrained(path)
+        for file in sorted((current(work.folder, VOCABULARY) or path).iterdir()):
+            shutil.copyfile(file, path / file.name)
+        manifest = {"options": dict(work.options), **result}
+        text = json.dumps(manifest, ensure_ascii=False, indent=1)
+        (path / "manifest.txt").write_text(text + "\n", encoding="utf-8")
+
+    return current(work.folder, MODEL) or save_whole(work.folder, MODEL, write)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {reason}" for reason, n in counts.items())

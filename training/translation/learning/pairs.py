@@ -1,0 +1,148 @@
+"""Pairs of pieces to learn from and to measure on, and the batches that they make."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset, Sampler
+
+from training.jobs.kinds import Corpus, JobError
+from training.translation.models.vocabulary import length_token
+from training.translation.options import LENGTH_TOKEN
+
+IGNORED = -100
+# Batches among which pairs of about one length are gathered.
+POOL = 50
+Text = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Texts to learn from and texts that are held out; no source is in both."""
+
+    train: list[Text]
+    held_out: list[Text]
+
+
+def split(corpora: Sequence[Corpus], options: Mapping[str, Any]) -> Split:
+    """Hold sources out by the seed; JobError where too little is left."""
+    texts = [pair for corpus in corpora for pair in corpus.pairs]
+    if options["reverse"]:
+        texts = [(target, source) for source, target in texts]
+    sources = sorted({source for source, _ in texts})
+    n_held = min(int(options["held_out"]), len(sources) // 5)
+    if not n_held:
+        raise JobError(f"{len(sources)} sources are too few to learn to translate.")
+    held = set(random.Random(options["seed"]).sample(sources, n_held))
+    return Split(*([pair for pair in texts if (pair[0] in held) == is_held] for is_held in (0, 1)))
+
+
+def languages(corpora: Sequence[Corpus], options: Mapping[str, Any]) -> tuple[str, str]:
+    """Return source and target of all corpora; JobError where they differ."""
+    pairs = {(corpus.source_language, corpus.target_language) for corpus in corpora}
+    if len(pairs) != 1:
+        raise JobError("The corpora have different languages: one pair at a time can be learned.")
+    source, target = pairs.pop()
+    return (target, source) if options["reverse"] else (source, target)
+
+
+class Pairs(Dataset[dict[str, Any]]):
+    """Pairs as pieces. `counts` says how many there were, and why some are left out."""
+
+    def __init__(self, texts: Sequence[Text], tokenizer: Any, options: Mapping[str, Any]) -> None:
+        self.rows: list[tuple[list[int], list[int]]] = []
+        self.texts: list[Text] = []
+        longest, imbalance = options["longest"], options["imbalance"]
+        self.counts = {"pairs": len(texts), f"over {longest} pieces": 0}
+        uneven = f"ratio over {imbalance:g}"
+        self.counts |= {uneven: 0} if imbalance else {}
+        for text in texts:
+            source = tokenizer(text[0]).input_ids
+            target = tokenizer(text_target=text[1]).input_ids
+            n, m = len(source) - 1, len(target) - 1
+            if max(n, m) > longest:
+                self.counts[f"over {longest} pieces"] += 1
+            elif imbalance and max(n, m) > imbalance * min(n, m):
+                self.counts[uneven] += 1
+            else:
+                self.rows.append((source, target))
+                self.texts.append(text)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> dict[str, Any]:
+        source, target = self.rows[place]
+        return {"input_ids": source, "labels": target, "length": len(target) - 1}
+
+
+class Collator:
+    """Makes a batch: sources, labels, what the decoder reads and how long it is to write."""
+
+    def __init__(self, tokenizer: Any, start: int, control: Mapping[str, Any]) -> None:
+        self.padding, self.start = tokenizer.pad_token_id, start
+        self.cap, self.is_told = control["cap"], control["control"]
+        self.tokens = [
+            tokenizer.convert_tokens_to_ids(length_token(n + 1)) for n in range(self.cap)
+        ] if self.is_told == LENGTH_TOKEN else []  # fmt: skip
+
+    def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
+        labels = [self._labels(row) for row in rows]
+        sources = _fill([row["input_ids"] for row in rows], self.padding)
+        batch = {
+            "input_ids": sources,
+            "attention_mask": (sources != self.padding).long(),
+            "labels": _fill(labels, IGNORED),
+            "decoder_input_ids": _fill([[self.start, *each[:-1]] for each in labels], self.padding),
+        }
+        if self.is_told not in ("plain", LENGTH_TOKEN):
+            batch["wanted_lengths"] = torch.tensor([row["length"] for row in rows])
+        return batch
+
+    def _labels(self, row: Mapping[str, Any]) -> list[int]:
+        labels: list[int] = row["labels"]
+        return (
+            [self.tokens[max(1, min(row["length"], self.cap)) - 1], *labels]
+            if self.tokens
+            else labels
+        )
+
+
+def _fill(rows: Sequence[Sequence[int]], padding: int) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[padding] * (longest - len(row))] for row in rows])
+
+
+class Batches(Sampler[int]):
+    """The order of an epoch: pairs of about one length together, batches in random order.
+
+    It follows from seed and epoch alone, so that a training that goes on reads what it would have.
+    """
+
+    def __init__(self, lengths: Sequence[int], size: int, seed: int) -> None:
+        self.lengths, self.size, self.seed, self.epoch = lengths, size, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch begins."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = random.Random(f"{self.seed} {self.epoch}")
+        order = drawn.sample(range(len(self.lengths)), len(self.lengths))
+        pool = self.size * POOL
+        batches: list[list[int]] = []
+        for start in range(0, len(order), pool):
+            near = sorted(order[start : start + pool], key=lambda n: self.lengths[n])
+            batches += [near[n : n + self.size] for n in range(0, len(near), self.size)]
+        # A short batch stands last: the loader cuts the order into batches of one size.
+        short = [batch for batch in batches if len(batch) < self.size]
+        full = [batch for batch in batches if len(batch) == self.size]
+        drawn.shuffle(full)
+        for batch in (*full, *short):
+            yield from batch

@@ -1,0 +1,116 @@
+"""A joint vocabulary of both languages as Marian's tokenizer reads it, made by SentencePiece."""
+
+import io
+import json
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import regex  # type: ignore[import-untyped]
+import sentencepiece
+from transformers import MarianTokenizer
+
+from training.jobs.kinds import JobError
+
+END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
+MODEL = "source.spm"
+_HAN = regex.compile(r"\p{Han}")
+_MOST = re.compile(r"value <= (\d+)")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """SentencePiece's model, and how many pieces it could be given of those asked for."""
+
+    model: bytes
+    n_pieces: int
+    n_asked: int
+
+
+def train(texts: Iterable[str], kind: str, size: int) -> Vocabulary:
+    """Learn pieces; JobError where the text cannot give any.
+
+    Characters of Chinese writing are pieces of their own. Where the text has fewer pieces than
+    asked for, as many are made as there are.
+    """
+    lines = list(texts)
+    han = sorted({sign for line in lines for sign in _HAN.findall(line)})
+    found, asked = "", size + len(han)
+    for n in (asked, None):
+        try:
+            model = _train(lines, kind, n if n is not None else _most(found), han)
+        except RuntimeError as error:
+            found = str(error)
+            continue
+        made = sentencepiece.SentencePieceProcessor(model_proto=model)
+        return Vocabulary(model, made.get_piece_size(), size)
+    raise JobError(f"No vocabulary could be made of this text: {found}")
+
+
+def _most(refusal: str) -> int:
+    """The largest size that SentencePiece's refusal names."""
+    told = _MOST.search(refusal)
+    if told is None:
+        raise JobError(f"No vocabulary could be made of this text: {refusal}")
+    return int(told[1])
+
+
+def _train(lines: Sequence[str], kind: str, size: int, single: Sequence[str]) -> bytes:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=model,
+        model_type=kind,
+        vocab_size=size,
+        user_defined_symbols=list(single),
+        character_coverage=1.0,
+        # Corpora are in NFC with single blanks; NFKC would make Chinese punctuation Latin.
+        normalization_rule_name="identity",
+        num_threads=1,
+        bos_id=-1,
+        minloglevel=2,
+    )
+    return model.getvalue()
+
+
+def write(
+    vocabulary: Vocabulary, folder: Path, languages: tuple[str, str], n_lengths: int = 0
+) -> None:
+    """Write the files of Marian's tokenizer; `n_lengths` tokens stand for lengths from 1 on."""
+    made = sentencepiece.SentencePieceProcessor(model_proto=vocabulary.model)
+    pieces = [made.id_to_piece(n) for n in range(made.get_piece_size())]
+    rest = [piece for piece in pieces if piece not in (END, UNKNOWN)]
+    lengths = [length_token(n) for n in range(1, n_lengths + 1)]
+    every = [END, UNKNOWN, *rest, *lengths, PADDING]
+    files: dict[str, Any] = {
+        "vocab.json": {piece: n for n, piece in enumerate(every)},
+        "tokenizer_config.json": {
+            "tokenizer_class": "MarianTokenizer",
+            "source_lang": languages[0],
+            "target_lang": languages[1],
+            "model_max_length": 512,
+            "separate_vocabs": False,
+            "additional_special_tokens": lengths,
+        },
+    }
+    for name, content in files.items():
+        text = json.dumps(content, ensure_ascii=False, indent=0)
+        (folder / name).write_text(text + "\n", encoding="utf-8")
+    for name in (MODEL, "target.spm"):
+        (folder / name).write_bytes(vocabulary.model)
+
+
+def length_token(length: int) -> str:
+    """Return the token that asks for a length."""
+    return f"<len_{length}>"
+
+
+def load(folder: Path) -> Any:
+    """Return the tokenizer of a folder."""
+    with warnings.catch_warnings():
+        # It would have sacremoses change punctuation before pieces are cut.
+        warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
+        return MarianTokenizer.from_pretrained(folder, local_files_only=True)

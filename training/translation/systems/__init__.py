@@ -1,0 +1,1 @@
+"""Translations of test sets as work: asked for, done by workers, stored as systems."""
