@@ -2,11 +2,11 @@
 
 import time
 
+from celery import shared_task
 from django.db import transaction
 
 from annotation.models import AuditEntry, Campaign, Notification
 from annotation.notifications import delivery, events
-from config.celery import app
 from config.work.claims import fail, finish, retry
 from config.work.kinds import Kind
 from config.work.lease import Lease
@@ -53,7 +53,7 @@ class Notifications(Kind[Notification]):
 notifications = Notifications()
 
 
-@app.task(name="annotation.tasks.notify")  # type: ignore[untyped-decorator]
+@shared_task(name="annotation.tasks.notify")  # type: ignore[untyped-decorator]
 def take_over(campaign_id: int, channel: str, subject: str, body: str) -> None:
     """Take over a message of the time when notifications had no rows: an upgrade loses none."""
     if Campaign.objects.filter(pk=campaign_id).exists():
