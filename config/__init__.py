@@ -1,4 +1,4 @@
-"""Settings, URLs and the Celery app. Celery finds the app here (`celery -A config`)."""
+"""Settings, URLs and the Celery app. Celery and `shared_task` find the app here."""
 
 from config.celery import app as celery_app
 

@@ -15,7 +15,7 @@ from config.work.working import due, work_off
 TASK_SECONDS = 5.0
 
 
-def work(task: Task, name: str, pk: int) -> None:
+def _work(task: Task, name: str, pk: int) -> None:
     """Work for a while, in the place of one who asked where tasks are run there."""
     processes.call_it(task.request.hostname or "in place")
     seconds = math.inf if task.request.is_eager else TASK_SECONDS
@@ -28,6 +28,6 @@ def work(task: Task, name: str, pk: int) -> None:
             sending.send(kind, left.pk, left.queue)
 
 
-app.task(work, name="work.short", bind=True)
+work = app.task(_work, name="work.short", bind=True)
 # Where it takes hours the message is acknowledged at once.
-app.task(work, name="work.long", bind=True, acks_late=False)
+work_long = app.task(_work, name="work.long", bind=True, acks_late=False)

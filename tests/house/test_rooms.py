@@ -28,7 +28,7 @@ def name_of(folder: Path) -> str:
 
 
 def modules(folder: Path) -> set[str]:
-    return {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    return {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
 
 
 def test_no_folder_is_crowded() -> None:

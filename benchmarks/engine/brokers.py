@@ -1,12 +1,12 @@
 """A run through Celery: texts a second, memory of a child along the way, and starts.
 
-    DATABASE_URL=… CELERY_BROKER_URL=redis://… python -m benchmarks.brokers [--texts 40000]
+    DATABASE_URL=… CELERY_BROKER_URL=redis://… python -m benchmarks.engine.brokers [--texts 40000]
 
-As `benchmarks.engine`, but with a real worker that takes its messages from the broker: use one that
-is empty. Prints texts a second from the first slice to the end, the resident memory of the worker's
-child when a quarter, a half, three quarters and all are scored, and the seconds from the start of a
-run to its end: of a small BERTScore whose model is loaded for it, and of the same once more, when
-all of its scores are there, each by a worker that was just started.
+As `benchmarks.engine` alone, but with a real worker that takes its messages from the broker: use
+one that is empty. Prints texts a second from the first slice to the end, the resident memory of the
+worker's child when a quarter, a half, three quarters and all are scored, and the seconds from the
+start of a run to its end: of a small BERTScore whose model is loaded for it, and of the same once
+more, when all of its scores are there, each by a worker that was just started.
 """
 
 import argparse
@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-os.environ["CELERY_EAGER"] = "no"
-from benchmarks.engine import ROOT, make_texts, scratch_database, set_up
+from benchmarks.engine.fake import ROOT, make_texts, scratch_database, set_up
 
 if __name__ != "__main__":  # the worker finds the app and the metric here
     set_up()
@@ -34,7 +33,7 @@ def worker() -> Iterator[None]:
 
     options = ["-Q", "cpu,gpu", "--concurrency", "1", "--without-gossip", "--without-mingle"]
     quiet = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
-    command = [sys.executable, *quiet, "-A", "benchmarks.brokers", "worker"]
+    command = [sys.executable, *quiet, "-A", "benchmarks.engine.brokers", "worker"]
     process = subprocess.Popen([*command, *options, "--loglevel", "ERROR"], cwd=ROOT)
     try:
         while not WorkerChild.objects.filter(worker__pid=process.pid).exists():
