@@ -17,7 +17,7 @@ from dashboards.whatif.samplesize import SHARES, Point, SampleSize
 from metaeval.sensitivity import LEVELS as STATISTICS
 
 # Scenarios on a page (of 100 KiB) and with a column a measure; everything is in the data.
-SHOWN, DETAILED = 100, 12
+SHOWN, DETAILED = 100, 7
 # What a page of paper takes.
 ON_PAPER, DETAILED_ON_PAPER = 40, 6
 D = TypeVar("D", WhatIf, SampleSize)
