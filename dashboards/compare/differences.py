@@ -92,12 +92,12 @@ def _lines(columns: Sequence[Column]) -> Iterator[tuple[str, str, str, str]]:
 def _row(columns: Sequence[Column], line: Line) -> Iterator[Row]:
     place = (line.section, line.statistic, line.key)
     nothing = Known(**vars(line), value=None)
-    base, *others = [column.numbers.get(place, nothing) for column in columns]
-    if all(one.value is None for one in (base, *others)):
+    found = [column.numbers.get(place, nothing) for column in columns]
+    if all(one.value is None for one in found):
         return
-    for column, one in zip(columns, (base, *others), strict=True):
+    for at, (column, one) in enumerate(zip(columns, found, strict=True)):
         ends: dict[str, Any] = {"value": one.value, "low": one.low, "high": one.high}
-        change = _change(base, one) if one is not base else {}
+        change = _change(found[0], one) if at else {}
         yield Row(**vars(line), column=column.key, **ends, **change)
 
 

@@ -18,7 +18,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import ALL, takes
 from dashboards.compare.differences import CORRELATIONS, Column, Row
 from dashboards.compare.document import Side
-from dashboards.compare.shown import Comparison, sections, side_by_side
+from dashboards.compare.lines import Comparison, sections, side_by_side
 from dashboards.compare.tables import tables as latex_tables
 from dashboards.documents import results
 from dashboards.pages.answers import data_response, no_document, public

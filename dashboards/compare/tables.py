@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from dashboards.compare.differences import Row
-from dashboards.compare.shown import Across, Head
+from dashboards.compare.lines import Across, Head
 from dashboards.papers.latex import Cell, Table, estimate, interval, number, texts
 
 SECTIONS = {

@@ -44,8 +44,9 @@ FEW_NUMBERS = {
     "/preferences.json": ADDED,
 }
 # What of `metaeval` orders, corrects and cuts a finished document for the metrics that an address
-# names, and reads what it asks; nothing of it touches judgments or scores.
-CHEAP = {"parse", "Question.key", "rank_clusters", "adjusted", "order_of"}
+# names, averages a study's campaigns, and reads what is asked; nothing of it touches judgments or
+# scores.
+CHEAP = {"parse", "Question.key", "rank_clusters", "adjusted", "order_of", "mean_of_all"}
 PAGES = (".json", ".csv", ".tex")
 
 

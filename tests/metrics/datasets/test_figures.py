@@ -55,13 +55,13 @@ def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path)
     assert len(published) == 114
     for row in published:
         pair, metric = row["lp"], row["metric"]
-        ours = found[pair][metric]["r_system"]
+        ours = found[pair][metric].r_system
         assert abs(ours) == pytest.approx(row.real("published_r"), abs=1e-12), (pair, metric)
         by_scipy = stats.pearsonr(*np.array(scores[pair, metric]).T).statistic
         assert abs(ours) == pytest.approx(abs(by_scipy), abs=1e-12)
     lower = ConfiguredMetric.objects.get(label="BS (imported)")
     assert not lower.info.higher_is_better
-    assert found["cs-en"]["BS"]["r_system"] > 0
+    assert found["cs-en"]["BS"].r_system > 0
 
 
 def test_wmt15_has_systems_alone(db: None, data_dir: Path, as_admin: Client) -> None:
@@ -97,17 +97,15 @@ def test_wmt23_metrics_against_mqm(db: None, data_dir: Path) -> None:
     rows = rows_of(campaign)
     assert len(rows) == 13
     # The human reference was judged too: metrics with a reference cannot score it, others do.
-    without = whatif.compute(campaign, Filters())["rows"]
+    without = whatif.compute(campaign, Filters()).rows
     left = {
-        row["key"]: row
-        for row in without
-        if (row["left_out_kind"], row["left_out"]) == ("system", "refA")
+        row.key: row for row in without if (row.left_out_kind, row.left_out) == ("system", "refA")
     }
     for name, (of_systems, of_segments) in WMT23.items():
-        found = rows[name] if name.endswith("-refA") else left[str(rows[name]["key"])]
-        assert found["r_system"] == pytest.approx(of_systems, abs=5e-4), name
-        assert found["r_segment"] == pytest.approx(of_segments, abs=5e-4), name
-        assert rows[name]["n"] == (5520 if name.endswith("-refA") else 5980)
+        found = rows[name] if name.endswith("-refA") else left[rows[name].key]
+        assert found.r_system == pytest.approx(of_systems, abs=5e-4), name
+        assert found.r_segment == pytest.approx(of_segments, abs=5e-4), name
+        assert rows[name].n == (5520 if name.endswith("-refA") else 5980)
     assert Campaign.objects.filter(study="wmt23-meta").count() == 4
 
 
