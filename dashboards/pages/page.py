@@ -6,7 +6,7 @@ shown of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
@@ -98,6 +98,11 @@ class Page(Generic[D]):
             found = results.completed(found, second, self.complete)
         return with_trust(found, campaign, filters)
 
+    def of_study(self, **others: Any) -> "StudyPage[Any]":
+        """Return the page of a study: with what is other than for a campaign."""
+        same = {each.name: getattr(self, each.name) for each in fields(Page)}
+        return StudyPage(**same | others)
+
 
 def _named(kind: str, question: str) -> str:
     """An analysis with its question, as `kinds.compute` takes them."""
@@ -111,9 +116,7 @@ class StudyPage(Page[D]):
     Its figures are listed under `study-` and the kind; its `context` gets the study's name.
     """
 
-    combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(
-        default=lambda campaigns, documents: {"rows": []}
-    )
+    combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(default=_nothing)
 
 
 @dataclass(frozen=True)
