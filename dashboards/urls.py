@@ -13,7 +13,7 @@ from dashboards.preferences.pages import preference_table, preferences, preferen
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
-from dashboards.studies.metrics import STUDY
+from dashboards.studies.metrics import PRINTED, STUDY
 
 urlpatterns = [
     path("power/", page.stated_power, name="power"),
@@ -46,6 +46,15 @@ urlpatterns = [
     path("studies/", views.studies, name="studies"),
     path("studies/<slug:slug>/", study_view(STUDY), name="study"),
     path("studies/<slug:slug>/correlations.<str:fmt>", study_view(STUDY), name="study-data"),
+    path(
+        "studies/<slug:slug>/correlations/figures/<slug:figure>.<str:fmt>",
+        study_view(STUDY),
+        name="study-figure",
+    ),
+    *study_routes(PRINTED),
+    path("matrix/", views.matrix, name="matrix"),
+    path("matrix.<str:fmt>", views.matrix, name="matrix-data"),
+    path("matrix/figures/<slug:figure>.<str:fmt>", views.matrix, name="matrix-figure"),
     *study_routes(STUDY_LAYERS),
     path("studies/<slug:slug>/quality/", study_view(STUDY_QUALITY), name="study-quality"),
     path(

@@ -15,6 +15,7 @@ from dashboards.charts import (
     preferences,
     scatter,
     significance,
+    studies,
     systems,
     whatif,
 )
@@ -26,6 +27,7 @@ Draw = Callable[[Any], Spec | None]
 # Kind of analysis -> name in the address -> what draws it; a study's kinds begin with `study-`.
 FIGURES: dict[str, dict[str, Draw]] = {
     "correlations": {"intervals": correlations.intervals},
+    "study-correlations": {"matrix": studies.matrix},
     "significance": {"heatmap": significance.heat_map},
     "layers": {"profiles": layers.profiles},
     "study-layers": {"profiles": layers.profiles},

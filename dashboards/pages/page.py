@@ -159,16 +159,27 @@ def study_view(page: StudyPage[Any]) -> View:
     @takes(page.parameters)
     def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
         campaigns = study_campaigns(request, slug)
-        shown = _find_all(request, page, campaigns, slug)
-        context = {
-            "study": slug,
-            "campaigns": campaigns,
-            "section": "studies",
-            "tab": page.name,
-        }
-        return _answer(request, shown, slug, context, fmt, figure)
+        # A study's own address shows its first page, so the files of a page need its name.
+        files = f"{reverse('study', args=[slug])}{page.name}"
+        context = {"study": slug, "section": "studies", "tab": page.name}
+        return show_all(request, page, campaigns, files, slug, context, fmt, figure)
 
     return show
+
+
+def show_all(
+    request: HttpRequest,
+    page: StudyPage[Any],
+    campaigns: Sequence[Campaign],
+    files: str,
+    name: str,
+    context: dict[str, Any],
+    fmt: str = "",
+    figure: str = "",
+) -> HttpResponseBase:
+    """Answer with a page of several campaigns, or with its data or a figure, named after `name`."""
+    shown = _find_all(request, page, campaigns, files, name)
+    return _answer(request, shown, name, {"campaigns": campaigns, **context}, fmt, figure)
 
 
 def routes(page: Page[Any]) -> list[URLPattern]:
@@ -216,7 +227,11 @@ def _find(request: HttpRequest, page: Page[D], campaign: Campaign) -> _Shown[D]:
 
 
 def _find_all(
-    request: HttpRequest, page: StudyPage[D], campaigns: Sequence[Campaign], slug: str
+    request: HttpRequest,
+    page: StudyPage[D],
+    campaigns: Sequence[Campaign],
+    files: str,
+    slug: str,
 ) -> _Shown[D]:
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     require_measures(request.GET, campaigns)
@@ -226,8 +241,6 @@ def _find_all(
     ]
     result = results.together(found, lambda documents: _combined(page, campaigns, documents))
     document = None if result.document is None else page.choose(result.document, request.GET)
-    # A study's own address shows its first page, so the files of a page need its name.
-    files = f"{reverse('study', args=[slug])}{page.name}"
     kind, name = f"study-{page.kind}", filters.file_name(f"{slug}-{page.name}")
     return _Shown(page, kind, filters, campaigns, result, document, name, files)
 

@@ -1,0 +1,250 @@
+"""The sentence that answers: which metric agrees best with the humans, and how sure that is."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+ALPHA = 0.05
+# So many names are told, the others counted.
+NAMES = 3
+SYMBOLS = {
+    "tau-b": "τ",
+    "tau-c": "τ-c",
+    "pearson": "r",
+    "spearman": "ρ",
+    "acc-eq": "accuracy",
+    "limit": "r",
+    "systems": "r",
+    "cells": "r",
+    "hybrids": "r",
+    "spa": "soft pairwise accuracy",
+    "pa": "pairwise accuracy",
+}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A metric with its value and interval; None where they are undefined or not known yet."""
+
+    key: str
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the sentence is about.
+
+    `metrics` are in any order. `better` holds, for every metric but the leader, p of the leader
+    being better, corrected as the reader chose; None where there is no test. `is_tested` tells
+    whether intervals and tests are there. `refused` says why nothing may be ranked although they
+    are, `distrust` why these judgments bear nothing out. `chance` is what a metric reaches that
+    knows nothing.
+    """
+
+    statistic: str
+    metrics: Sequence[Scored]
+    n_judged: int
+    is_tested: bool = True
+    better: Mapping[str, float | None] = field(default_factory=dict)
+    correction: str = ""
+    chance: float = 0.0
+    refused: str = ""
+    distrust: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of the sentence; with a `key` it is the name of a metric."""
+
+    text: str
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer: `case` names which of all it is, `detail` is the second sentence."""
+
+    case: str
+    parts: Sequence[Part]
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """The sentence as plain text."""
+        return "".join(part.text for part in self.parts)
+
+
+def leader(metrics: Sequence[Scored]) -> Scored | None:
+    """Return the metric with the largest value, the first of equal ones; None without a value."""
+    known = [metric for metric in metrics if metric.value is not None]
+    return max(known, key=_value, default=None)
+
+
+def answer(asked: Asked) -> Answer:
+    """Say which metric agrees best, and how sure that is."""
+    first = leader(asked.metrics)
+    if not asked.n_judged:
+        return _plain("unjudged", "Nobody has judged an output yet, so no metric can be compared.")
+    if not asked.metrics:
+        return _plain("unscored", f"{_outputs(asked)}, and no metric has scored them yet.")
+    if asked.distrust:
+        said = "These judgments cannot tell which metric is good."
+        return _plain("distrusted", said, asked.distrust)
+    if first is None:
+        said = "No metric can be compared with the humans: each gives one score to everything"
+        return _plain("constant", f"{said}, or the humans do.")
+    return _of(asked, first)
+
+
+def _of(asked: Asked, first: Scored) -> Answer:
+    """The answer where one metric has the largest value."""
+    if not asked.is_tested:
+        return _untested(asked, first, "pending", "How sure that is, is being computed.")
+    if asked.refused:
+        return _untested(asked, first, "refused", asked.refused)
+    if first.low is None or first.high is None:
+        return _untested(asked, first, "uncertain", "There is no interval, so nothing is ranked.")
+    if first.low <= asked.chance:
+        return _at_chance(asked, first)
+    return _alone(asked, first) if len(asked.metrics) == 1 else _compared(asked, first)
+
+
+def _plain(case: str, sentence: str, detail: str = "") -> Answer:
+    return Answer(case, [Part(sentence)], detail)
+
+
+def _outputs(asked: Asked) -> str:
+    n = asked.n_judged
+    return f"The humans have judged {n:,} output{'s' if n != 1 else ''}"
+
+
+def _value(metric: Scored) -> float:
+    return -math.inf if metric.value is None else metric.value
+
+
+def number(value: float) -> str:
+    """A correlation as the field prints it: `.64`, `−.07`, `1.00`."""
+    text = f"{value:.2f}"
+    bare = text.lstrip("-").removeprefix("0")
+    return f"−{bare}" if text.startswith("-") and bare != ".00" else bare
+
+
+def estimate(metric: Scored, statistic: str) -> str:
+    """The value with its symbol and interval: `τ .64 [.59, .69]`."""
+    value = f"{SYMBOLS.get(statistic, statistic)} {number(_value(metric))}"
+    if metric.low is None or metric.high is None:
+        return value
+    return f"{value} [{number(metric.low)}, {number(metric.high)}]"
+
+
+def _tied(asked: Asked, first: Scored) -> list[Scored]:
+    """All metrics with the leader's value, itself first."""
+    others = [m for m in asked.metrics if m is not first and m.value == first.value]
+    return [first, *others]
+
+
+def _untested(asked: Asked, first: Scored, case: str, detail: str) -> Answer:
+    bare = Scored(first.key, first.label, first.value)
+    leads = _tied(asked, first)
+    verb = "has" if len(leads) == 1 else "have"
+    said = f" {verb} the highest agreement with the humans, {estimate(bare, asked.statistic)}."
+    return Answer(case, [*name_parts(leads), Part(said)], detail)
+
+
+def _at_chance(asked: Asked, first: Scored) -> Answer:
+    said = [
+        Part("No metric can be told from chance: "),
+        Part(first.label, first.key),
+        Part(f" comes first with {estimate(first, asked.statistic)}."),
+    ]
+    return Answer("chance", said, _undefined(asked))
+
+
+def _alone(asked: Asked, first: Scored) -> Answer:
+    said = f" agrees with the humans, {estimate(first, asked.statistic)}."
+    detail = "It is the only metric here, so it is compared with none."
+    return Answer("alone", [Part(first.label, first.key), Part(said)], detail)
+
+
+def _compared(asked: Asked, first: Scored) -> Answer:
+    """The answer in full: the best, those that are not distinguishable, those that are worse."""
+    tied = _tied(asked, first)
+    others = [m for m in asked.metrics if m not in tied and m.value is not None]
+    others.sort(key=_value, reverse=True)
+    worse = [m for m in others if _p(asked, m) <= ALPHA]
+    alike = [m for m in others if m not in worse]
+    if not worse:
+        return _indistinct(asked, first, tied)
+    verb = "agrees" if len(tied) == 1 else "agree"
+    said = [*name_parts(tied), Part(f" {verb} best with the humans, ")]
+    said.append(Part(estimate(first, asked.statistic)))
+    if alike:
+        said += [Part("; not distinguishable from "), *name_parts(alike)]
+    detail = [_worse(asked, worse, is_rest=len(worse) > NAMES), _undefined(asked)]
+    case = "clear" if not alike and len(tied) == 1 else "group"
+    return Answer(case, [*said, Part(".")], " ".join(filter(None, detail)))
+
+
+def _indistinct(asked: Asked, first: Scored, tied: Sequence[Scored]) -> Answer:
+    said = [
+        Part("No metric can be told from another: "),
+        *name_parts(tied),
+        Part(f" {'comes' if len(tied) == 1 else 'come'} first with "),
+        Part(f"{estimate(first, asked.statistic)}."),
+    ]
+    detail = f"No difference from it has p ≤ {number(ALPHA)}{_corrected(asked)}."
+    return Answer("indistinct", said, " ".join(filter(None, [detail, _undefined(asked)])))
+
+
+def _p(asked: Asked, metric: Scored) -> float:
+    p = asked.better.get(metric.key)
+    return math.inf if p is None else p
+
+
+def name_parts(metrics: Sequence[Scored]) -> list[Part]:
+    """Names with commas; many are counted."""
+    shown = metrics if len(metrics) <= NAMES + 1 else metrics[:NAMES]
+    more = len(metrics) - len(shown)
+    pieces = [Part(metric.label, metric.key) for metric in shown]
+    pieces += [Part(f"{more} others")] if more else []
+    joined = [pieces[0]]
+    for place, piece in enumerate(pieces[1:], 1):
+        joined += [Part(" and " if place == len(pieces) - 1 else ", "), piece]
+    return joined
+
+
+def _worse(asked: Asked, worse: Sequence[Scored], *, is_rest: bool) -> str:
+    largest = max(_p(asked, metric) for metric in worse)
+    if is_rest:
+        who = f"The other {len(worse)} are"
+    else:
+        names = "".join(part.text for part in name_parts(worse))
+        who = f"{names} {'is' if len(worse) == 1 else 'are'}"
+    return f"{who} worse, {bound(largest)}{_corrected(asked)}."
+
+
+def _corrected(asked: Asked) -> str:
+    is_bare = asked.correction in ("", "none")
+    return " without correction" if is_bare else f" after {asked.correction}’s correction"
+
+
+def bound(p: float) -> str:
+    """What a p is at most: `p < .001`, `p ≤ .013`, `p ≤ .05`."""
+    if p < 0.001:
+        return "p < .001"
+    places = 3 if p < 0.0095 else 2
+    rounded = math.ceil(round(p * 10**places, 9)) / 10**places
+    return f"p ≤ {rounded:.{places}f}".replace("0.", ".", 1)
+
+
+def _undefined(asked: Asked) -> str:
+    """Who has no value: a metric that gives one score to everything has none."""
+    nameless = [metric for metric in asked.metrics if metric.value is None]
+    if not nameless:
+        return ""
+    names = "".join(part.text for part in name_parts(nameless))
+    symbol = SYMBOLS.get(asked.statistic, asked.statistic)
+    return f"{names} {'has' if len(nameless) == 1 else 'have'} no {symbol}: it is undefined."
