@@ -19,10 +19,11 @@ from dashboards.documents import kinds, results
 from dashboards.pages.answers import data_response, no_document
 from dashboards.pages.page import Document, Page, study_campaigns
 from dashboards.pages.parameters import require_measures
+from dashboards.report.document import Report
 from metaeval.replication.questions import STATISTICS
 
 BLOCK = 1 << 16
-REPORT: Page[Any] = Page(
+REPORT: Page[Report] = Page(
     name="report",
     title="Report",
     kind="report",
@@ -70,10 +71,8 @@ def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
         return _html(request, [document])
     if fmt == "pdf":
         return _pdf(request, campaign, document)
-    data = {name: value for name, value in document.items() if name != "pdf"}
-    return data_response(
-        fmt, _name(request, f"{slug}-report"), REPORT.columns, document["rows"], data
-    )
+    data = {name: value for name, value in vars(document).items() if name != "pdf"}
+    return data_response(fmt, _name(request, f"{slug}-report"), REPORT.columns, document.rows, data)
 
 
 @researcher_required
@@ -136,7 +135,7 @@ def _query(request: HttpRequest) -> str:
 
 def _html(
     request: HttpRequest,
-    documents: list[dict[str, Any]],
+    documents: list[Report],
     study: str = "",
     missing: list[str] | None = None,
 ) -> HttpResponseBase:
@@ -144,14 +143,12 @@ def _html(
     return render(request, "dashboards/report_document.html", context)
 
 
-def _pdf(request: HttpRequest, campaign: Campaign, document: dict[str, Any]) -> HttpResponseBase:
-    if document["pdf"]:
-        return _file(
-            document["pdf"], "application/pdf", f"{_name(request, campaign.slug)}-report.pdf"
-        )
+def _pdf(request: HttpRequest, campaign: Campaign, document: Report) -> HttpResponseBase:
+    if document.pdf:
+        return _file(document.pdf, "application/pdf", f"{_name(request, campaign.slug)}-report.pdf")
     if "text/html" in request.headers.get("Accept", ""):
         return redirect(f"{reverse('report', args=[campaign.slug])}{_query(request)}")
-    return JsonResponse({"error": document["pdf_problem"]}, status=501)
+    return JsonResponse({"error": document.pdf_problem}, status=501)
 
 
 def _file(encoded: str, content_type: str, name: str) -> HttpResponseBase:

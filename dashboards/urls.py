@@ -11,6 +11,7 @@ from dashboards.pages.page import routes, study_routes, study_view, view
 from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
+from dashboards.results.page import RESULTS
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
@@ -25,6 +26,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/remarks/", monitor.monitor_remarks, name="monitor-remarks"),
     path("campaigns/<slug:slug>/quality/", view(QUALITY), name="quality"),
     path("campaigns/<slug:slug>/quality.<str:fmt>", view(QUALITY), name="quality-data"),
+    *routes(RESULTS),
     *routes(OVERVIEW),
     *routes(WHATIF),
     *routes(SAMPLESIZE),

@@ -32,6 +32,12 @@ def _ratings(campaign: Campaign) -> str:
     return f"{done:,} of {total:,} ratings by {counted(people, kind + 'annotator')}"
 
 
+def has_scores(campaign: Campaign) -> bool:
+    """Whether humans have said anything of its outputs, here or in what was published."""
+    judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
+    return judgments.exists() or campaign.published_scores.exists()
+
+
 def study_facts(campaigns: Sequence[Campaign]) -> list[str]:
     """Return the same line for several campaigns. Two counts of the database."""
     outputs = Output.objects.filter(system__campaigns__in=campaigns).distinct()

@@ -17,6 +17,7 @@ from annotation.access import (
     visible_campaigns,
 )
 from annotation.campaigns import describe
+from annotation.campaigns.facts import has_scores
 from annotation.entry.places import renew
 from annotation.forms.campaigns import AnnotatorsForm, CampaignForm, ratio_label
 from annotation.models import Annotator, Campaign, Item, TestSet
@@ -67,6 +68,8 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
 def campaign_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Where a campaign is entered: its results, or its setup while nobody has judged anything."""
     campaign = campaign_for_reader(request, slug)
+    if has_scores(campaign):
+        return redirect("results", slug)
     return _detail(request, campaign, AnnotatorsForm(campaign=campaign))
 
 
@@ -120,7 +123,7 @@ def campaign_open(request: HttpRequest, slug: str) -> HttpResponse:
             messages.warning(request, doubt)
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-    return redirect(campaign)
+    return redirect("campaign-setup", campaign.slug)
 
 
 @researcher_required
@@ -133,7 +136,7 @@ def campaign_close(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, "The campaign is closed: no more judgments are taken.")
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-    return redirect(campaign)
+    return redirect("campaign-setup", campaign.slug)
 
 
 @researcher_required
@@ -154,7 +157,7 @@ def annotators_add(request: HttpRequest, slug: str) -> HttpResponse:
         form.add_error(None, error)
         return _detail(request, campaign, form)
     _show_once(request, campaign, invitations)
-    return redirect(campaign)
+    return redirect("campaign-setup", campaign.slug)
 
 
 @researcher_required
@@ -170,7 +173,7 @@ def annotator_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         _show_once(request, annotator.campaign, [invitation])
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-    return redirect(annotator.campaign)
+    return redirect("campaign-setup", annotator.campaign.slug)
 
 
 def _show_once(

@@ -71,6 +71,7 @@ CAMPAIGN = (
         "results",
         "Results",
         (
+            Place("results", "Summary"),
             Place("correlations", "All metrics"),
             Place("significance", "Significance"),
             Place("layers", "Layers"),

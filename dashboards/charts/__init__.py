@@ -13,6 +13,7 @@ from dashboards.charts import (
     layers,
     overview,
     preferences,
+    results,
     scatter,
     significance,
     studies,
@@ -26,6 +27,7 @@ Draw = Callable[[Any], Spec | None]
 
 # Kind of analysis -> name in the address -> what draws it; a study's kinds begin with `study-`.
 FIGURES: dict[str, dict[str, Draw]] = {
+    "results": {"metrics": results.metrics, "systems": results.systems},
     "correlations": {"intervals": correlations.intervals},
     "study-correlations": {"matrix": studies.matrix},
     "significance": {"heatmap": significance.heat_map},

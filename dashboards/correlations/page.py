@@ -1,6 +1,6 @@
 """The table of metrics of a campaign."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,11 +12,11 @@ from dashboards.correlations.document import DEFAULT, Correlations, Row
 from dashboards.documents.results import Completion
 from dashboards.pages import selection, statistics
 from dashboards.pages.page import Page
-from dashboards.pages.question_form import question_form
 from dashboards.papers import latex
 from dashboards.significance.document import Comparison, Metric, OfMetrics
 from dashboards.trust import marks
 from dashboards.trust.reasons import with_reasons
+from metrics.base import MetricInfo
 from metrics.catalogue import infos
 from metrics.runs.starting import refusals_for
 
@@ -29,10 +29,8 @@ COLUMNS = (
 
 
 def ask(query: QueryDict) -> str:
-    """The statistic and grouping of an address; the tests are each statistic's first."""
-    question = statistics.from_query(query, DEFAULT)
-    first = statistics.Question(question.statistic, question.grouping, question.statistic.tests[0])
-    return first.key
+    """The statistic, grouping and test of an address."""
+    return statistics.from_query(query, DEFAULT).key
 
 
 def complete(document: Correlations, tested: Completion[Comparison]) -> Correlations:
@@ -70,11 +68,14 @@ def _age(tested: Completion[Comparison]) -> str:
 
 def choose(document: Correlations, query: QueryDict) -> Correlations:
     """Keep the metrics of the address; rank and mark what the verdict and intervals bear out."""
+    correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
+    scope = selection.one_of(query, "scope", list(selection.SCOPES))
     found = selection.subset(document, query)
     compared, trust = document.comparison, document.trust
     if compared:
         compared = selection.subset(compared, present(compared, query))
-    marking = marks.marking(trust, compared, selection.ranks(compared) if compared else {})
+    ranks = selection.ranks(compared, correction, scope) if compared else {}
+    marking = marks.marking(trust, compared, ranks)
     shown = {metric.key for metric in found.metrics}
     return replace(
         found,
@@ -90,18 +91,23 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Correlations) -> dict[str, Any]:
-    """The form, the signatures, and the metrics that have not scored yet."""
-    seen = {metric.metric for metric in document.all_metrics}
+    """The signatures, and the metrics that have not scored yet."""
+    startable, refused = unscored(campaign, document.all_metrics)
+    return {
+        "signatures": list(dict.fromkeys(row.signature for row in document.rows)),
+        "startable": startable,
+        "refused": refused,
+    }
+
+
+def unscored(campaign: Campaign, metrics: Sequence[Metric]) -> tuple[list[MetricInfo], list[str]]:
+    """Return the metrics that could score a campaign's outputs, and why others cannot."""
+    seen = {metric.metric for metric in metrics}
     # Metrics with a checkpoint are looked for by those who have it.
     missing = [info for name, info in infos().items() if name not in seen and not info.checkpoint]
     refusals = refusals_for(campaign.test_set, list(campaign.systems.all())) if missing else {}
-    labels = {metric.key: metric.label for metric in document.all_metrics}
-    return {
-        "form": question_form(request.GET, DEFAULT, labels),
-        "signatures": list(dict.fromkeys(row.signature for row in document.rows)),
-        "startable": [info for info in missing if info.name not in refusals],
-        "refused": [refusals[info.name] for info in missing if info.name in refusals],
-    }
+    startable = [info for info in missing if info.name not in refusals]
+    return startable, [refusals[info.name] for info in missing if info.name in refusals]
 
 
 def tables(document: Correlations) -> list[latex.Table]:
@@ -154,6 +160,6 @@ CORRELATIONS = Page(
     ask=ask,
     choose=choose,
     tables=tables,
-    takes=("statistic", "grouping"),
+    takes=("statistic", "grouping", "test", "correction", "scope"),
     repeated=("metric",),
 )

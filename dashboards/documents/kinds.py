@@ -13,6 +13,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 
 KINDS: dict[str, str] = {
+    "results": "dashboards.results.ground",
     "correlations": "dashboards.correlations.document",
     "compare": "dashboards.compare.document",
     "overview": "dashboards.overview.document",

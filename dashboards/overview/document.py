@@ -13,6 +13,7 @@ from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Item, Output
 from annotation.monitor.completion import wanted
 from annotation.quality import (
+    Agreement,
     AnnotatorQuality,
     JudgmentColumns,
     QualityReport,
@@ -84,9 +85,13 @@ class Traps:
 
 @dataclass(frozen=True)
 class AgreementLine:
-    """Agreement on some `items`; `basis` says, by statistic, how its interval was computed."""
+    """Agreement on some `items`: `n` judgments of `n_units` that two or more rated.
+
+    `basis` says, by statistic, how its interval was computed.
+    """
 
     items: str
+    n: int
     n_units: int
     one_vs_rest: Estimate
     alpha_z: Estimate
@@ -196,17 +201,20 @@ def agreement(campaign: Campaign, columns: JudgmentColumns) -> list[AgreementLin
     found = {
         name: agreement_of(columns, chosen, seed=campaign.seed) for name, chosen in sets.items()
     }
-    return [
-        AgreementLine(
-            items=name,
-            n_units=each.n_units,
-            **{key: (one.statistic, ends(one.interval)) for key, one in each.figures.items()},
-            basis={key: one.basis for key, one in each.figures.items()},
-            doubts=each.doubts,
-        )
-        for name, each in found.items()
-        if each is not None
-    ]
+    return [agreement_line(name, each) for name, each in found.items() if each is not None]
+
+
+def agreement_line(items: str, found: Agreement) -> AgreementLine:
+    """Return agreement as documents have it."""
+    figures = found.figures
+    return AgreementLine(
+        items=items,
+        n=found.n,
+        n_units=found.n_units,
+        **{key: (one.statistic, ends(one.interval)) for key, one in figures.items()},
+        basis={key: one.basis for key, one in figures.items()},
+        doubts=found.doubts,
+    )
 
 
 def _series(

@@ -88,18 +88,18 @@ def rail_of(
     taken: frozenset[str],
     query: QueryDict,
     filters: Filters | None,
-    metrics: Sequence[Any],
+    metrics: Sequence[tuple[str, str]],
     own: frozenset[str] = frozenset(),
     usual: str = Z,
 ) -> Rail:
     """Return the rail of a page that takes these parameters; its template has fields for `own`.
 
-    `metrics` are those of the page's document: all that could be shown. `usual` is the form of the
-    human scores that the protocol says, which an address need not name.
+    `metrics` are key and label of all that the page's document could show. `usual` is the form of
+    the human scores that the protocol says, which an address need not name.
     """
     controls = _controls(taken, query)
     wanted = set(query.getlist("metric"))
-    ticks = [Option(each.key, each.label, each.key in wanted) for each in metrics]
+    ticks = [Option(key, label, key in wanted) for key, label in metrics]
     shown = ticks if "metric" in taken and "metric" not in own else []
     names = {control.name for control in controls} | own | NAMES | {"row"}
     names |= {"metric"} if shown else set()

@@ -55,14 +55,15 @@ def _cut(document: M, order: Sequence[int]) -> M:
     return replace(document, metrics=metrics, **matrices)  # type: ignore[arg-type]
 
 
-def ranks(document: Comparison) -> dict[str, int]:
-    """Return the rank of each shown metric by key, as in the WMT metrics task."""
+def ranks(document: Comparison, correction: str = "none", scope: str = "table") -> dict[str, int]:
+    """Return the rank of each shown metric by key, as in the WMT metrics task, by corrected p."""
     metrics = document.metrics
     if not metrics:
         return {}
+    pvalues, _ = adjusted(document, correction, scope)
     found = rank_clusters(
         array([metric.value for metric in metrics]),
-        array(document.pvalues),
+        array(pvalues),
         names=[metric.label for metric in metrics],
         alpha=ALPHA,
     )

@@ -1,5 +1,6 @@
 """The first page of a campaign's results: which metric, how sure that is, and what limits it.
 
 `ground` computes what no other analysis has, `home` puts it together with the comparisons of
-metrics, `answer` says it in a sentence, `steps` what would make it surer, `page` shows it.
+metrics as a `document`, `answer` says it in a sentence, `steps` what would make it surer, and
+`page` shows it.
 """

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 ALPHA = 0.05
+# No line breaks within a number with its interval.
+FIXED = "\N{NO-BREAK SPACE}"
 # So many names are told, the others counted.
 NAMES = 3
 SYMBOLS = {
@@ -134,10 +136,10 @@ def number(value: float) -> str:
 
 def estimate(metric: Scored, statistic: str) -> str:
     """The value with its symbol and interval: `τ .64 [.59, .69]`."""
-    value = f"{SYMBOLS.get(statistic, statistic)} {number(_value(metric))}"
+    value = f"{SYMBOLS.get(statistic, statistic)}{FIXED}{number(_value(metric))}"
     if metric.low is None or metric.high is None:
         return value
-    return f"{value} [{number(metric.low)}, {number(metric.high)}]"
+    return f"{value}{FIXED}[{number(metric.low)},{FIXED}{number(metric.high)}]"
 
 
 def _tied(asked: Asked, first: Scored) -> list[Scored]:
@@ -181,7 +183,9 @@ def _compared(asked: Asked, first: Scored) -> Answer:
     verb = "agrees" if len(tied) == 1 else "agree"
     said = [*name_parts(tied), Part(f" {verb} best with the humans, ")]
     said.append(Part(estimate(first, asked.statistic)))
-    if alike:
+    if len(alike) > NAMES:
+        said.append(Part(f"; not distinguishable from {len(alike)} others"))
+    elif alike:
         said += [Part("; not distinguishable from "), *name_parts(alike)]
     detail = [_worse(asked, worse, is_rest=len(worse) > NAMES), _undefined(asked)]
     case = "clear" if not alike and len(tied) == 1 else "group"

@@ -17,7 +17,6 @@ from annotation.templatetags.numbers import pvalue
 from dashboards.charts.significance import LABELS
 from dashboards.pages import statistics
 from dashboards.pages.page import Page
-from dashboards.pages.question_form import question_form
 from dashboards.papers import latex
 from dashboards.significance.document import DEFAULT, Pair, Ranked, Shown
 from dashboards.significance.shown import choose
@@ -38,7 +37,6 @@ def context(request: HttpRequest, campaign: Campaign, document: Shown) -> dict[s
     # What the form of all pairs keeps of the address, and that of one metric.
     others = [(name, value) for name in query for value in query.getlist(name) if name != "row"]
     return {
-        "form": question_form(query, DEFAULT, {m.key: m.label for m in document.all_metrics}),
         "shows_table": is_table and not document.row,
         "grid": _grid(document) if is_table and not document.row else [],
         "one": document.rows if document.row else [],

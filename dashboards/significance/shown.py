@@ -39,7 +39,7 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
     steps = ["".join(cells.letter(i, j) for j in range(size)) for i in range(size)]
     label = selection.CORRECTIONS[correction]
     scoped = f"{label}, family: {selection.SCOPES[scope]}"
-    marking = marks.marking(document.trust, found, selection.ranks(found))
+    marking = marks.marking(document.trust, found, selection.ranks(found, correction, scope))
     same = {each.name: getattr(found, each.name) for each in fields(Compared)}
     return Shown(
         **same | {"warnings": [*document.comparison_warnings, *notes]},

@@ -20,10 +20,17 @@ def rail(context: dict[str, Any], own: str = "") -> Rail:
         takes().names if takes else frozenset(),
         request.GET,
         context.get("filters"),
-        getattr(context.get("document"), "all_metrics", None) or (),
+        _metrics(context.get("document")),
         frozenset(own.split()),
         _usual(context),
     )
+
+
+def _metrics(document: Any) -> list[tuple[str, str]]:
+    """Key and label of all metrics that a document could show."""
+    if isinstance(document, dict):
+        return [(each["key"], each["label"]) for each in document.get("all_metrics", ())]
+    return [(each.key, each.label) for each in getattr(document, "all_metrics", ())]
 
 
 def _usual(context: dict[str, Any]) -> str:

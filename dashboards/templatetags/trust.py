@@ -1,9 +1,10 @@
 """The marks of trust: a reason in three words, with its number where it begins with one."""
 
 import re
-from typing import Any
 
 from django import template
+
+from dashboards.trust.reasons import Reason
 
 register = template.Library()
 
@@ -29,9 +30,8 @@ NUMBER = re.compile(r"[\d,]+(?: of [\d,]+)?")
 
 
 @register.filter
-def brief(reason: Any) -> str:
-    """A reason (`dashboards.trust.reasons.Reason` as JSON) as its mark."""
-    found = NUMBER.match(reason["text"])
-    said = BRIEFS[reason["code"]].format(n=found.group() if found else "")
-    said = said.strip()
+def brief(reason: Reason) -> str:
+    """A reason as its mark."""
+    found = NUMBER.match(reason.text)
+    said = BRIEFS[reason.code].format(n=found.group() if found else "").strip()
     return re.sub(r"^1 (\w+)s\b", r"1 \1", said)

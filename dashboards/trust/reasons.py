@@ -57,10 +57,10 @@ TOPICS = {
     "intervals_hold_chance": "Intervals",
 }
 TABS = {
-    "quality": "Quality",
-    "dashboard": "Dashboard",
+    "quality": "Quality and exclusions",
+    "dashboard": "At a glance",
     "systems": "MT systems",
-    "correlations": "Correlations",
+    "correlations": "All metrics",
     "campaign-power": "Power",
 }
 

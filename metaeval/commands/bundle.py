@@ -153,8 +153,8 @@ def _question(command: Any) -> None:
     add("--statistic", choices=STATISTICS, required=True, help="what is compared")
     add("--grouping", choices=GROUPINGS, default="", help="default: what is usual of the statistic")
     add("--test", choices=TESTS, default="", help="default: what is usual of the statistic")
-    choose(add, "--correction", CORRECTIONS, "bonferroni",
-           "for many tests; default: bonferroni")  # fmt: skip
+    choose(add, "--correction", CORRECTIONS, "holm",
+           "for many tests; default: holm")  # fmt: skip
     choose(add, "--scope", SCOPES, "table",
            "tests that are corrected together: all pairs (table, the default), "
            "or those of a row")  # fmt: skip

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 class Shown:
     """What a page shows of an answer: a correction over a family of tests, of some metrics."""
 
-    correction: str = "bonferroni"
+    correction: str = "holm"
     scope: str = "table"
     metrics: Sequence[str] = ()
 
@@ -61,13 +61,15 @@ def question_document(
         "interval": found.interval,
         "test": found.test,
         "n_permutations": found.n_permutations,
-        "metrics": _metrics(found, order, names, [labels.get(name, name) for name in names]),
+        "metrics": _metrics(found, order, [labels.get(name, name) for name in names], names, shown),
         "pairs": _pairs(found, order, names, shown),
     }
 
 
-def _metrics(found: Comparison, order: list[int], names: list[str], labels: list[str]) -> list[Row]:
-    pvalues = found.pvalues[np.ix_(order, order)]
+def _metrics(
+    found: Comparison, order: list[int], labels: list[str], names: list[str], shown: Shown
+) -> list[Row]:
+    pvalues = _corrected(found, order, shown)
     ranks = rank_clusters(found.values[order], pvalues, names=labels, alpha=ALPHA).ranks
     return [
         {"metric": name, "value": float(found.values[at]), "low": float(found.lows[at]),
@@ -79,12 +81,10 @@ def _metrics(found: Comparison, order: list[int], names: list[str], labels: list
 def _pairs(found: Comparison, order: list[int], names: list[str], shown: Shown) -> list[Row]:
     """Every ordered pair, row by row as in the heat map."""
     grid = np.ix_(order, order)
-    corrected, _ = adjusted(
-        found.pvalues[grid], shown.correction, shown.scope, found.n_permutations
-    )
     tables: dict[str, FloatArray] = {
         "difference": found.differences[grid], "low": found.difference_lows[grid],
-        "high": found.difference_highs[grid], "p": found.pvalues[grid], "p_corrected": corrected,
+        "high": found.difference_highs[grid], "p": found.pvalues[grid],
+        "p_corrected": _corrected(found, order, shown),
     }  # fmt: skip
     return [
         {"metric": first, "other": second}
@@ -93,3 +93,9 @@ def _pairs(found: Comparison, order: list[int], names: list[str], shown: Shown) 
         for j, second in enumerate(names)
         if i != j
     ]
+
+
+def _corrected(found: Comparison, order: list[int], shown: Shown) -> FloatArray:
+    """One-sided p of the metrics shown, for the tests of all their pairs."""
+    grid = np.ix_(order, order)
+    return adjusted(found.pvalues[grid], shown.correction, shown.scope, found.n_permutations)[0]

@@ -39,8 +39,9 @@ async function look() {
   const [newState, newDocument] = parts(page);
   const isSame = oldState.textContent === newState?.textContent;
   if ((isFirst && isSame) || !newState || isBusy(oldDocument)) return;
-  swap(oldState, newState);
-  refreshTrust(page.querySelector("#trust"));
+  // What stands within the part comes with it.
+  if (!oldDocument.contains(oldState)) swap(oldState, newState);
+  if (!newDocument.querySelector("#trust")) refreshTrust(page.querySelector("#trust"));
   oldDocument.replaceWith(newDocument);
   document.dispatchEvent(new CustomEvent("document-swapped"));
 }

@@ -1,0 +1,101 @@
+"""Dots with intervals on one line a row: where to draw them, in shares of a row's width.
+
+Positions are percentages, so a drawing takes whatever width there is without being scaled, and its
+height is known before it is there.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+# Where the smallest and the largest end lie: to the right there is room for a value.
+LEFT, RIGHT = 3.0, 80.0
+STEPS = (1, 2, 2.5, 5, 10)
+MOST_TICKS = 5
+# In a panel as narrow as a phone's more would touch.
+FEW_TICKS = 3
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A value of the axis: place and text."""
+
+    x: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One mark with its interval; an undefined one has none."""
+
+    x: float | None = None
+    low: float | None = None
+    high: float | None = None
+    text: str = ""
+    ends: str = ""
+
+    @property
+    def after(self) -> float:
+        """Where the value is written: behind the interval."""
+        return max(each for each in (self.x, self.high, 0.0) if each is not None)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A range of values with its ticks."""
+
+    low: float
+    high: float
+    ticks: Sequence[Tick]
+
+    def place(self, value: float) -> float:
+        """The share of the width at which a value lies."""
+        return place(value, self.low, self.high)
+
+    def dot(self, value: float | None, low: float | None, high: float | None) -> Dot:
+        """What is drawn of a value with its interval."""
+        if value is None:
+            return Dot()
+        if low is None or high is None:
+            return Dot(self.place(value), text=short(value))
+        ends = f"{short(low)} to {short(high)}"
+        return Dot(self.place(value), self.place(low), self.place(high), short(value), ends)
+
+
+def place(value: float, low: float, high: float) -> float:
+    """Where a value of a range lies, in percent of the width."""
+    share = 0.5 if high == low else (value - low) / (high - low)
+    return round(LEFT + share * (RIGHT - LEFT), 2)
+
+
+def axis(values: Iterable[float | None], most: int = MOST_TICKS) -> Axis | None:
+    """Return an axis that holds all values, with so many ticks at most; None without a value."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    if low == high:
+        low, high = low - 0.05, high + 0.05
+    values, places = ticks(low, high, most)
+    return Axis(low, high, [Tick(place(v, low, high), short(v, places)) for v in values])
+
+
+def ticks(low: float, high: float, most: int = MOST_TICKS) -> tuple[list[float], int]:
+    """Return round values within a range, and how many decimals they need."""
+    rough = (high - low) / most
+    power = math.floor(math.log10(rough))
+    step = next(each for each in STEPS if each * 10**power >= rough)
+    places = max(0, -power + (step == 2.5) - (step == 10))
+    size = step * 10.0**power
+    first, last = math.ceil(low / size - 1e-9), math.floor(high / size + 1e-9)
+    return [round(n * size, 10) for n in range(first, last + 1)], places
+
+
+def short(value: float, places: int | None = None) -> str:
+    """A number of a figure: `.64`, `−.5`, `72.1`; the zero before the point is left out."""
+    if places is None:
+        places = 2 if abs(value) < 10 else 1
+    text = f"{abs(value):.{places}f}"
+    bare = text.removeprefix("0") if abs(value) < 1 else text
+    is_nothing = not float(text)
+    return "0" if is_nothing else f"{'−' if value < 0 else ''}{bare}"

@@ -1,0 +1,77 @@
+"""Dots with intervals, best on top: the grammar of every figure that compares metrics or systems.
+
+Position carries the value, a line the interval, a band the cluster. What leads is dark, the rest
+gray; values stand at the marks, so there is no legend.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dashboards.charts.base import Spec
+from dashboards.charts.dots import short
+from dashboards.charts.style import ACCENT, INK
+
+BAND, REST = "#eef1f5", "#5d6a7a"
+ROW = 20
+
+
+@dataclass(frozen=True)
+class Dotted:
+    """One line of a figure; `group` numbers its cluster, None where there is none."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    group: int | None = None
+    is_best: bool = False
+    note: str = ""
+
+
+def panel(rows: Sequence[Dotted], title: str, *, width: int, has_names: bool = True) -> Spec:
+    """Return a panel of a figure: one line a row, in the order given."""
+    order = [row.label for row in rows]
+    labels = {} if has_names else {"axis": None}
+    y = {"field": "label", "type": "nominal", "sort": order, "title": None,
+         "scale": {"domain": order}, **labels}  # fmt: skip
+    colour = {"condition": {"test": "datum.best", "value": ACCENT}, "value": REST}
+    scale = {"zero": False, "nice": False, "padding": 8}
+
+    def x(name: str) -> Spec:
+        axis = {"tickCount": 4, "format": "~g", "grid": True}
+        return {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+
+    numbers = ({"field": name, "format": ".3f"} for name in ("value", "low", "high"))
+    tooltip = [{"field": "label", "title": "name"}, *numbers]
+    return {
+        "width": width,
+        "height": {"step": ROW},
+        "data": {"values": [_value(row) for row in rows]},
+        "encoding": {"y": y},
+        "layer": [
+            {"transform": [{"filter": "datum.band"}],
+             "mark": {"type": "rect", "color": BAND, "height": {"band": 1}},
+             "encoding": {"x": {"value": 0}, "x2": {"value": width}}},
+            {"mark": {"type": "rule", "strokeWidth": 2},
+             "encoding": {"x": x("low"), "x2": {"field": "high"}, "color": colour,
+                          "tooltip": tooltip}},
+            {"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+             "encoding": {"x": x("value"), "color": colour, "tooltip": tooltip}},
+            {"mark": {"type": "text", "align": "left", "dx": 7, "fontSize": 11, "color": INK},
+             "encoding": {"x": x("after"), "text": {"field": "text", "type": "nominal"}}},
+        ],
+    }  # fmt: skip
+
+
+def _value(row: Dotted) -> Spec:
+    text = "" if row.value is None else short(row.value)
+    return {
+        "label": row.label,
+        "value": row.value,
+        "low": row.low,
+        "high": row.high,
+        "after": row.value if row.high is None else row.high,
+        "text": f"{text} {row.note}".strip(),
+        "band": row.group is not None and row.group % 2 == 0,
+        "best": row.is_best,
+    }

@@ -1,0 +1,101 @@
+"""What the first page of a campaign's results shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dashboards.documents.head import CampaignDocument
+from dashboards.results.answer import Answer
+from dashboards.results.ground import Standing
+from dashboards.significance.document import Metric
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A metric on one level: what is drawn of it. `is_best` is of the first rank's."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rank: int | None = None
+    is_best: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A metric on both levels; `beside` is the other level, `p` that the leader is better."""
+
+    campaign: str
+    key: str
+    label: str
+    value: float | None
+    low: float | None
+    high: float | None
+    rank: int | None
+    is_best: bool
+    p: float | None
+    beside: Mark
+
+    @property
+    def beside_value(self) -> float | None:
+        """The other level's value, for tables."""
+        return self.beside.value
+
+    @property
+    def beside_low(self) -> float | None:
+        """The lower end of its interval."""
+        return self.beside.low
+
+    @property
+    def beside_high(self) -> float | None:
+        """The upper end."""
+        return self.beside.high
+
+    @property
+    def beside_rank(self) -> int | None:
+        """Its rank."""
+        return self.beside.rank
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The best metric that is not told from the leader, and how far apart they are."""
+
+    key: str
+    label: str
+    difference: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Home(CampaignDocument):
+    """What the page shows, its data and its figures.
+
+    `level` and `beside_level` name the levels of the two panels, `n_judged` counts outputs with a
+    human score. `rows` are metrics, best first; `rival` is set where one is not told from the best.
+    """
+
+    statistic: str
+    statistic_label: str
+    level: str
+    beside_label: str
+    beside_level: str
+    correction: str
+    correction_label: str
+    interval: str
+    n_judged: int
+    n_outputs: int
+    n_segments: int
+    n_systems: int
+    answer: Answer
+    rows: Sequence[Line]
+    metrics: Sequence[Metric]
+    all_metrics: Sequence[Metric]
+    systems: Sequence[Standing]
+    marks: str
+    alpha: float | None
+    alpha_ends: Sequence[float | None] | None
+    n_tested: int
+    n_passed: int
+    is_complete: bool
+    rival: Rival | None = None

@@ -1,0 +1,102 @@
+"""What the first page rests on and no other analysis has: systems with intervals, agreement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from annotation.quality import Verdict
+from dashboards.documents.head import CampaignDocument, Ends, head
+from dashboards.panel.human import Floats, human_scores
+from dashboards.trust.judging import Evidence
+from dashboards.trust.verdict import evidence_of
+from metaeval import ScoreMatrix
+from metaeval.systems import rank_systems
+
+VERSION = 1
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An MT system by its human scores: mean over segments, interval, cluster, range of ranks."""
+
+    system: str
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+    cluster: int | None = None
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground(CampaignDocument):
+    """Of `n_tested` annotators with control items `n_passed` pass; `alpha` has its interval.
+
+    Both are None where they cannot be known.
+    """
+
+    n_judged: int
+    systems: Sequence[Standing] = ()
+    alpha: float | None = None
+    alpha_ends: Ends | None = None
+    n_tested: int = 0
+    n_passed: int = 0
+
+
+DOCUMENT = Ground
+
+
+def compute(campaign: Campaign, filters: Filters) -> Ground:
+    """Return what the humans alone say."""
+    human = human_scores(campaign, filters)
+    evidence = evidence_of(campaign, filters)
+    known = _checked(evidence) if evidence else {}
+    matrix = human.matrix() if human.n else None
+    return Ground(
+        **head(campaign, human.source),
+        n_judged=human.n,
+        systems=_standings(matrix) if matrix is not None else (),
+        **known,
+        warnings=human.warnings,
+    )
+
+
+def _standings(matrix: ScoreMatrix) -> list[Standing]:
+    ranking = rank_systems(matrix)
+    rows = dict(zip(matrix.systems, matrix.values, strict=True))
+    places = zip(ranking.systems, ranking.scores, ranking.clusters, ranking.first, ranking.last,
+                 strict=True)  # fmt: skip
+    return [
+        Standing(name, *interval(rows[name], float(score)), int(cluster), int(first), int(last))
+        for name, score, cluster, first, last in places
+    ]
+
+
+def interval(scores: Floats, mean: float) -> tuple[int, float, float, float]:
+    """Return n, the mean and the ends of its t interval over segments; nan below two segments."""
+    known = scores[~np.isnan(scores)]
+    n = len(known)
+    if n < 2:
+        return n, mean, float("nan"), float("nan")
+    half = student.ppf((1 + LEVEL) / 2, n - 1) * known.std(ddof=1) / np.sqrt(n)
+    return n, mean, float(mean - half), float(mean + half)
+
+
+def _checked(evidence: Evidence) -> dict[str, object]:
+    """Agreement, and how many pass the control items that they were given."""
+    tested = [one for one in evidence.people if one.checks.parts]
+    found: dict[str, object] = {
+        "n_tested": len(tested),
+        "n_passed": sum(one.checks.verdict == Verdict.PASSES for one in tested),
+    }
+    if evidence.agreement:
+        line = evidence.agreement
+        value, ends = line.alpha_raw if evidence.is_raw else line.alpha_z
+        found |= {"alpha": value, "alpha_ends": ends}
+    return found

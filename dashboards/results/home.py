@@ -1,0 +1,269 @@
+"""How the first page's document is put together from the analyses behind it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.http.request import QueryDict
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from dashboards.correlations.document import DEFAULT, Correlations
+from dashboards.correlations.page import ask
+from dashboards.correlations.page import complete as complete_table
+from dashboards.documents import results
+from dashboards.pages import selection, statistics
+from dashboards.results.answer import Asked, Scored, answer, leader
+from dashboards.results.document import Home, Line, Mark, Rival
+from dashboards.results.ground import Ground, Standing
+from dashboards.significance.document import Comparison, Matrix, Metric
+from dashboards.trust import marks
+from dashboards.trust.amount import MIN_SYSTEMS
+from dashboards.trust.reasons import CampaignTrust, Verdict, with_reasons
+from metaeval.replication.questions.statistics import SEGMENT
+
+# What stands beside a statistic of the other level: over systems where there are enough of them,
+# else what hybrids of the few tend to.
+OVER_SYSTEMS, OVER_HYBRIDS = "systems", "limit"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The analyses that the page is made of; None where one is not there yet."""
+
+    table: Correlations
+    ground: Ground
+    beside: Comparison | None
+    is_complete: bool
+    warnings: Sequence[str] = ()
+    trust: CampaignTrust | None = None
+
+
+def latest(query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Parts]:
+    """Return the newest of all analyses that the page is made of."""
+    question = ask(query)
+    beside = beside_of(statistics.parse(question), campaign.systems.count())
+    ground = results.latest("results", campaign, filters)
+    table = results.latest(f"correlations:{question}", campaign, filters)
+    tested = results.latest(f"significance:{question}", campaign, filters)
+    other = results.latest(f"significance:{beside}", campaign, filters)
+    return _joined(table, tested, other, ground)
+
+
+def beside_of(question: statistics.Question, n_systems: int) -> str:
+    """Return the question of the other level."""
+    if question.statistic.level != SEGMENT:
+        return statistics.parse(DEFAULT).key
+    key = OVER_SYSTEMS if n_systems >= MIN_SYSTEMS else OVER_HYBRIDS
+    return statistics.parse(key).key
+
+
+def _joined(
+    table: results.Result[Correlations],
+    tested: results.Result[Comparison],
+    other: results.Result[Comparison],
+    ground: results.Result[Ground],
+) -> results.Result[Parts]:
+    every = (table, tested, other, ground)
+    found = None
+    if table.document is not None and ground.document is not None:
+        later = results.Completion(tested.document, tested.as_of, tested.is_fresh)
+        completed = complete_table(table.document, later)
+        is_complete = tested.document is not None and other.document is not None
+        found = Parts(completed, ground.document, other.document, is_complete)
+    values = (table, ground)
+    return results.Result(
+        found,
+        _oldest(values) if found else None,
+        is_fresh=all(each.is_fresh for each in every),
+        message=next((each.message for each in every if each.message), ""),
+        waits_for=next((each.waits_for for each in every if each.waits_for), ""),
+        tags="".join(each.tag for each in every),
+        pending="more numbers" if all(each.is_fresh for each in values) else "newer numbers",
+    )
+
+
+def _oldest(found: Sequence[results.Result[Any]]) -> datetime | None:
+    return min((each.as_of for each in found if each.as_of), default=None)
+
+
+def choose(parts: Parts, query: QueryDict) -> Home:
+    """Return the page under the metrics and the correction of an address. Raises FilterError."""
+    correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
+    scope = selection.one_of(query, "scope", list(selection.SCOPES))
+    table = selection.subset(parts.table, query)
+    compared = _shown(table.comparison, table)
+    ranked = _level(parts.trust, compared, correction, scope)
+    beside = _level(parts.trust, _shown(parts.beside, table), correction, scope)
+    first = leader(_scored(table.metrics))
+    better = _better(compared, first, correction, scope)
+    lines = _lines(table, ranked, beside, better)
+    trust = parts.trust and with_reasons(parts.trust, marks.uncertain(compared))
+    ground = parts.ground
+    return Home(
+        **{name: getattr(table, name) for name in HEAD},
+        beside_label=parts.beside.statistic_label if parts.beside else "",
+        beside_level=parts.beside.level if parts.beside else "",
+        correction=correction,
+        correction_label=selection.CORRECTIONS[correction],
+        answer=answer(_asked(parts, table, compared, better, correction)),
+        rows=lines,
+        metrics=table.metrics,
+        all_metrics=table.all_metrics,
+        systems=_systems(ground.systems, trust),
+        marks=ranked.marking.sentence,
+        **{name: getattr(ground, name) for name in ("alpha", "alpha_ends", "n_tested", "n_passed")},
+        is_complete=parts.is_complete,
+        rival=_rival(compared, first, better),
+        trust=trust,
+        warnings=list(dict.fromkeys([*table.warnings, *ground.warnings])),
+    )
+
+
+HEAD = (
+    *("campaign", "name", "direction", "length_ratio", "origin", "human_scores", "statistic"),
+    *("statistic_label", "level", "interval", "n_judged", "n_outputs", "n_segments", "n_systems"),
+)
+
+
+def _shown(compared: Comparison | None, table: Correlations) -> Comparison | None:
+    """A comparison of the metrics that are shown."""
+    if compared is None:
+        return None
+    wanted = QueryDict(mutable=True)
+    known = {metric.key for metric in compared.metrics}
+    keys = [metric.key for metric in table.metrics if metric.key in known]
+    if len(keys) == len(known):
+        return compared
+    wanted.setlist("metric", keys)
+    return selection.subset(compared, wanted) if keys else None
+
+
+@dataclass(frozen=True)
+class Level:
+    """A comparison with what of it may be ranked and bold."""
+
+    compared: Comparison | None
+    marking: marks.Marking
+
+    def mark(self, key: str) -> Mark:
+        """What is drawn of a metric; nothing where the comparison lacks it."""
+        metrics = self.compared.metrics if self.compared else ()
+        found = next((metric for metric in metrics if metric.key == key), None)
+        if found is None:
+            return Mark()
+        rank, is_best = self.marking.ranks.get(key), key in self.marking.best
+        return Mark(found.value, found.low, found.high, rank, is_best)
+
+
+def _level(
+    trust: CampaignTrust | None, compared: Comparison | None, correction: str, scope: str
+) -> Level:
+    """Ranks and bold under a correction, as far as verdict and intervals bear them out."""
+    found = selection.ranks(compared, correction, scope) if compared else {}
+    return Level(compared, marks.marking(trust, compared, found))
+
+
+def _scored(metrics: Sequence[Metric]) -> list[Scored]:
+    return [Scored(m.key, m.label, m.value, m.low, m.high) for m in metrics]
+
+
+def _better(
+    compared: Comparison | None, first: Scored | None, correction: str, scope: str
+) -> dict[str, float | None]:
+    """By metric, the corrected p that the leader is better."""
+    keys = [metric.key for metric in compared.metrics] if compared else []
+    if compared is None or first is None or first.key not in keys:
+        return {}
+    table: Matrix = selection.adjusted(compared, correction, scope)[0]
+    row = table[keys.index(first.key)]
+    return {key: p for key, p in zip(keys, row, strict=True) if key != first.key}
+
+
+def _asked(
+    parts: Parts,
+    table: Correlations,
+    compared: Comparison | None,
+    better: Mapping[str, float | None],
+    correction: str,
+) -> Asked:
+    label = "" if correction == "none" else selection.CORRECTIONS[correction]
+    return Asked(
+        statistic=table.statistic,
+        metrics=_scored(table.metrics),
+        n_judged=max(table.n_judged, parts.ground.n_judged),
+        is_tested=compared is not None and parts.trust is not None,
+        better=better,
+        correction=label,
+        chance=compared.chance if compared else 0.0,
+        refused=marks.refusal(parts.trust, compared) if compared else "",
+        distrust=_distrust(parts.trust),
+    )
+
+
+def _distrust(trust: CampaignTrust | None) -> str:
+    """The gravest reason where the verdict is not to use the numbers."""
+    if trust is None or trust.verdict != Verdict.DO_NOT_USE:
+        return ""
+    return trust.reasons[0].text
+
+
+def _lines(
+    table: Correlations,
+    level: Level,
+    beside: Level,
+    better: Mapping[str, float | None],
+) -> list[Line]:
+    """Metrics best first; those without a value last."""
+    order = sorted(table.metrics, key=lambda m: -math.inf if m.value is None else m.value)
+    return [
+        Line(
+            campaign=table.campaign,
+            key=metric.key,
+            label=metric.label,
+            value=metric.value,
+            low=metric.low,
+            high=metric.high,
+            rank=level.marking.ranks.get(metric.key),
+            is_best=metric.key in level.marking.best,
+            p=better.get(metric.key),
+            beside=beside.mark(metric.key),
+        )
+        for metric in reversed(order)
+    ]
+
+
+def _systems(standings: Sequence[Standing], trust: CampaignTrust | None) -> list[Standing]:
+    """Systems with the clusters that the verdict bears out; one cluster of all is none."""
+    clusters = {each.cluster for each in standings}
+    if len(clusters) > 1 and not marks.forbidden(trust):
+        return list(standings)
+    return [replace(each, cluster=None, first=None, last=None) for each in standings]
+
+
+def _rival(
+    compared: Comparison | None, first: Scored | None, better: Mapping[str, float | None]
+) -> Rival | None:
+    """The best metric below the leader that it is not told from; None where there is none."""
+    if compared is None or first is None or first.value is None:
+        return None
+    keys = [metric.key for metric in compared.metrics]
+    alike = [
+        place
+        for place, metric in enumerate(compared.metrics)
+        if metric.value is not None
+        and metric.value < first.value
+        and (better.get(metric.key) or 0.0) > selection.ALPHA
+    ]
+    if not alike:
+        return None
+    place = max(alike, key=lambda at: compared.metrics[at].value or 0.0)
+    row = keys.index(first.key)
+    cells = (compared.differences, compared.difference_lows, compared.difference_highs)
+    difference, low, high = (matrix[row][place] for matrix in cells)
+    if difference is None or low is None or high is None:
+        return None
+    metric = compared.metrics[place]
+    return Rival(metric.key, metric.label, difference, low, high)

@@ -1,0 +1,151 @@
+"""The first page of a campaign's results."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.request import QueryDict
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from annotation.monitor.completion import wanted
+from dashboards.charts.dots import FEW_TICKS, Axis, Dot, axis
+from dashboards.charts.results import ranks
+from dashboards.correlations.page import unscored
+from dashboards.documents import results
+from dashboards.pages.page import Page
+from dashboards.papers import latex
+from dashboards.results import home
+from dashboards.results.answer import Scored, estimate, number
+from dashboards.results.document import Home, Line
+from dashboards.results.steps import steps
+from dashboards.trust.shown import with_trust
+
+# More metrics than these are a table of their own: the leading ones are drawn. Of fewer all are,
+# the leading ones at once.
+MANY, LEADING = 40, 12
+COLUMNS = (
+    *("campaign", "key", "label", "value", "low", "high", "rank", "is_best", "p"),
+    *("beside_value", "beside_low", "beside_high", "beside_rank"),
+)
+
+
+@dataclass(frozen=True)
+class Praise:
+    """Something that speaks for the numbers, as a mark and in a sentence."""
+
+    brief: str
+    text: str
+
+
+@dataclass(frozen=True)
+class HomePage(Page[Home]):
+    """A page of several analyses."""
+
+    def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Any]:
+        """The newest of all of them, with the verdict of trust."""
+        return with_trust(home.latest(query, campaign, filters), campaign, filters)
+
+
+def context(request: HttpRequest, campaign: Campaign, document: Home) -> dict[str, Any]:
+    """The drawings, what speaks for the numbers, and what to do next."""
+    startable, _ = unscored(campaign, document.all_metrics)
+    done, total, is_complete = wanted(campaign)
+    shown = document.rows[:LEADING] if len(document.rows) > MANY else document.rows
+    chart = _chart(shown)
+    n_first = len(shown) if len(shown) <= LEADING + 2 else LEADING
+    return {
+        "chart": chart,
+        "leading": chart["lines"][:n_first],
+        "others": chart["lines"][n_first:],
+        "n_hidden": len(document.rows) - len(shown),
+        "standings": _standings(document),
+        "praise": praise(document),
+        "steps": steps(campaign, document, startable),
+        "progress": None if is_complete or not total else {"done": done, "total": total},
+    }
+
+
+def _chart(lines: Sequence[Line]) -> dict[str, Any]:
+    """Both panels: axes, and for every metric its marks."""
+    ours = axis(each for line in lines for each in (line.value, line.low, line.high))
+    theirs = axis(
+        each for line in lines for each in (line.beside.value, line.beside.low, line.beside.high)
+    )
+    starts = {line.rank: line.key for line in reversed(lines) if line.rank}
+    return {
+        "ours": ours,
+        "theirs": theirs,
+        "lines": [
+            {
+                "line": line,
+                "ours": _dot(ours, line),
+                "theirs": _dot(theirs, line.beside),
+                "numeral": line.rank if starts.get(line.rank) == line.key else None,
+                "is_banded": line.rank is not None and line.rank % 2 == 0,
+            }
+            for line in lines
+        ],
+    }
+
+
+def _dot(found: Axis | None, mark: Any) -> Dot:
+    return found.dot(mark.value, mark.low, mark.high) if found else Dot()
+
+
+def _standings(document: Home) -> dict[str, Any]:
+    known = document.systems
+    found = axis((each for s in known for each in (s.value, s.low, s.high)), FEW_TICKS)
+    lines = [{"system": s, "dot": _dot(found, s), "ranks": ranks(s)} for s in known]
+    return {"axis": found, "lines": lines}
+
+
+def praise(document: Home) -> list[Praise]:
+    """What speaks for the numbers: agreement that is not none, annotators who pass."""
+    found = []
+    low, high = document.alpha_ends or (None, None)
+    if document.alpha is not None and low is not None and low > 0:
+        shown = estimate(Scored("", "", document.alpha, low, high), "α")
+        text = f"Krippendorff’s α is {number(document.alpha)}, with a 95 % interval over outputs."
+        found.append(Praise(f"agreement {shown}", text))
+    if document.n_tested and document.n_passed == document.n_tested:
+        n = document.n_tested
+        text = "Whoever was given enough traps or gold items passed them."
+        found.append(Praise(f"{n} of {n} annotators pass their control items", text))
+    return found
+
+
+def tables(document: Home) -> list[latex.Table]:
+    """Both levels for a paper."""
+    body = [
+        [
+            latex.Cell(line.label),
+            latex.Cell("–" if line.rank is None else str(line.rank)),
+            latex.number(line.value, is_bold=line.is_best),
+            latex.Cell(latex.interval(line.low, line.high) or "–"),
+            latex.number(line.beside.value, is_bold=line.beside.is_best),
+            latex.Cell(latex.interval(line.beside.low, line.beside.high) or "–"),
+        ]
+        for line in document.rows
+    ]
+    head = latex.texts(
+        "Metric", "Rank", document.statistic_label, "95% interval", document.beside_label or "–",
+        "95% interval",
+    )  # fmt: skip
+    caption = f"{document.answer.text} {document.answer.detail}".strip()
+    return [latex.Table(caption, f"{document.campaign}-results", "lrrrrr", [head], body)]
+
+
+RESULTS = HomePage(
+    name="results",
+    title="Results",
+    kind="results",
+    template="dashboards/results.html",
+    columns=COLUMNS,
+    context=context,
+    choose=home.choose,
+    tables=tables,
+    takes=("statistic", "grouping", "test", "correction", "scope"),
+    repeated=("metric",),
+)

@@ -1,0 +1,107 @@
+"""What would make the answer surer, and where that is done."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from annotation.counted import counted
+from annotation.models import Campaign
+from dashboards.results.document import Home, Rival
+from dashboards.trust.amount import MIN_SYSTEMS
+from dashboards.trust.reasons import Severity
+from metrics.base import MetricInfo
+
+POWER, ALPHA, LEVEL = 0.8, 0.05, 0.95
+# More segments than these nobody judges.
+MOST = 100_000
+# So many steps are shown, so many metrics named in one.
+STEPS, NAMES = 4, 3
+
+
+@dataclass(frozen=True)
+class Step:
+    """One sentence, and the link that does it."""
+
+    text: str
+    label: str
+    address: str
+
+
+def steps(campaign: Campaign, home: Home, unscored: Sequence[MetricInfo]) -> list[Step]:
+    """Return what to do next, the gravest first."""
+    found = [
+        *_score(campaign, unscored, is_first=not home.metrics),
+        *_advice(campaign, home),
+        *_segments(campaign, home),
+        *_systems(campaign, home),
+    ]
+    # Scoring is the least of it where there are metrics to compare.
+    ordered = found if not home.metrics else [*found[1:], *found[:1]] if unscored else found
+    return ordered[:STEPS]
+
+
+def _score(campaign: Campaign, infos: Sequence[MetricInfo], *, is_first: bool) -> list[Step]:
+    if not infos:
+        return []
+    names = ", ".join(info.label for info in infos[:NAMES])
+    more = f" and {len(infos) - NAMES} more" if len(infos) > NAMES else ""
+    query = urlencode([("metric", info.name) for info in infos])
+    verb = "has" if len(infos) == 1 else "have"
+    address = f"{reverse('run-start', args=[campaign.test_set.slug])}?{query}"
+    said = f"{names}{more} {verb} not scored{' yet' if is_first else ' these outputs'}."
+    return [Step(said, "Score", address)]
+
+
+def _advice(campaign: Campaign, home: Home) -> list[Step]:
+    """What to do about that which limits trust; systems and segments have steps of their own."""
+    if home.trust is None:
+        return []
+    return [
+        Step(reason.advice, reason.tab, reverse(reason.page, args=[campaign.slug]))
+        for reason in home.trust.reasons
+        if reason.severity != Severity.NOTE
+        and reason.code not in ("few_systems", "few_segments", "simulated")
+    ]
+
+
+def _systems(campaign: Campaign, home: Home) -> list[Step]:
+    n = home.trust.n_systems if home.trust else 0
+    if not 0 < n < MIN_SYSTEMS:
+        return []
+    missing = counted(MIN_SYSTEMS - n, "more system")
+    said = f"{missing} would let metrics be compared over systems, not hybrids of {n}."
+    return [Step(said, "Add systems", campaign.test_set.get_absolute_url())]
+
+
+def _segments(campaign: Campaign, home: Home) -> list[Step]:
+    leader = next((line for line in home.rows if line.value is not None), None)
+    if home.rival is None or leader is None or home.answer.case not in ("group", "indistinct"):
+        return []
+    n = home.n_segments
+    needed = segments_needed(home.rival, n)
+    plan = reverse("samplesize", args=[campaign.slug])
+    pair = f"{leader.label} and {home.rival.label}"
+    if needed > MOST:
+        return [Step(f"{pair} are too alike to be told apart by more segments.", "See", plan)]
+    if needed <= n:
+        return []
+    said = f"About {counted(needed - n, 'more segment')} would tell {pair} apart with power .8."
+    return [Step(said, "Plan", plan)]
+
+
+def segments_needed(rival: Rival, n_segments: int) -> int:
+    """Return how many segments find the difference that there is in 8 of 10 studies.
+
+    By the normal approximation for a one-sided test at .05; the standard error, which is that of
+    the interval, shrinks with the root of the number of segments. Without correction.
+    """
+    normal = NormalDist()
+    error = (rival.high - rival.low) / (2 * normal.inv_cdf((1 + LEVEL) / 2))
+    if not rival.difference:
+        return MOST + 1
+    reach = (normal.inv_cdf(1 - ALPHA) + normal.inv_cdf(POWER)) * error / abs(rival.difference)
+    return math.ceil(n_segments * reach**2)
