@@ -90,7 +90,14 @@ CAMPAIGN = (
     ),
 )
 STUDY = (
-    Tab("study", "Metrics", (Place("correlations", "Metrics", "study"),)),
+    Tab(
+        "study",
+        "Metrics",
+        (
+            Place("correlations", "All campaigns", "study"),
+            Place("printed", "As papers print it", "study-printed"),
+        ),
+    ),
     Tab("layers", "Layers", (Place("layers", "Layers", "study-layers"),)),
     Tab("systems", "MT systems", (Place("systems", "MT systems", "study-systems"),)),
     Tab("quality", "Quality", (Place("quality", "Quality", "study-quality"),)),

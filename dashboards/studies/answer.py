@@ -7,6 +7,8 @@ from dashboards.results.answer import SYMBOLS, Answer, Part, name_parts, number
 
 # Cases in which a campaign tells its metrics apart, or could.
 TELLING = ("compared", "alone")
+# More names than these are counted.
+MANY = 4
 UNTOLD = {
     "distrusted": "the judgments bear nothing out",
     "refused": "nothing may be ranked",
@@ -132,6 +134,8 @@ def _several(asked: Asked, told: Sequence[Column]) -> Answer:
     detail = " ".join(filter(None, details))
     if len(everywhere) == _n_known(asked) > 1:
         return _indistinct(asked, _where(asked, told), detail)
+    if len(everywhere) > MANY:
+        return _crowded(asked, everywhere, _where(asked, told), detail)
     if everywhere:
         verb = "is" if len(everywhere) == 1 else "are"
         said = f" {verb} in the best group {_where(asked, told)}."
@@ -146,6 +150,17 @@ def _several(asked: Asked, told: Sequence[Column]) -> Answer:
         Part(f" {verb} in {most} of {len(told)}."),
     ]
     return Answer("nowhere", said, detail)
+
+
+def _crowded(asked: Asked, best: Sequence[Named], where: str, detail: str) -> Answer:
+    """The answer where so many are in the best group that no list of them says anything."""
+    first = best[0]
+    said = [
+        Part(f"{len(best)} of {len(asked.metrics)} metrics are in the best group {where}; "),
+        Part(first.label, first.key),
+        Part(f" comes first by the average, {_average(asked, first)}."),
+    ]
+    return Answer("crowded", said, detail)
 
 
 def _indistinct(asked: Asked, where: str, detail: str = "") -> Answer:

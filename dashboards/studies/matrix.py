@@ -65,6 +65,7 @@ class Cell:
     high: float | None = None
     step: int | None = None
     is_best: bool = False
+    is_leader: bool = False
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,9 @@ def _cell(
 ) -> Cell:
     if value is None or row is None:
         return Cell(None)
-    return Cell(value, row.low, row.high, step_of(value, *ends), key in group.keys)
+    is_best = key in group.keys
+    leads = is_best and key == group.leader
+    return Cell(value, row.low, row.high, step_of(value, *ends), is_best, leads)
 
 
 def step_of(value: float, low: float, high: float) -> int:

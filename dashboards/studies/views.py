@@ -18,7 +18,7 @@ from dashboards.studies.metrics import STUDY
 
 # More columns no screen shows beside each other.
 MOST_COLUMNS = 12
-MATRIX = replace(STUDY, repeated=(*STUDY.repeated, "campaign"))
+MATRIX = replace(STUDY, template="dashboards/matrix.html", repeated=(*STUDY.repeated, "campaign"))
 
 
 @researcher_required
