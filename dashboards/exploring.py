@@ -1,5 +1,6 @@
 """Pages that go from a number to the text: the scatter plot, one output, the MT systems."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -12,9 +13,10 @@ from django.views.decorators.http import require_safe
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.filters import FilterError
 from annotation.filters.chosen import fitted
-from annotation.filters.form import filter_choices, filter_parameters
+from annotation.filters.form import filter_choices
 from annotation.models import Campaign
 from annotation.web.parameters import NOTHING, takes
+from dashboards.charts.lines import narrow
 from dashboards.documents import results
 from dashboards.outputs import find_output, output_view
 from dashboards.pages.answers import data_response, public
@@ -24,15 +26,18 @@ from dashboards.papers import latex
 from dashboards.papers.scatter import tables as scatter_tables
 from dashboards.papers.systems import study_tables
 from dashboards.papers.systems import tables as systems_tables
+from dashboards.results.document import Mark
 from dashboards.scatter.document import HUMAN, Scatter, ScatterChoice
 from dashboards.scatter.points import Disagreement
 from dashboards.studies.systems import Score, study_table
-from dashboards.systems.columns import by_name
+from dashboards.systems.columns import AgreementGroup, by_name
 from dashboards.systems.document import Systems, SystemsChoice
 from dashboards.trust.shown import comments, with_trust
 from dashboards.trust.systems import marked
 from metrics.scores import measure_keys
 
+# More systems are no columns that a page is wide enough for.
+ACROSS = 10
 SIDES = {
     "metric higher": "The metric scores these higher than the other axis does",
     "metric lower": "The metric scores these lower than the other axis does",
@@ -61,7 +66,7 @@ def scatter_context(request: HttpRequest, campaign: Campaign, document: Scatter)
         (side, title, [row for row in document.rows if row.side == side])
         for side, title in SIDES.items()
     ]
-    context: dict[str, Any] = {"sides": sides, "kept": filter_parameters(request.GET)}
+    context: dict[str, Any] = {"sides": sides}
     if wanted := request.GET.get("output"):
         context |= _named_output(campaign, wanted)
     return context
@@ -106,26 +111,59 @@ def choose_marks(document: Systems, query: QueryDict) -> Systems:
 
 
 def systems_context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict[str, Any]:
-    """The table with a line a system: its human row, a cell for every measure, its lengths."""
-    human, lengths = by_name(document.human), by_name(document.lengths.rows)
-    cells = [by_name(column.rows) for column in document.columns]
-    lines = [
-        {
-            "system": name,
-            "human": human.get(name),
-            "cells": [column.get(name) for column in cells],
-            "length": lengths.get(name),
-        }
-        for name in document.systems
-    ]
+    """Systems by their humans, and measures down the page with so many systems as fit across."""
+    measures = sorted(document.columns, key=lambda each: -2.0 if each.tau is None else -each.tau)
+    rows = [(column, by_name(column.rows)) for column in measures]
     # One number for all is told once, above the table.
     spans = {each for column in document.columns for each in (column.span, column.compared_span)}
     return {
-        "lines": lines,
+        "parts": [
+            {"systems": names, "lines": [(c, [found.get(n) for n in names]) for c, found in rows]}
+            for names in _across(document.systems)
+        ],
+        "compared": [
+            {
+                "labels": group.labels,
+                "parts": [_compared(group, names) for names in _across(document.systems)],
+            }
+            for group in document.agreement
+            if not group.is_shown
+        ],
+        "standings": _standings(document),
         "pairs": _pairs(document),
         "shows_spans": len(spans) > 1,
-        "kept": filter_parameters(request.GET),
     }
+
+
+def _standings(document: Systems) -> dict[str, Any]:
+    """Systems by their humans as dots."""
+    found, dots = narrow([Mark(row.score) for row in document.human])
+    lines = [
+        {
+            "name": row.system,
+            "is_lead": row.cluster == 1,
+            "dot": each,
+            "note": f"cluster {row.cluster}" if row.cluster else "",
+        }
+        for row, each in zip(document.human, dots, strict=True)
+    ]
+    return {"axis": found, "lines": lines}
+
+
+def _across(names: Sequence[str]) -> list[Sequence[str]]:
+    """Cut names into parts that a page is wide enough for."""
+    return [names[start : start + ACROSS] for start in range(0, len(names), ACROSS)]
+
+
+def _compared(group: AgreementGroup, names: Sequence[str]) -> dict[str, Any]:
+    """Of some systems the humans' and the measures' scores, a line each."""
+    by_system = {line.system: line for line in group.lines}
+    lines = [by_system.get(name) for name in names]
+    scores = [
+        (label, [line and line.scores[place] for line in lines])
+        for place, label in enumerate(group.labels)
+    ]
+    return {"systems": names, "lines": lines, "scores": scores}
 
 
 def _pairs(document: Systems) -> list[dict[str, Any]]:

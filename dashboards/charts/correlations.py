@@ -1,9 +1,12 @@
 """Metrics by their agreement with humans: points with intervals."""
 
 from dashboards.charts.base import Spec
-from dashboards.charts.style import ACCENT, INK, figure
+from dashboards.charts.dotted import Dotted, panel
+from dashboards.charts.style import figure
 from dashboards.correlations.document import Correlations
 from dashboards.significance.document import Metric
+
+WIDTH = 620
 
 
 def intervals(document: Correlations) -> Spec | None:
@@ -12,53 +15,21 @@ def intervals(document: Correlations) -> Spec | None:
     if not known:
         return None
     known.sort(key=lambda metric: -(metric.value or 0.0))
-    values = [
-        {name: getattr(metric, name) for name in ("label", "value", "low", "high")}
-        for metric in known
-    ]
     # Without intervals nothing says how far apart is far: the axis begins at zero then.
     has_intervals = any(metric.low is not None for metric in known)
-    label = document.statistic_label
-    y = {
-        "field": "label",
-        "type": "nominal",
-        "title": None,
-        "sort": [metric.label for metric in known],
-    }
-    tooltip = [
-        {"field": "label", "title": "metric"},
-        *({"field": name, "format": ".3f"} for name in ("value", "low", "high")),
+    shown = {row.key: row for row in document.rows}
+    rows = [
+        Dotted(m.label, m.value, m.low, m.high, shown[m.key].rank, shown[m.key].is_best)
+        if m.key in shown
+        else Dotted(m.label, m.value, m.low, m.high)
+        for m in known
     ]
+    label = document.statistic_label
     return figure(
         f"{label}, {document.name}",
         f"Points: {label} of each metric with the humans.{_lines(document, has_intervals)} "
         f"{_first(document, known)}",
-        data={"values": values},
-        width=420,
-        height={"step": 18},
-        layer=[
-            {
-                "mark": {"type": "rule", "color": INK, "strokeWidth": 1.2},
-                "encoding": {
-                    "y": y,
-                    "x": {"field": "low", "type": "quantitative", "title": label},
-                    "x2": {"field": "high"},
-                    "tooltip": tooltip,
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 55, "color": ACCENT},
-                "encoding": {
-                    "y": y,
-                    "x": {
-                        "field": "value",
-                        "type": "quantitative",
-                        "scale": {"zero": not has_intervals},
-                    },
-                    "tooltip": tooltip,
-                },
-            },
-        ],
+        **panel(rows, label, width=WIDTH, from_zero=not has_intervals),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 # Where the smallest and the largest end lie: to the right there is room for a value.
 LEFT, RIGHT = 3.0, 80.0
-STEPS = (1, 2, 2.5, 5, 10)
+STEPS = (1, 2, 2.5, 5)
 MOST_TICKS = 5
 # In a panel as narrow as a phone's more would touch.
 FEW_TICKS = 3
@@ -82,13 +82,18 @@ def axis(values: Iterable[float | None], most: int = MOST_TICKS) -> Axis | None:
 
 def ticks(low: float, high: float, most: int = MOST_TICKS) -> tuple[list[float], int]:
     """Return round values within a range, and how many decimals they need."""
-    rough = (high - low) / most
-    power = math.floor(math.log10(rough))
-    step = next(each for each in STEPS if each * 10**power >= rough)
-    places = max(0, -power + (step == 2.5) - (step == 10))
+    power = math.floor(math.log10((high - low) / most))
+    sizes = [(step, power + shift) for shift in (-1, 0, 1) for step in STEPS]
+    step, power = next(each for each in sizes if len(_within(low, high, *each)) <= most)
+    places = max(0, -power + (step == 2.5))
+    return _within(low, high, step, power), places
+
+
+def _within(low: float, high: float, step: float, power: int) -> list[float]:
+    """All multiples of a step in a range."""
     size = step * 10.0**power
     first, last = math.ceil(low / size - 1e-9), math.floor(high / size + 1e-9)
-    return [round(n * size, 10) for n in range(first, last + 1)], places
+    return [round(n * size, 10) for n in range(first, last + 1)]
 
 
 def short(value: float, places: int | None = None) -> str:

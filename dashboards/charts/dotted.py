@@ -28,14 +28,21 @@ class Dotted:
     note: str = ""
 
 
-def panel(rows: Sequence[Dotted], title: str, *, width: int, has_names: bool = True) -> Spec:
+def panel(
+    rows: Sequence[Dotted],
+    title: str,
+    *,
+    width: int,
+    has_names: bool = True,
+    from_zero: bool = False,
+) -> Spec:
     """Return a panel of a figure: one line a row, in the order given."""
     order = [row.label for row in rows]
     labels = {} if has_names else {"axis": None}
     y = {"field": "label", "type": "nominal", "sort": order, "title": None,
          "scale": {"domain": order}, **labels}  # fmt: skip
     colour = {"condition": {"test": "datum.best", "value": ACCENT}, "value": REST}
-    scale = {"zero": False, "nice": False, "padding": 8}
+    scale = {"zero": from_zero, "nice": False, "padding": 8}
 
     def x(name: str) -> Spec:
         axis = {"tickCount": 4, "format": "~g", "grid": True}

@@ -1,5 +1,6 @@
 """The table of metrics of a campaign."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -8,6 +9,7 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
+from dashboards.charts.lines import chart
 from dashboards.correlations.document import DEFAULT, Correlations, Row
 from dashboards.documents.results import Completion
 from dashboards.pages import selection, statistics
@@ -26,6 +28,18 @@ COLUMNS = (
     *("n", "n_missing", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit"),
     *("value", "low", "high", "rank"),
 )
+# More lines than these are no figure that somebody reads.
+LEADING = 40
+# The columns beside the chosen statistic: name in a row, level, heading.
+OTHERS = (
+    ("tau", "Segment level", "Kendall τ-b"),
+    ("r_segment", "Segment level", "Pearson r"),
+    ("r_limit", "System level, Pearson r", "hybrids, limit"),
+    ("r_hybrid", "System level, Pearson r", "hybrids drawn"),
+    ("r_system", "System level, Pearson r", "systems"),
+)
+SAME = {"tau-b": "tau", "pearson": "r_segment", "limit": "r_limit", "hybrids": "r_hybrid",
+        "systems": "r_system"}  # fmt: skip
 
 
 def ask(query: QueryDict) -> str:
@@ -82,7 +96,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
         comparison=compared,
         rows=[
             replace(row, rank=marking.ranks.get(row.key), is_best=row.key in marking.best)
-            for row in document.rows
+            for row in sorted(document.rows, key=_by_value)
             if row.key in shown
         ],
         marks=marking.sentence,
@@ -90,14 +104,27 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
     )
 
 
+def _by_value(row: Row) -> float:
+    """Best first; a row without a value last."""
+    return math.inf if row.value is None else -row.value
+
+
 def context(request: HttpRequest, campaign: Campaign, document: Correlations) -> dict[str, Any]:
     """The signatures, and the metrics that have not scored yet."""
     startable, refused = unscored(campaign, document.all_metrics)
     return {
         "signatures": list(dict.fromkeys(row.signature for row in document.rows)),
+        "chart": chart([row for row in document.rows if row.value is not None][:LEADING]),
+        "columns": [each for each in OTHERS if each[0] != _chosen(document)],
+        "counts": sorted({row.n for row in document.rows}),
         "startable": startable,
         "refused": refused,
     }
+
+
+def _chosen(document: Correlations) -> str:
+    """The column that is the chosen statistic itself, which stands once."""
+    return SAME.get(document.statistic, "") if document.grouping == "none" else ""
 
 
 def unscored(campaign: Campaign, metrics: Sequence[Metric]) -> tuple[list[MetricInfo], list[str]]:

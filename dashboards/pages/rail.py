@@ -21,6 +21,7 @@ from dashboards.pages import selection, statistics
 from metaeval.sensitivity import LEVELS
 
 DEFAULT = "tau-b"
+TESTS = ("test", "correction", "scope")
 SCORES = {Z: "z-scores", RAW: "raw scores"}
 
 
@@ -56,11 +57,13 @@ class Control:
 class Rail:
     """What the rail of a page shows.
 
-    `controls` are lists to choose one of; `scores` the form of the human scores; `metrics` those
-    that can be shown, empty where the page does not take them; `kept` what travels along.
+    `controls` are lists to choose one of, `tests` those of the question's tests; `scores` the form
+    of the human scores; `metrics` those that can be shown, empty where the page does not take them;
+    `kept` what travels along.
     """
 
     controls: Sequence[Control]
+    tests: Sequence[Control]
     scores: Sequence[Option]
     metrics: Sequence[Option]
     is_subset: bool
@@ -68,9 +71,9 @@ class Rail:
     words: Sequence[str]
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to choose."""
-        return not (self.controls or self.scores or self.metrics)
+    def tested(self) -> str:
+        """How it is tested, in a few words."""
+        return ", ".join(control.chosen for control in self.tests)
 
     @property
     def summary(self) -> str:
@@ -97,14 +100,16 @@ def rail_of(
     `metrics` are key and label of all that the page's document could show. `usual` is the form of
     the human scores that the protocol says, which an address need not name.
     """
-    controls = _controls(taken, query)
+    every = _controls(taken, query)
+    controls = [each for each in every if each.name not in TESTS]
     wanted = set(query.getlist("metric"))
     ticks = [Option(key, label, key in wanted) for key, label in metrics]
     shown = ticks if "metric" in taken and "metric" not in own else []
-    names = {control.name for control in controls} | own | NAMES | {"row"}
+    names = {control.name for control in every} | own | NAMES | {"row"}
     names |= {"metric"} if shown else set()
     return Rail(
         controls=controls,
+        tests=[each for each in every if each.name in TESTS],
         scores=_scores(filters, usual) if filters and "scores" in taken else [],
         metrics=shown,
         is_subset=bool(wanted),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
@@ -56,7 +57,7 @@ def compute(campaign: Campaign, filters: Filters) -> Ground:
     """Return what the humans alone say."""
     human = human_scores(campaign, filters)
     evidence = evidence_of(campaign, filters)
-    known = _checked(evidence) if evidence else {}
+    known: dict[str, Any] = _checked(evidence) if evidence else {}
     matrix = human.matrix() if human.n else None
     return Ground(
         **head(campaign, human.source),
@@ -88,10 +89,10 @@ def interval(scores: Floats, mean: float) -> tuple[int, float, float, float]:
     return n, mean, float(mean - half), float(mean + half)
 
 
-def _checked(evidence: Evidence) -> dict[str, object]:
+def _checked(evidence: Evidence) -> dict[str, Any]:
     """Agreement, and how many pass the control items that they were given."""
     tested = [one for one in evidence.people if one.checks.parts]
-    found: dict[str, object] = {
+    found: dict[str, Any] = {
         "n_tested": len(tested),
         "n_passed": sum(one.checks.verdict == Verdict.PASSES for one in tested),
     }

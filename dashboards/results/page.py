@@ -1,6 +1,5 @@
 """The first page of a campaign's results."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from django.http.request import QueryDict
 from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.monitor.completion import wanted
-from dashboards.charts.dots import FEW_TICKS, Axis, Dot, axis
+from dashboards.charts.lines import chart, narrow
 from dashboards.charts.results import ranks
 from dashboards.correlations.page import unscored
 from dashboards.documents import results
@@ -18,8 +17,8 @@ from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.results import home
 from dashboards.results.answer import Scored, estimate, number
-from dashboards.results.document import Home, Line
-from dashboards.results.steps import steps
+from dashboards.results.document import Home
+from dashboards.results.steps import action, steps
 from dashboards.trust.shown import with_trust
 
 # More metrics than these are a table of their own: the leading ones are drawn. Of fewer all are,
@@ -53,12 +52,14 @@ def context(request: HttpRequest, campaign: Campaign, document: Home) -> dict[st
     startable, _ = unscored(campaign, document.all_metrics)
     done, total, is_complete = wanted(campaign)
     shown = document.rows[:LEADING] if len(document.rows) > MANY else document.rows
-    chart = _chart(shown)
+    drawn = chart(shown, [line.beside for line in shown])
     n_first = len(shown) if len(shown) <= LEADING + 2 else LEADING
     return {
-        "chart": chart,
-        "leading": chart["lines"][:n_first],
-        "others": chart["lines"][n_first:],
+        "is_drawn": drawn.ours is not None,
+        "action": action(campaign, document),
+        "chart": drawn,
+        "leading": drawn.lines[:n_first],
+        "others": drawn.lines[n_first:],
         "n_hidden": len(document.rows) - len(shown),
         "standings": _standings(document),
         "praise": praise(document),
@@ -67,37 +68,12 @@ def context(request: HttpRequest, campaign: Campaign, document: Home) -> dict[st
     }
 
 
-def _chart(lines: Sequence[Line]) -> dict[str, Any]:
-    """Both panels: axes, and for every metric its marks."""
-    ours = axis(each for line in lines for each in (line.value, line.low, line.high))
-    theirs = axis(
-        each for line in lines for each in (line.beside.value, line.beside.low, line.beside.high)
-    )
-    starts = {line.rank: line.key for line in reversed(lines) if line.rank}
-    return {
-        "ours": ours,
-        "theirs": theirs,
-        "lines": [
-            {
-                "line": line,
-                "ours": _dot(ours, line),
-                "theirs": _dot(theirs, line.beside),
-                "numeral": line.rank if starts.get(line.rank) == line.key else None,
-                "is_banded": line.rank is not None and line.rank % 2 == 0,
-            }
-            for line in lines
-        ],
-    }
-
-
-def _dot(found: Axis | None, mark: Any) -> Dot:
-    return found.dot(mark.value, mark.low, mark.high) if found else Dot()
-
-
 def _standings(document: Home) -> dict[str, Any]:
-    known = document.systems
-    found = axis((each for s in known for each in (s.value, s.low, s.high)), FEW_TICKS)
-    lines = [{"system": s, "dot": _dot(found, s), "ranks": ranks(s)} for s in known]
+    found, dots = narrow(document.systems)
+    lines = [
+        {"name": s.system, "is_lead": s.cluster == 1, "dot": each, "note": ranks(s)}
+        for s, each in zip(document.systems, dots, strict=True)
+    ]
     return {"axis": found, "lines": lines}
 
 

@@ -31,6 +31,24 @@ class Step:
     address: str
 
 
+# What there is to do where there is no answer: where, by the name of its address, and in words.
+ACTIONS = {
+    "unjudged": ("monitor", "See who is at work"),
+    "distrusted": ("quality", "Look at the annotators"),
+    "constant": ("scatter", "Look at the scores"),
+}
+
+
+def action(campaign: Campaign, home: Home) -> Step | None:
+    """Return the one thing to do where there is no answer; None where there is one."""
+    if campaign.status == Campaign.Status.DRAFT:
+        return Step("", "Open the campaign", reverse("campaign-setup", args=[campaign.slug]))
+    if home.answer.case not in ACTIONS:
+        return None
+    name, label = ACTIONS[home.answer.case]
+    return Step("", label, reverse(name, args=[campaign.slug]))
+
+
 def steps(campaign: Campaign, home: Home, unscored: Sequence[MetricInfo]) -> list[Step]:
     """Return what to do next, the gravest first."""
     found = [

@@ -10,6 +10,12 @@ register = template.Library()
 
 
 @register.filter
+def named(row: object, name: str) -> object:
+    """An attribute of a row, for columns that differ from page to page."""
+    return getattr(row, name)
+
+
+@register.filter
 def brief_name(label: str) -> str:
     """A metric's label as figures have room for it."""
     return label.replace("(characters)", "(chars)")

@@ -141,7 +141,7 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     expect(page.get_by_role("region", name="Agreement")).to_contain_text("Without traps")
     row = page.get_by_role("region", name="Annotators").get_by_role("row", name="A1")
     expect(row).to_contain_text("12")
-    page.get_by_role("link", name="Correlations").click()
+    page.get_by_role("link", name="All metrics").click()
     run_metrics(page)
     page.goto(page.url.split("/runs")[0] + f"/campaigns/{campaign.slug}/correlations/")
     cell = page.locator("tr[data-measure=chrf] td[data-name=tau]")

@@ -2,6 +2,7 @@
 
 import random
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from annotation.campaigns import close_campaign, open_campaign
@@ -15,8 +16,16 @@ SECONDS = 0.3
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 
 
-def make_clicked(slug: str = "clicked", seconds: float = SECONDS, **fields: object) -> Campaign:
-    """30 outputs (3 systems, 10 segments) and 3 traps for each of 3 people; chrF and BLEU."""
+def make_clicked(
+    slug: str = "clicked",
+    seconds: float = SECONDS,
+    keep: Callable[[Assignment], bool] = lambda assignment: True,
+    **fields: object,
+) -> Campaign:
+    """30 outputs (3 systems, 10 segments) and 3 traps for each of 3 people; chrF and BLEU.
+
+    They click on what `keep` says alone.
+    """
     test_set = make_test_set(f"{slug}-set", segments=10, systems=())
     for name, dropped in DROPPED.items():
         add_outputs(test_set, name, dropped)
@@ -24,16 +33,21 @@ def make_clicked(slug: str = "clicked", seconds: float = SECONDS, **fields: obje
     for label in PEOPLE:
         Annotator.objects.create(campaign=campaign, label=label)
     campaign = open_campaign(campaign=campaign)
-    _click(campaign, random.Random(slug), timedelta(seconds=seconds))
+    _click(campaign, random.Random(slug), timedelta(seconds=seconds), keep)
     campaign = close_campaign(campaign=campaign)
     for run in starting.start(test_set=test_set, metrics=["chrf", "bleu"], enqueue=False).runs:
         scoring.work_off(run.pk, worker="test")
     return campaign
 
 
-def _click(campaign: Campaign, rng: random.Random, took: timedelta) -> None:
+def _click(
+    campaign: Campaign,
+    rng: random.Random,
+    took: timedelta,
+    keep: Callable[[Assignment], bool],
+) -> None:
     found = Assignment.objects.filter(annotator__campaign=campaign).select_related("item")
-    rows = list(found.order_by("annotator", "position"))
+    rows = [row for row in found.order_by("annotator", "position") if keep(row)]
     judgments = []
     for number, assignment in enumerate(rows):
         began = START + number * timedelta(minutes=1)

@@ -15,7 +15,16 @@ from tests.world import make_user
 
 CODES = {"impossible_speed", "controls_failed", "agreement_none", "few_systems", "few_segments"}
 HEIGHT = 900
-PAGES = ("correlations", "significance", "systems", "dashboard", "scatter", "whatif", "report")
+PAGES = (
+    "results",
+    "correlations",
+    "significance",
+    "systems",
+    "dashboard",
+    "scatter",
+    "whatif",
+    "report",
+)
 
 
 def expect_banner_first(page: Page) -> None:
@@ -34,6 +43,7 @@ def expect_banner_first(page: Page) -> None:
 
 def expect_no_mark(page: Page) -> None:
     """Nothing bold, outlined, ranked or marked."""
+    expect(page.locator(".dots .lead")).to_have_count(0)
     expect(
         page.locator("td.best, td .best, td.pa, td.pb, td.pc, td.pd, td.pe, td sup")
     ).to_have_count(0)
@@ -58,8 +68,10 @@ def test_random_clicks_are_no_result(visitor: Callable[..., Visitor]) -> None:
     expect_no_mark(page)
     expect(page.locator("p[data-name=marks]")).to_contain_text("Nothing is ranked or bold")
     assert violations(page) == []
-    page.locator("#trust summary").press("Enter")
-    expect(page.locator("#trust dl")).to_be_visible()
+    mark = page.locator("#trust details", has_text="control items failed")
+    mark.locator("summary").press("Enter")
+    expect(mark.get_by_role("link", name="Quality and exclusions")).to_be_visible()
+    assert violations(page) == []
     files_say_so(someone, address)
     report = someone.open(f"{address}/report.html")
     assert report.locator("article section").first.get_attribute("data-verdict") == "do-not-use"

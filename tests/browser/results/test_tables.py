@@ -104,14 +104,14 @@ def test_explore_draws_in_the_browser_without_a_violation(reader: Visitor) -> No
     """Complaints of the policy fail the fixture; Vega is loaded only when it is asked for."""
     requests: list[str] = []
     reader.page.on("request", lambda request: requests.append(request.url))
-    page = reader.open(f"{ADDRESS}/correlations/")
+    page = reader.open(f"{ADDRESS}/significance/")
+    page.get_by_text("As a figure").click()
     page.get_by_role("button", name="Explore").wait_for()
     assert not [url for url in requests if "/vendor/vega" in url]
     page.get_by_role("button", name="Explore").click()
     page.locator(".drawing .vega-embed svg").wait_for()
     assert len([url for url in requests if "/vendor/vega" in url]) == 3
-    marks = page.locator(".drawing .vega-embed svg .mark-symbol.role-mark path")
-    expect(marks).to_have_count(3)
+    marks = page.locator(".drawing .vega-embed svg .mark-rect.role-mark path")
     marks.first.hover()
     page.locator("#vg-tooltip-element.visible").wait_for()
     assert page.locator("style").count() == 0
@@ -120,9 +120,10 @@ def test_explore_draws_in_the_browser_without_a_violation(reader: Visitor) -> No
 def test_the_table_sorts_by_interval_and_a_form_changes_the_statistic(reader: Visitor) -> None:
     page = reader.open(f"{ADDRESS}/correlations/")
     page.get_by_label("Statistic", exact=True).select_option("pearson")
-    page.get_by_label("Grouping", exact=True).select_option("item")
-    page.get_by_role("button", name="Show", exact=True).click()
     page.wait_for_url("**statistic=pearson**")
+    expect(page.get_by_label("Statistic", exact=True)).to_be_focused()
+    page.get_by_label("Grouping", exact=True).select_option("item")
+    page.wait_for_url("**grouping=item**")
     data = reader.page.request.get(
         f"{reader.address}{ADDRESS}/correlations.json?statistic=pearson&grouping=item"
     ).json()

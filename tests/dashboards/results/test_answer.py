@@ -1,0 +1,167 @@
+"""The sentence that answers, in every case; and what would make it surer."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from dashboards.charts import dots
+from dashboards.results.answer import FIXED, Answer, Asked, Scored, answer, bound, number
+from dashboards.results.document import Rival
+from dashboards.results.ground import interval
+from dashboards.results.steps import segments_needed
+
+TER = Scored("ter", "TER", 0.64, 0.59, 0.69)
+CHRF = Scored("chrf", "chrF", 0.62, 0.57, 0.67)
+BLEU = Scored("bleu", "BLEU", 0.53, 0.46, 0.6)
+FLAT = Scored("flat", "Flat", None)
+
+
+def said(*metrics: Scored, **more: object) -> Answer:
+    given: dict[str, object] = {"statistic": "tau-b", "n_judged": 132, "correction": "Holm"} | more
+    return answer(Asked(metrics=metrics, **given))  # type: ignore[arg-type]
+
+
+def text(found: Answer) -> str:
+    return found.text.replace(FIXED, " ")
+
+
+def test_the_best_the_alike_and_the_worse_are_told_in_one_sentence_each() -> None:
+    found = said(BLEU, TER, CHRF, better={"chrf": 0.31, "bleu": 0.0271})
+    assert found.case == "group"
+    assert text(found) == (
+        "TER agrees best with the humans, τ .64 [.59, .69]; not distinguishable from chrF."
+    )
+    assert found.detail == "BLEU is worse, p ≤ .03 after Holm’s correction."
+    assert [part.key for part in found.parts if part.key] == ["ter", "chrf"]
+
+
+def test_one_metric_alone_at_the_top() -> None:
+    found = said(TER, CHRF, BLEU, better={"chrf": 0.0123, "bleu": 1e-9})
+    assert found.case == "clear"
+    assert text(found) == "TER agrees best with the humans, τ .64 [.59, .69]."
+    assert found.detail == "chrF and BLEU are worse, p ≤ .02 after Holm’s correction."
+
+
+def test_many_are_counted() -> None:
+    many = [Scored(f"m{n}", f"M{n}", 0.6 - n / 1000, 0.5, 0.65) for n in range(9)]
+    better = {m.key: 0.2 if place < 5 else 0.0004 for place, m in enumerate(many)}
+    found = said(TER, *many, better=better, correction="")
+    assert "not distinguishable from 5 others." in text(found)
+    assert found.detail == "The other 4 are worse, p < .001 without correction."
+
+
+def test_a_difference_without_a_test_is_no_difference() -> None:
+    assert said(TER, CHRF, better={"chrf": None}).case == "indistinct"
+
+
+def test_ties_share_the_first_place() -> None:
+    twin = Scored("ter2", "TER (imported)", 0.64, 0.59, 0.69)
+    found = said(TER, twin, BLEU, better={"ter2": None, "bleu": 0.001})
+    assert text(found).startswith("TER and TER (imported) agree best with the humans, τ .64")
+    assert found.detail == "BLEU is worse, p ≤ .001 after Holm’s correction."
+
+
+def test_nothing_significant() -> None:
+    found = said(TER, CHRF, better={"chrf": 0.2})
+    assert found.case == "indistinct"
+    assert text(found) == (
+        "No metric can be told from another: TER comes first with τ .64 [.59, .69]."
+    )
+    assert found.detail == "No difference from it has p ≤ .05 after Holm’s correction."
+
+
+def test_one_metric() -> None:
+    found = said(TER)
+    assert (found.case, text(found)) == ("alone", "TER agrees with the humans, τ .64 [.59, .69].")
+
+
+def test_chance_is_not_agreement() -> None:
+    weak = Scored("weak", "Weak", 0.05, -0.07, 0.17)
+    found = said(weak, Scored("bad", "Bad", -0.2, -0.3, -0.1))
+    assert found.case == "chance"
+    assert text(found) == (
+        "No metric can be told from chance: Weak comes first with τ .05 [−.07, .17]."
+    )
+    half = Scored("half", "Half", 0.55, 0.48, 0.62)
+    assert said(half, statistic="pa", chance=0.5).case == "chance"
+
+
+def test_a_constant_metric_has_no_value_and_is_named() -> None:
+    found = said(TER, FLAT, BLEU, better={"bleu": 0.001, "flat": None})
+    assert found.detail.endswith("Flat has no τ: it is undefined.")
+    assert said(FLAT).case == "constant"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "more", "case", "words"),
+    [
+        ([], {"n_judged": 0}, "unjudged", "Nobody has judged an output yet"),
+        ([], {}, "unscored", "The humans have judged 132 outputs, and no metric has scored"),
+        ([], {"n_judged": 1}, "unscored", "judged 1 output, and"),
+        ([TER], {"distrust": "Nobody passed."}, "distrusted", "These judgments cannot tell"),
+        ([TER, BLEU], {"is_tested": False}, "pending", "TER has the highest agreement"),
+        ([TER, BLEU], {"refused": "3 systems."}, "refused", "TER has the highest agreement"),
+        ([Scored("a", "A", 0.4)], {}, "uncertain", "A has the highest agreement"),
+    ],
+)
+def test_what_is_not_known_is_said(
+    metrics: list[Scored], more: dict[str, object], case: str, words: str
+) -> None:
+    found = said(*metrics, **more)
+    assert found.case == case
+    assert words in text(found)
+    assert "[" not in text(found)
+    if case == "distrusted":
+        assert found.detail == "Nobody passed."
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.644, ".64"), (-0.07, "−.07"), (1.0, "1.00"), (-0.001, ".00"), (0.0, ".00")],
+)
+def test_numbers(value: float, words: str) -> None:
+    assert number(value) == words
+
+
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [(0.0009, "p < .001"), (0.001, "p ≤ .001"), (0.0021, "p ≤ .003"), (0.05, "p ≤ .05"),
+     (0.0401, "p ≤ .05"), (0.0099, "p ≤ .01")],
+)  # fmt: skip
+def test_bounds_are_never_below_what_they_bound(p: float, words: str) -> None:
+    assert bound(p) == words
+
+
+def test_segments_needed_find_the_difference_in_8_of_10_studies() -> None:
+    """Draws of normal differences with the spread that the interval tells of."""
+    n, spread, difference = 44, 0.3, 0.05
+    half = norm.ppf(0.975) * spread / np.sqrt(n)
+    needed = segments_needed(Rival("b", "B", difference, difference - half, difference + half), n)
+    draws = np.random.default_rng(1).normal(difference, spread, (4000, needed))
+    z = draws.mean(axis=1) / (spread / np.sqrt(needed))
+    assert (z > norm.ppf(0.95)).mean() == pytest.approx(0.8, abs=0.02)
+    assert segments_needed(Rival("b", "B", 0.0, -0.1, 0.1), n) > 100_000
+
+
+def test_the_interval_of_a_system_is_student_s() -> None:
+    """Group 2 of Student's sleep data (`sleep` in R): t.test gives [0.8976775, 3.7623225]."""
+    extra = np.array([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4, np.nan])
+    n, mean, low, high = interval(extra, float(np.nanmean(extra)))
+    assert (n, round(mean, 2)) == (10, 2.33)
+    assert (low, high) == pytest.approx((0.8976775, 3.7623225), abs=1e-6)
+    assert np.isnan(interval(np.array([1.0, np.nan]), 1.0)[2])
+
+
+def test_an_axis_holds_everything_and_has_few_round_ticks() -> None:
+    found = dots.axis([0.464, 0.688, None, 0.53])
+    assert found is not None
+    assert [tick.text for tick in found.ticks] == [".50", ".55", ".60", ".65"]
+    assert (found.place(0.464), found.place(0.688)) == (dots.LEFT, dots.RIGHT)
+    assert dots.axis([None]) is None
+    alone = dots.axis([0.5])
+    assert alone is not None
+    assert dots.LEFT < alone.place(0.5) < dots.RIGHT
+    few = dots.axis([-0.9, 0.9], dots.FEW_TICKS)
+    assert few is not None
+    assert [tick.text for tick in few.ticks] == ["−.5", "0", ".5"]
+    assert all(len(dots.ticks(0.0, high)[0]) <= 5 for high in (0.01, 0.3, 1.0, 7.0, 99.0))
