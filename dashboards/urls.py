@@ -8,6 +8,7 @@ from dashboards.correlations.page import CORRELATIONS
 from dashboards.layers.page import LAYERS, STUDY_LAYERS
 from dashboards.overview.page import OVERVIEW, SAMPLESIZE, WHATIF
 from dashboards.pages.page import routes, study_routes, study_view, view
+from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
 from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
@@ -67,6 +68,8 @@ urlpatterns = [
     *routes(exploring.SCATTER),
     path("campaigns/<slug:slug>/outputs/<int:pk>/", exploring.output, name="output"),
     *routes(exploring.SYSTEMS),
+    *routes(SYSTEMS_PAIR),
+    *routes(METRICS_PAIR),
     path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),

@@ -77,6 +77,8 @@ CAMPAIGN = (
             Place("layers", "Layers"),
             Place("scatter", "Metric and human"),
             Place("systems", "MT systems"),
+            Place("metrics-pair", "Two metrics"),
+            Place("systems-pair", "Two systems"),
             Place("whatif", "What if"),
             Place("samplesize", "Sample size"),
             Place("power", "Power", "campaign-power"),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 ALPHA = 0.05
 # No line breaks within a number with its interval.
@@ -22,6 +23,15 @@ SYMBOLS = {
     "spa": "soft pairwise accuracy",
     "pa": "pairwise accuracy",
 }
+
+
+class Labelled(Protocol):
+    """What has a name."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def label(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -208,7 +218,7 @@ def _p(asked: Asked, metric: Scored) -> float:
     return math.inf if p is None else p
 
 
-def name_parts(metrics: Sequence[Scored]) -> list[Part]:
+def name_parts(metrics: Sequence[Labelled]) -> list[Part]:
     """Names with commas; many are counted."""
     shown = metrics if len(metrics) <= NAMES + 1 else metrics[:NAMES]
     more = len(metrics) - len(shown)

@@ -118,9 +118,8 @@ def _average(asked: Asked, metric: Named) -> str:
 def _single(asked: Asked, column: Column) -> Answer:
     best = _named(asked, lambda key: key in column.keys)
     if column.case == "alone":
-        said = [*name_parts(best), Part(f" agrees with the humans in {column.name}; it is compared "
-                                   "with no other metric.")]  # fmt: skip
-        return Answer("alone", said, _missing(asked))
+        alone = f" agrees with the humans in {column.name}; it is compared with no other metric."
+        return Answer("alone", [*name_parts(best), Part(alone)], _missing(asked))
     if len(best) == _n_known(asked):
         return _indistinct(asked, f"in {column.name}")
     verb = "agrees" if len(best) == 1 else "agree"
@@ -144,12 +143,12 @@ def _several(asked: Asked, told: Sequence[Column]) -> Answer:
     most = max(counts.values())
     often = _named(asked, lambda key: counts[key] == most)
     verb = "is" if len(often) == 1 else "are"
-    said = [
+    parts = [
         Part(f"No metric is in the best group {_where(asked, told)}: "),
         *name_parts(often),
         Part(f" {verb} in {most} of {len(told)}."),
     ]
-    return Answer("nowhere", said, detail)
+    return Answer("nowhere", parts, detail)
 
 
 def _crowded(asked: Asked, best: Sequence[Named], where: str, detail: str) -> Answer:
