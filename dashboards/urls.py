@@ -13,6 +13,7 @@ from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.results.page import RESULTS
+from dashboards.scatter import selections
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
@@ -66,6 +67,13 @@ urlpatterns = [
         name="study-quality-data",
     ),
     *routes(exploring.SCATTER),
+    path("campaigns/<slug:slug>/selections/", selections.save, name="selection-save"),
+    path("campaigns/<slug:slug>/selections/<int:pk>/", selections.show, name="selection"),
+    path(
+        "campaigns/<slug:slug>/selections/<int:pk>/delete/",
+        selections.delete,
+        name="selection-delete",
+    ),
     path("campaigns/<slug:slug>/outputs/<int:pk>/", exploring.output, name="output"),
     *routes(exploring.SYSTEMS),
     *routes(SYSTEMS_PAIR),
