@@ -15,9 +15,10 @@ from annotation.filters import Filters
 from annotation.filters.chosen import check, fitted
 from annotation.models import Campaign
 from annotation.web.parameters import takes
+from dashboards.bundle.document import Bundle
 from dashboards.documents import kinds, results
 from dashboards.pages.answers import data_response, no_document
-from dashboards.pages.page import Document, Page, study_campaigns
+from dashboards.pages.page import Page, study_campaigns
 from dashboards.pages.parameters import require_measures
 from dashboards.report.document import Report
 from metaeval.replication.questions import STATISTICS
@@ -32,9 +33,9 @@ REPORT: Page[Report] = Page(
 )
 
 
-def bundle_context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
+def bundle_context(request: HttpRequest, campaign: Campaign, document: Bundle) -> dict[str, Any]:
     """The statistics that can be taken along, and what else of the address stays."""
-    wanted = set(document["statistics"])
+    wanted = set(document.statistics)
     return {
         "offered": [(one, one.key in wanted) for one in STATISTICS.values()],
         "others": [
@@ -46,7 +47,7 @@ def bundle_context(request: HttpRequest, campaign: Campaign, document: Document)
     }
 
 
-BUNDLE: Page[Any] = Page(
+BUNDLE = Page(
     name="bundle",
     title="Replication bundle",
     kind="bundle",
@@ -86,11 +87,9 @@ def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if document is None:
         return _not_yet(request, "bundle", campaign, result)
     if fmt == "zip":
-        return _file(document["zip"], "application/zip", f"{_name(request, slug)}-bundle.zip")
-    data = {name: value for name, value in document.items() if name != "zip"}
-    return data_response(
-        fmt, _name(request, f"{slug}-bundle"), BUNDLE.columns, document["rows"], data
-    )
+        return _file(document.zip, "application/zip", f"{_name(request, slug)}-bundle.zip")
+    data = {name: value for name, value in vars(document).items() if name != "zip"}
+    return data_response(fmt, _name(request, f"{slug}-bundle"), BUNDLE.columns, document.rows, data)
 
 
 @researcher_required

@@ -6,8 +6,8 @@ from dashboards import exploring, monitor, taking
 from dashboards.compare.page import compare
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.layers.page import LAYERS, STUDY_LAYERS
-from dashboards.overview.page import OVERVIEW, SAMPLESIZE, WHATIF
-from dashboards.pages.page import routes, study_routes, study_view, view
+from dashboards.overview.page import OVERVIEW
+from dashboards.pages.page import routes, view
 from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
 from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
@@ -17,6 +17,7 @@ from dashboards.scatter import selections
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
+from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
     path("power/", page.stated_power, name="power"),
@@ -48,24 +49,20 @@ urlpatterns = [
     path("preferences/", preference_table, name="preference-table"),
     path("preferences.<str:fmt>", preference_table, name="preference-table-data"),
     path("studies/", views.studies, name="studies"),
-    path("studies/<slug:slug>/", study_view(STUDY), name="study"),
-    path("studies/<slug:slug>/correlations.<str:fmt>", study_view(STUDY), name="study-data"),
+    path("studies/<slug:slug>/", view(STUDY), name="study"),
+    path("studies/<slug:slug>/correlations.<str:fmt>", view(STUDY), name="study-data"),
     path(
         "studies/<slug:slug>/correlations/figures/<slug:figure>.<str:fmt>",
-        study_view(STUDY),
+        view(STUDY),
         name="study-figure",
     ),
-    *study_routes(PRINTED),
+    *routes(PRINTED),
     path("matrix/", views.matrix, name="matrix"),
     path("matrix.<str:fmt>", views.matrix, name="matrix-data"),
     path("matrix/figures/<slug:figure>.<str:fmt>", views.matrix, name="matrix-figure"),
-    *study_routes(STUDY_LAYERS),
-    path("studies/<slug:slug>/quality/", study_view(STUDY_QUALITY), name="study-quality"),
-    path(
-        "studies/<slug:slug>/quality.<str:fmt>",
-        study_view(STUDY_QUALITY),
-        name="study-quality-data",
-    ),
+    *routes(STUDY_LAYERS),
+    path("studies/<slug:slug>/quality/", view(STUDY_QUALITY), name="study-quality"),
+    path("studies/<slug:slug>/quality.<str:fmt>", view(STUDY_QUALITY), name="study-quality-data"),
     *routes(exploring.SCATTER),
     path("campaigns/<slug:slug>/selections/", selections.save, name="selection-save"),
     path("campaigns/<slug:slug>/selections/<int:pk>/", selections.show, name="selection"),

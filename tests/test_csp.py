@@ -33,6 +33,7 @@ def pages(world: World) -> dict[str, list[str]]:
             reverse("campaign-import"), reverse("campaign-items", args=[campaign]),
             reverse("export", args=[campaign]),
             reverse("campaign", args=[campaign]), reverse("quality", args=[campaign]),
+            reverse("results", args=[campaign]), reverse("campaign-setup", args=[campaign]),
             reverse("correlations", args=[campaign]), reverse("runs"),
             reverse("metrics"), reverse("metric", args=["chrf"]), reverse("metric-add"),
             reverse("metric-scores", args=[test_set]), reverse("metric-scores-sets"),

@@ -10,6 +10,7 @@ import metaeval
 from annotation.models import Item
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
 from annotation.quality.verdict import LOW_SCORE, Checks, check
+from metaeval.arrays import mean
 from metaeval.judgments import spread
 from metaeval.judgments.controls import AnnotationTimes, ControlTest, TrapLevels, annotation_times
 
@@ -101,9 +102,4 @@ def clocks_of(columns: JudgmentColumns, own: Mask) -> Clocks | None:
     paid, active = columns.paid[own], columns.active[own & ~columns.doubted]
     if np.isnan(paid).all():
         return None
-    return Clocks(_mean(paid), _mean(active), int(columns.doubted[own].sum()))
-
-
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+    return Clocks(mean(paid), mean(active), int(columns.doubted[own].sum()))

@@ -20,7 +20,7 @@ from dashboards.charts import (
     systems,
     whatif,
 )
-from dashboards.charts.base import Spec
+from dashboards.charts.style import Spec
 from training.preferences.altering import CONDITIONS
 
 Draw = Callable[[Any], Spec | None]

@@ -1,8 +1,7 @@
 """Metrics by their agreement with humans: points with intervals."""
 
-from dashboards.charts.base import Spec
 from dashboards.charts.dotted import Dotted, panel
-from dashboards.charts.style import figure
+from dashboards.charts.style import Spec, figure
 from dashboards.correlations.document import Correlations
 from dashboards.significance.document import Metric
 

@@ -7,9 +7,8 @@ gray; values stand at the marks, so there is no legend.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboards.charts.base import Spec
 from dashboards.charts.dots import short
-from dashboards.charts.style import ACCENT, INK
+from dashboards.charts.style import ACCENT, INK, Spec
 
 BAND, REST = "#eef1f5", "#5d6a7a"
 ROW = 20

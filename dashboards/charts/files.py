@@ -5,6 +5,7 @@ draws: it shows what has been drawn as inline SVG, and everything else as an ima
 draws it. What was drawn is kept under a hash of the specification, so it is never out of date.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from django.http.response import HttpResponseBase
 from django.utils.safestring import SafeString, mark_safe
 
 from dashboards.charts import FIGURES
-from dashboards.charts.base import Spec
+from dashboards.charts.style import Spec
 from dashboards.documents.state import digest
 
 # vl-convert's newest Vega-Lite, and the one in static/vendor.
@@ -32,6 +33,7 @@ KEEP_SECONDS = 24 * 3600
 # What `Figure.image` adds to an address: it changes nothing but the address.
 MARKS = ("drawn",)
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+SIZE = re.compile(rb'width="([\d.]+)" height="([\d.]+)"')
 _drawing = Lock()
 
 
@@ -66,6 +68,12 @@ class Figure:
         """
         mark = f"drawn={digest(VEGA_LITE, self.spec)[:12]}"
         return f"{self.address}.svg{self.query}{'&' if self.query else '?'}{mark}"
+
+    @cached_property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height in pixels, where it has been drawn: a page keeps the place free."""
+        found: tuple[int, int] | None = cache.get(_key(self.spec, "size"))
+        return found
 
     @cached_property
     def inline(self) -> SafeString | None:
@@ -114,7 +122,13 @@ def draw(spec: Mapping[str, Any], fmt: str) -> bytes:
         with _drawing:
             drawn = _convert(dict(spec), fmt)
         cache.set(key, drawn, KEEP_SECONDS)
+        if fmt == "svg" and (found := SIZE.search(drawn)):
+            cache.set(_key(spec, "size"), tuple(map(_pixels, found.groups())), KEEP_SECONDS)
     return drawn
+
+
+def _pixels(number: bytes) -> int:
+    return math.ceil(float(number))
 
 
 def _convert(spec: dict[str, Any], fmt: str) -> bytes:

@@ -1,7 +1,6 @@
 """Agreement with humans by layer: a line for precision, recall and F1, one panel an encoder."""
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import CATEGORY, DASHES, INK, SHAPES, figure
+from dashboards.charts.style import CATEGORY, DASHES, INK, SHAPES, Spec, figure
 from dashboards.layers.document import Layers
 from dashboards.layers.names import PARTS
 

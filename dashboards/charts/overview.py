@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import ACCENT, INK, figure
+from dashboards.charts.style import ACCENT, INK, Spec, figure
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview, Series
 

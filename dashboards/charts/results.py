@@ -1,8 +1,7 @@
 """Figures of the first page: metrics on both levels, and MT systems by their human scores."""
 
-from dashboards.charts.base import Spec
 from dashboards.charts.dotted import Dotted, panel
-from dashboards.charts.style import figure
+from dashboards.charts.style import Spec, figure
 from dashboards.results.document import Home
 from dashboards.results.ground import Standing
 

@@ -1,7 +1,6 @@
 """Metric against human: points, or counts on a grid where there are many."""
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import figure
+from dashboards.charts.style import Spec, figure
 from dashboards.documents.measured import Measured
 from dashboards.scatter.document import Scatter
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import INK, figure
+from dashboards.charts.style import INK, Spec, figure
 from dashboards.significance.document import Pair, Shown
 
 # Upper bounds of the steps of p; darker means smaller, in grey too.

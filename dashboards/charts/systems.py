@@ -1,8 +1,7 @@
 """MT systems in the human order, with their clusters."""
 
-from dashboards.charts.base import Spec
 from dashboards.charts.dotted import Dotted, panel
-from dashboards.charts.style import figure
+from dashboards.charts.style import Spec, figure
 from dashboards.systems.document import Systems
 
 WIDTH = 620

@@ -11,7 +11,8 @@ from dashboards.documents.measured import Measured, about
 from dashboards.panel.human import ALL
 from dashboards.panel.measures import told
 from dashboards.panel.panel import Panel, read_panel
-from metaeval.replication.questions import N_HYBRIDS, MetricCorrelations, correlation_table
+from metaeval.replication import MetricCorrelations, correlation_table
+from metaeval.replication.questions import N_HYBRIDS
 from metaeval.results import ConstantInputWarning
 from metrics.runs.contents import failed_outputs
 from metrics.scores import MeasureScores

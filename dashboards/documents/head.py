@@ -21,8 +21,8 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CampaignDocument(Document):
-    """A document of one campaign; `human_scores` says in words what its human scores are.
+class OfCampaign(Document):
+    """A document of one campaign.
 
     `trust` is the verdict on the numbers, which a page adds; None while it is not known.
     """
@@ -32,8 +32,14 @@ class CampaignDocument(Document):
     direction: str
     length_ratio: str
     origin: str
-    human_scores: str
     trust: CampaignTrust | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignDocument(OfCampaign):
+    """One that rests on human scores; `human_scores` says in words what they are."""
+
+    human_scores: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +56,11 @@ def ends(interval: Interval | None) -> Ends | None:
 
 
 def head(campaign: Campaign, human_scores: str) -> dict[str, Any]:
+    """Return what a document says of its campaign and of the human scores."""
+    return about(campaign) | {"human_scores": human_scores}
+
+
+def about(campaign: Campaign) -> dict[str, Any]:
     """Return what a document says of its campaign."""
     return {
         "campaign": campaign.slug,
@@ -57,5 +68,4 @@ def head(campaign: Campaign, human_scores: str) -> dict[str, Any]:
         "direction": campaign.test_set.direction,
         "length_ratio": str(campaign.length_ratio),
         "origin": campaign.origin,
-        "human_scores": human_scores,
     }

@@ -66,11 +66,6 @@ def compute(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
     return load(kind).compute(campaign, filters, **asked)
 
 
-def document_of(kind: str) -> Any:
-    """Return the class of an analysis's documents."""
-    return getattr(load(kind), "DOCUMENT", Any)
-
-
 def filters_of(kind: str) -> type[Filters]:
     """Return the filters of an analysis: those of all pages, or with choices of its own."""
     found: type[Filters] = getattr(load(kind), "FILTERS", Filters)

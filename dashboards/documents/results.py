@@ -94,7 +94,7 @@ def latest(
 
 def _stored(row: Any) -> Any:
     """The document of a row, None where there is none that can be shown."""
-    return unpack(row.payload, kinds.document_of(row.kind)) if row.as_of else None
+    return unpack(row.payload, kinds.load(row.kind).DOCUMENT) if row.as_of else None
 
 
 def _rows() -> QuerySet[Any]:

@@ -1,6 +1,7 @@
 """Documents as they are stored: JSON, with null for nan."""
 
 import zlib
+from enum import Enum
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,13 +11,15 @@ D = TypeVar("D")
 
 
 def encoded(document: Any) -> bytes:
-    """Return a document as JSON; None for numbers that are not finite, lists for arrays."""
+    """Return a document as JSON; null for numbers that are not finite, lists for arrays."""
     return msgspec.json.encode(document, enc_hook=_listed)
 
 
 def _listed(value: object) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
+    if isinstance(value, Enum):
+        return value.value
     raise NotImplementedError(f"{type(value).__name__} is no value of a document")
 
 

@@ -38,7 +38,7 @@ class Place:
     @property
     def name(self) -> str:
         """As the study prints it, such as `layer.8.R`."""
-        return ".".join(("layer", str(self.layer), *filter(None, [SHORT.get(self.part, self.part)])))
+        return f"layer.{self.layer}.{SHORT.get(self.part, self.part)}".removesuffix(".")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +188,9 @@ def marks(choice: Chosen | None, key: str) -> dict[str, Any]:
 
 def chosen(choice: Choice | None, keys: Sequence[str], values: Floats) -> Chosen | None:
     """Return a choice among measures with these keys and values."""
-    return choice and Chosen(
+    if choice is None:
+        return None
+    return Chosen(
         keys[choice.recommended],
         float(values[choice.recommended]),
         choice.n_agreeing,

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.documents.head import StudyDocument
 from dashboards.layers.document import (
     DEFAULT,
-    STATISTICS,
     Encoder,
     Layers,
     Place,
@@ -64,20 +62,6 @@ def ask(query: QueryDict) -> str:
     return parse(query.get("statistic") or DEFAULT)
 
 
-def context(request: HttpRequest, subject: Any, document: object) -> dict[str, Any]:
-    """The choice of a correlation, and what else of the address stays."""
-    return {
-        "statistics": list(STATISTICS.items()),
-        "chosen": ask(request.GET),
-        "kept": [
-            (name, value)
-            for name, values in request.GET.lists()
-            if name != "statistic"
-            for value in values
-        ],
-    }
-
-
 def choose_marks(document: D, query: QueryDict) -> D:
     """Recommend no layer where the verdict forbids marks; `refused` says why."""
     reason = forbidden(document.trust)
@@ -97,16 +81,10 @@ def tables(document: Layers) -> list[latex.Table]:
 
 
 def _layer_table(metric: Profiled, document: Layers) -> latex.Table:
-    body = [
-        [
-            latex.Cell(str(layer)),
-            *(
-                latex.number(cell and cell.value, is_bold=bool(cell and cell.is_recommended))
-                for cell in cells
-            ),
-        ]
-        for layer, cells in metric.lines
-    ]
+    def number(row: Row | None) -> latex.Cell:
+        return latex.number(row.value, is_bold=row.is_recommended) if row else latex.number(None)
+
+    body = [[latex.Cell(str(layer)), *map(number, cells)] for layer, cells in metric.lines]
     caption = (
         f"{metric.label} by layer: {document.statistic_label}, {document.name}. Bold: "
         "recommended by held-out folds."
@@ -136,13 +114,13 @@ def _averaged(name: str, documents: Sequence[Layers]) -> Averaged:
     present = [metric for metric in found if metric]
     places = {row.key: row for row in present[0].rows}
     values = [{row.key: row.value for row in metric.rows} if metric else {} for metric in found]
-    lines = [line(key, place.name, [own.get(key) for own in values]) for key, place in places.items()]
-    is_everywhere = all(metric and [row.key for row in metric.rows] == [*places] for metric in found)
-    averages = array([each.average for each in lines])
-    choice = chosen(choose(list(map(_profile, present))), [*places], averages) if is_everywhere else None
+    lines = [line(key, row.name, [own.get(key) for own in values]) for key, row in places.items()]
+    is_everywhere = all([*own] == [*places] for own in values)
+    choice = choose([_profile(metric) for metric in present]) if is_everywhere else None
+    best = chosen(choice, [*places], array([each.average for each in lines]))
     rows = [
         LayerLine(
-            **vars(each) | marks(choice, each.key),
+            **vars(each) | marks(best, each.key),
             layer=places[each.key].layer,
             part=places[each.key].part,
             value=each.average,
@@ -153,7 +131,7 @@ def _averaged(name: str, documents: Sequence[Layers]) -> Averaged:
         metric=name,
         label=present[0].label,
         checkpoint=present[0].checkpoint,
-        choice=choice,
+        choice=best,
         rows=sorted(rows, key=lambda row: float("inf") if row.value is None else -row.value),
     )
 
@@ -193,8 +171,8 @@ def _recommendation(metric: Averaged) -> list[latex.Cell]:
         latex.Cell(metric.checkpoint.rsplit("/", 1)[-1]),
         latex.Cell(str(row.layer)),
         latex.Cell(PARTS.get(row.part, row.part)),
-        latex.number(choice and choice.recommended_value),
-        latex.number(choice and choice.held_out),
+        latex.number(choice.recommended_value if choice else None),
+        latex.number(choice.held_out if choice else None),
     ]
 
 
@@ -204,7 +182,6 @@ LAYERS = Page(
     kind="layers",
     template="dashboards/layers.html",
     columns=COLUMNS,
-    context=context,
     ask=ask,
     choose=choose_marks,
     tables=tables,

@@ -83,14 +83,6 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """All annotators, and the drift of their z-scores and seconds in words."""
-
-    rows: Sequence[Row]
-    drift_warnings: Sequence[str]
-
-
-@dataclass(frozen=True, eq=False)
 class _Work:
     """What was computed over all annotators together; drift is None where nothing can be tested."""
 
@@ -103,22 +95,23 @@ class _Work:
 
 def describe(
     campaign: Campaign, report: QualityReport, columns: JudgmentColumns, z: Floats
-) -> Found:
-    """Describe everybody of a report; `columns` are the judgments that count, `z` their scores."""
+) -> tuple[list[Row], list[str]]:
+    """Describe everybody of a report, and in words who drifts.
+
+    `columns` are the judgments that count, `z` their scores.
+    """
     own, labels = columns.is_target, {one.pk: one.label for one in report.annotators}
     names = [labels[pk] for pk in columns.annotator[own].tolist()]
     drifts = {"z": _drift(z[own], names), "seconds": _drift(columns.seconds[own], names)}
     flags = longest_runs(columns) if campaign.judging.has_score else None
     usual = report.times.median if report.times else float("nan")
     work = _Work(columns, z, drifts, flags, usual)
-    return Found(
-        [_row(campaign, one, work) for one in report.annotators],
-        [
-            f"{name}: {warning.message}"
-            for name, found in zip(("z-scores", "Seconds an item"), drifts.values(), strict=True)
-            for warning in (found.warnings if found else ())
-        ],
-    )
+    warnings = [
+        f"{name}: {warning.message}"
+        for name, found in zip(("z-scores", "Seconds an item"), drifts.values(), strict=True)
+        for warning in (found.warnings if found else ())
+    ]
+    return [_row(campaign, one, work) for one in report.annotators], warnings
 
 
 def _drift(values: Floats, names: Sequence[str]) -> Drift | None:

@@ -138,7 +138,7 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
     counted = [one.pk for one in people if one.excluded_at is None]
     columns = everybody.select(np.isin(everybody.annotator, counted))
     z = standardise(columns, campaign.z_pool).z if len(columns) else np.empty(0)
-    found = annotators.describe(campaign, report, columns, z)
+    rows, drift_warnings = annotators.describe(campaign, report, columns, z)
     by_size = sorted(people, key=lambda one: (-one.n, one.label))[:CHARTED]
     has_score = campaign.judging.has_score
     return Overview(
@@ -149,12 +149,12 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
         traps=_traps(columns) if has_score else None,
         agreement=agreement(campaign, columns),
         seed=campaign.seed,
-        rows=found.rows,
+        rows=rows,
         tested=report.tested,
         series=_series([one for one in by_size if one.pk in counted], columns, z),
         warnings=list(dict.fromkeys([*notes, *report.warnings])),
-        drift_warnings=found.drift_warnings,
-        suspects=[row.annotator for row in found.rows if row.is_suspect],
+        drift_warnings=drift_warnings,
+        suspects=[row.annotator for row in rows if row.is_suspect],
     )
 
 

@@ -1,6 +1,6 @@
 """What programs get of a page: the document as JSON, rows as CSV, or that there is none yet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -20,7 +20,7 @@ def no_document(result: results.Result[Any]) -> HttpResponseBase:
 
 def public(document: Any, **more: Any) -> dict[str, Any]:
     """Return the fields of a document, and others, as programs get them."""
-    return {**(document if isinstance(document, Mapping) else vars(document)), **more}
+    return {**vars(document), **more}
 
 
 def data_response(
@@ -34,8 +34,4 @@ def data_response(
 
 def cells(rows: Sequence[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
     """Return of every row what a table shows."""
-    return [{name: _cell(row, name) for name in columns} for row in rows]
-
-
-def _cell(row: Any, name: str) -> Any:
-    return row[name] if isinstance(row, Mapping) else getattr(row, name)
+    return [{name: getattr(row, name) for name in columns} for row in rows]

@@ -27,10 +27,8 @@ from dashboards.documents import kinds, results
 from dashboards.pages.answers import cells, data_response, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.papers import latex
-from dashboards.trust.shown import comments, judged, trust_in, with_trust, worst_of
+from dashboards.trust.shown import comments, judged, with_trust, worst_of
 
-# Of pages whose documents are no dataclasses yet.
-Document = dict[str, Any]
 # What a page shows: the document of an analysis, or what its reader chose of that.
 D = TypeVar("D")
 View = Callable[..., HttpResponseBase]
@@ -45,7 +43,7 @@ def _everything(document: Any, query: QueryDict) -> Any:
 
 
 def _rows(document: Any) -> Sequence[Any]:
-    rows: Sequence[Any] = document["rows"] if isinstance(document, dict) else document.rows
+    rows: Sequence[Any] = document.rows
     return rows
 
 
@@ -123,7 +121,8 @@ class StudyPage(Page[D]):
 class _Shown(Generic[D]):
     """What a request found: the newest result, cut to what the reader chose.
 
-    Data are at `files` with an extension, figures below it.
+    Data are at `files` with an extension, figures below it. `subject` is the campaign or the
+    study's name, `about` what templates are told of it.
     """
 
     page: Page[D]
@@ -134,65 +133,29 @@ class _Shown(Generic[D]):
     document: D | None
     filename: str
     files: str
+    subject: Campaign | str
+    about: dict[str, Any]
 
 
 def view(page: Page[Any]) -> View:
-    """Return the view of a campaign's page; with `fmt` its data as json, csv or tex."""
+    """Return the view of a page; with `fmt` its data as json, csv or tex."""
 
     @researcher_required
     @require_safe
     @takes(page.parameters)
     def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
-        campaign = campaign_for_reader(request, slug)
-        shown = _find(request, page, campaign)
-        context = {"campaign": campaign, "section": "campaigns", "tab": page.name}
-        return _answer(request, shown, campaign, context, fmt, figure)
+        if isinstance(page, StudyPage):
+            return _answer(request, _of_study(request, page, slug), fmt, figure)
+        return _answer(request, _of_campaign(request, page, slug), fmt, figure)
 
     return show
-
-
-def study_view(page: StudyPage[Any]) -> View:
-    """Return the view of a study's page; with `fmt` its data as json, csv or tex."""
-
-    @researcher_required
-    @require_safe
-    @takes(page.parameters)
-    def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
-        campaigns = study_campaigns(request, slug)
-        # A study's own address shows its first page, so the files of a page need its name.
-        files = f"{reverse('study', args=[slug])}{page.name}"
-        context = {"study": slug, "section": "studies", "tab": page.name}
-        return show_all(request, page, campaigns, files, slug, context, fmt, figure)
-
-    return show
-
-
-def show_all(
-    request: HttpRequest,
-    page: StudyPage[Any],
-    campaigns: Sequence[Campaign],
-    files: str,
-    name: str,
-    context: dict[str, Any],
-    fmt: str = "",
-    figure: str = "",
-) -> HttpResponseBase:
-    """Answer with a page of several campaigns, or with its data or a figure, named after `name`."""
-    shown = _find_all(request, page, campaigns, files, name)
-    return _answer(request, shown, name, {"campaigns": campaigns, **context}, fmt, figure)
 
 
 def routes(page: Page[Any]) -> list[URLPattern]:
-    """Return the addresses of a campaign's page: itself, its data and its figures."""
-    return _routes(f"campaigns/<slug:slug>/{page.name}", page.name, view(page))
-
-
-def study_routes(page: StudyPage[Any]) -> list[URLPattern]:
-    """Return the addresses of a study's page, named `study-` and the page's name."""
-    return _routes(f"studies/<slug:slug>/{page.name}", f"study-{page.name}", study_view(page))
-
-
-def _routes(address: str, name: str, shown: View) -> list[URLPattern]:
+    """Return the addresses of a page: itself, its data and its figures."""
+    is_of_study = isinstance(page, StudyPage)
+    address = f"{'studies' if is_of_study else 'campaigns'}/<slug:slug>/{page.name}"
+    name, shown = f"study-{page.name}" if is_of_study else page.name, view(page)
     return [
         path(f"{address}/", shown, name=name),
         path(f"{address}.<str:fmt>", shown, name=f"{name}-data"),
@@ -214,24 +177,55 @@ def study_campaigns(request: HttpRequest, slug: str) -> list[Campaign]:
     return campaigns
 
 
-def _find(request: HttpRequest, page: Page[D], campaign: Campaign) -> _Shown[D]:
+def _of_campaign(request: HttpRequest, page: Page[D], slug: str) -> _Shown[D]:
+    campaign = campaign_for_reader(request, slug)
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     check(campaign, filters)
     require_measures(request.GET, [campaign])
     page.verify(campaign, filters)
     result = page.latest(request.GET, campaign, filters)
-    document = None if result.document is None else page.choose(result.document, request.GET)
-    files = request.path.removesuffix("/")
-    name = filters.file_name(f"{campaign.slug}-{page.name}")
-    return _Shown(page, page.kind, filters, [campaign], result, document, name, files)
+    return _Shown(
+        page,
+        page.kind,
+        filters,
+        [campaign],
+        result,
+        None if result.document is None else page.choose(result.document, request.GET),
+        filters.file_name(f"{slug}-{page.name}"),
+        request.path.removesuffix("/"),
+        campaign,
+        {"campaign": campaign, "section": "campaigns"},
+    )
 
 
-def _find_all(
+def _of_study(request: HttpRequest, page: StudyPage[D], slug: str) -> _Shown[D]:
+    campaigns = study_campaigns(request, slug)
+    # A study's own address shows its first page, so the files of a page need its name.
+    files = f"{reverse('study', args=[slug])}{page.name}"
+    return _of_all(request, page, campaigns, slug, files, {"study": slug})
+
+
+def show_all(
+    request: HttpRequest,
+    page: StudyPage[Any],
+    campaigns: Sequence[Campaign],
+    name: str,
+    about: dict[str, Any],
+    fmt: str = "",
+    figure: str = "",
+) -> HttpResponseBase:
+    """Answer with a page of any campaigns, its data at the address that has this name."""
+    files = reverse(name).removesuffix("/")
+    return _answer(request, _of_all(request, page, campaigns, name, files, about), fmt, figure)
+
+
+def _of_all(
     request: HttpRequest,
     page: StudyPage[D],
     campaigns: Sequence[Campaign],
+    name: str,
     files: str,
-    slug: str,
+    about: dict[str, Any],
 ) -> _Shown[D]:
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     require_measures(request.GET, campaigns)
@@ -240,30 +234,35 @@ def _find_all(
         for campaign in campaigns
     ]
     result = results.together(found, lambda documents: _combined(page, campaigns, documents))
-    document = None if result.document is None else page.choose(result.document, request.GET)
-    kind, name = f"study-{page.kind}", filters.file_name(f"{slug}-{page.name}")
-    return _Shown(page, kind, filters, campaigns, result, document, name, files)
+    return _Shown(
+        page,
+        f"study-{page.kind}",
+        filters,
+        campaigns,
+        result,
+        None if result.document is None else page.choose(result.document, request.GET),
+        filters.file_name(f"{name}-{page.name}"),
+        files,
+        name,
+        {"campaigns": campaigns, "section": "studies", **about},
+    )
 
 
 def _combined(page: StudyPage[Any], campaigns: Sequence[Campaign], documents: Sequence[Any]) -> Any:
-    return judged(page.combine(campaigns, documents), worst_of([trust_in(d) for d in documents]))
+    return judged(
+        page.combine(campaigns, documents), worst_of([document.trust for document in documents])
+    )
 
 
-def _answer(
-    request: HttpRequest,
-    shown: _Shown[Any],
-    subject: Any,
-    context: dict[str, Any],
-    fmt: str,
-    figure: str,
-) -> HttpResponseBase:
+def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
     result, page = shown.result, shown.page
     if fmt:
         return _file(request, shown, fmt, figure)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     query = data_query(request.GET, page.on_page)
-    context |= {
+    context = shown.about | {
+        "tab": page.name,
         "page": page,
         "filters": shown.filters,
         "filter_choices": filter_choices(
@@ -276,7 +275,7 @@ def _answer(
     }
     if shown.document:
         context["figures"] = figures.figures(shown.kind, shown.document, f"{shown.files}/", query)
-        context |= page.context(request, subject, shown.document)
+        context |= page.context(request, shown.subject, shown.document)
     response = render(request, page.template, context)
     # For the page's own script, which asks whether there is something newer.
     response["ETag"] = result.tag

@@ -23,7 +23,7 @@ __all__ = [
 
 
 def parse(key: str) -> Question:
-    """Return the question of a key, as `analyses.load` takes it after the colon; FilterError."""
+    """Return the question of a key, as `kinds.compute` takes it after the colon; FilterError."""
     try:
         return parse_question(key)
     except ValueError as error:

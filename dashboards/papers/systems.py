@@ -140,7 +140,7 @@ def _of_study(document: StudySystems, caption: str, label: str, blocks: Sequence
         for line in block.lines:
             cells = [_length(c) if is_length else _score(c, 4) for c in line.cells]
             body.append([Cell(line.system), *cells])
-    heads = [vars(head) for head in document.campaigns]
+    heads = [(head.direction, head.percent) for head in document.campaigns]
     return Table(caption, f"study-{label}", "l" + "r" * len(heads), direction_heads(heads), body)
 
 

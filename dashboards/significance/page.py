@@ -5,8 +5,7 @@ cell, the table of one metric, and a link to the table of all pairs. What a cell
 step comes row by row from the data (`row=`), when somebody points at it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from django.http import HttpRequest
@@ -19,7 +18,7 @@ from dashboards.pages import statistics
 from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.significance.document import DEFAULT, Pair, Ranked, Shown
-from dashboards.significance.shown import choose
+from dashboards.significance.pairs import choose
 
 # More metrics than these are not a table that somebody reads.
 MANY = 40
@@ -58,26 +57,14 @@ def _with(query: QueryDict, **changed: str) -> str:
     return f"?{changing.urlencode()}"
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A metric against all others: text and step of every cell, None for the metric itself."""
-
-    metric: Ranked
-    cells: Sequence[tuple[str, str] | None]
-
-
-def _grid(document: Shown) -> list[_Line]:
+def _grid(document: Shown) -> list[tuple[Ranked, list[tuple[str, str] | None]]]:
+    """Every metric with text and step of its cells, None for the one with itself."""
     pairs = iter(document.rows)
-    return [
-        _Line(
-            metric,
-            [
-                None if i == j else (short_p(next(pairs).pvalue), letter)
-                for j, letter in enumerate(document.steps[i])
-            ],
-        )
-        for i, metric in enumerate(document.metrics)
+    cells = [
+        [None if i == j else (short_p(next(pairs).pvalue), step) for j, step in enumerate(steps)]
+        for i, steps in enumerate(document.steps)
     ]
+    return list(zip(document.metrics, cells, strict=True))
 
 
 def short_p(value: float | None) -> str:

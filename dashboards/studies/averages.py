@@ -152,7 +152,7 @@ def latex_table(
 
     Directions span their length ratios; a group has a bold heading, or none where it is empty.
     """
-    first, second = direction_heads(columns)
+    first, second = direction_heads([(each.direction, each.percent) for each in columns])
     body: list[Sequence[latex.Cell]] = []
     for heading, rows in groups:
         if heading:
@@ -167,14 +167,11 @@ def latex_table(
     )
 
 
-def direction_heads(columns: Sequence[Column]) -> list[list[latex.Cell]]:
+def direction_heads(columns: Sequence[tuple[str, str]]) -> list[list[latex.Cell]]:
     """Return two rows of heads: directions over their length ratios, the first cell empty."""
-    spans = [
-        (direction, len(list(same)))
-        for direction, same in groupby(columns, key=lambda column: column.direction)
-    ]
+    spans = [(key, len(list(same))) for key, same in groupby(key for key, _ in columns)]
     first = [latex.Cell(_direction(direction), span=span) for direction, span in spans]
-    return [[latex.Cell(""), *first], latex.texts("", *(column.percent for column in columns))]
+    return [[latex.Cell(""), *first], latex.texts("", *(percent for _, percent in columns))]
 
 
 def _cells(label: str, cells: Sequence[tuple[float | None, bool]]) -> list[latex.Cell]:

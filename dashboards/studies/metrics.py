@@ -191,7 +191,7 @@ def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
 STUDY = CORRELATIONS.of_study(
     title="Metrics",
     columns=(*COLUMNS, "is_best"),
-    takes=("statistic", "grouping", "correction", "scope", "beside"),
+    takes=(*CORRELATIONS.takes, "beside"),
     template="dashboards/study.html",
     context=context_of_study,
     choose=choose_of_study,
@@ -217,6 +217,6 @@ PRINTED = replace(
     title="As printed",
     template="dashboards/study_printed.html",
     context=context_of_printed,
-    takes=("statistic", "grouping", "correction", "scope"),
+    takes=CORRELATIONS.takes,
     tables=lambda document: [printed(document, document.tables[0])],
 )

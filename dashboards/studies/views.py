@@ -6,7 +6,6 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required, visible_campaigns
@@ -38,13 +37,8 @@ def matrix(request: HttpRequest, fmt: str = "", figure: str = "") -> HttpRespons
     visible = visible_campaigns(request.user).exclude(status=Campaign.Status.DRAFT)
     rows = list(visible.select_related("test_set").order_by("name"))
     chosen = _chosen(request, {row.slug: row for row in rows})
-    context = {
-        "open_campaigns": [(row, row in chosen) for row in rows],
-        "section": "studies",
-        "tab": "matrix",
-    }
-    files = reverse("matrix").removesuffix("/")
-    return show_all(request, MATRIX, chosen, files, "campaigns", context, fmt, figure)
+    about = {"open_campaigns": [(row, row in chosen) for row in rows]}
+    return show_all(request, MATRIX, chosen, "matrix", about, fmt, figure)
 
 
 def _chosen(request: HttpRequest, known: dict[str, Campaign]) -> list[Campaign]:

@@ -18,7 +18,7 @@ from dashboards.panel.measures import told
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.systems.basis import basis, span
 from dashboards.systems.columns import AgreementGroup, Column, Compared, Row, agreement_groups
-from dashboards.systems.lengths import REFERENCE, SOURCE, Lengths, deviations
+from dashboards.systems.deviations import REFERENCE, SOURCE, Lengths, deviations
 from metaeval.results import MissingDataWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 

@@ -28,8 +28,6 @@ def rail(context: dict[str, Any], own: str = "") -> Rail:
 
 def _metrics(document: Any) -> list[tuple[str, str]]:
     """Key and label of all metrics that a document could show."""
-    if isinstance(document, dict):
-        return [(each["key"], each["label"]) for each in document.get("all_metrics", ())]
     return [(each.key, each.label) for each in getattr(document, "all_metrics", ())]
 
 

@@ -33,7 +33,7 @@ def with_trust(
     It is asked for also where there are no numbers yet: it goes first (`Documents.choose`), so that
     it is there when the numbers come.
     """
-    if found.document is not None and trust_in(found.document) is not None:
+    if found.document is not None and found.document.trust is not None:
         return found
     verdict = results.latest("trust", campaign, general(filters))
     return found if found.document is None else results.completed(found, verdict, _attach)
@@ -45,13 +45,7 @@ def _attach(document: Any, found: results.Completion[CampaignTrust]) -> Any:
 
 def judged(document: Any, trust: Trust | None) -> Any:
     """Return a document with the verdict on its numbers."""
-    is_plain = isinstance(document, dict)
-    return document | {"trust": trust} if is_plain else replace(document, trust=trust)
-
-
-def trust_in(document: Any) -> Any:
-    """The inverse of `judged`."""
-    return document.get("trust") if isinstance(document, dict) else document.trust
+    return replace(document, trust=trust)
 
 
 def worst_of(found: Sequence[CampaignTrust | None]) -> StudyTrust | None:

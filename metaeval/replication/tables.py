@@ -15,8 +15,8 @@ import numpy as np
 
 from metaeval.files.tables import read_score_table, score_columns
 from metaeval.files.text import FormatError, Table
+from metaeval.replication.correlations import correlation_table
 from metaeval.replication.questions.scored import N_HYBRIDS, Scored
-from metaeval.replication.questions.table import correlation_table
 from metaeval.scores.corpus import FORMULAS, CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.lengths import length_deviation

@@ -8,7 +8,12 @@ from metaeval.systems.paired_tests import (
     approximate_randomization,
     paired_bootstrap,
 )
-from metaeval.systems.preferences import Preference, preference
+from metaeval.systems.preferences import (
+    PooledPreference,
+    Preference,
+    pool_preferences,
+    preference,
+)
 from metaeval.systems.ranking import SystemRanking, rank_systems
 from metaeval.systems.table import SystemTable, system_table
 
@@ -16,6 +21,7 @@ __all__ = [
     "Contest",
     "LengthDeviation",
     "MetricColumn",
+    "PooledPreference",
     "Preference",
     "Share",
     "SystemComparison",
@@ -26,6 +32,7 @@ __all__ = [
     "contest_of_metrics",
     "length_deviation",
     "paired_bootstrap",
+    "pool_preferences",
     "preference",
     "rank_systems",
     "system_table",

@@ -95,6 +95,8 @@ NOT_PAGES = {
     "model-check": "a redirect",
     "quality-data": "a file",
     "judgments-data": "a file",
+    "results-data": "a file",
+    "results-figure": "a file",
     "correlations-data": "a file",
     "dashboard-data": "a file",
     "whatif-data": "a file",
@@ -144,6 +146,7 @@ PAGES: dict[str, list[str]] = {
     "campaigns": ["/campaigns/"],
     "campaign-new": ["/campaigns/new/", f"/campaigns/new/?testset={TEST_SET}"],
     "campaign": [f"/campaigns/{DEMO}/", "/campaigns/harbour-80/"],
+    "results": [f"/campaigns/{DEMO}/results/", "/campaigns/harbour-80/results/"],
     "campaign-setup": [f"/campaigns/{DEMO}/setup/"],
     "campaign-instructions": [
         "/campaigns/harbour-80/instructions/",

@@ -29,7 +29,6 @@ from metaeval.replication.questions.statistics import (
     Statistic,
     parse,
 )
-from metaeval.replication.questions.table import MetricCorrelations, correlation_table
 from metaeval.replication.questions.values import values_of
 
 __all__ = [
@@ -41,14 +40,12 @@ __all__ = [
     "STATISTICS",
     "TESTS",
     "Comparison",
-    "MetricCorrelations",
     "Question",
     "Scored",
     "Statistic",
     "adjusted",
     "answer",
     "can_answer",
-    "correlation_table",
     "order_of",
     "parse",
     "values_of",

@@ -179,7 +179,7 @@ def test_on_the_page(world: World, as_admin: Client, client: Client) -> None:
     assert "Excluded, and in no number but their own: S0." in page.text
     again = address.replace("exclude", "reassign")
     assert "screens go to others" in as_admin.post(again, follow=True).text
-    overview = as_admin.get(reverse("campaign", args=[campaign.slug])).text
+    overview = as_admin.get(reverse("campaign-setup", args=[campaign.slug])).text
     assert "&lt;b&gt;random" in overview
     assert as_admin.post(address.replace("exclude", "promote")).status_code == 404
     client.force_login(world.researcher)

@@ -226,10 +226,10 @@ def test_agreement_equals_an_independent_computation(world: World) -> None:
     )
     found = agreement_so_far(campaign).document
     assert found is not None
-    figures = found["figures"]
-    assert figures["one_vs_rest"]["statistic"] == pytest.approx(one_vs_rest(z))
-    assert figures["one_vs_rest"]["interval"] is not None
-    assert figures["alpha_raw"]["statistic"] == pytest.approx(
+    figures = found.figures
+    assert figures["one_vs_rest"].statistic == pytest.approx(one_vs_rest(z))
+    assert figures["one_vs_rest"].interval is not None
+    assert figures["alpha_raw"].statistic == pytest.approx(
         krippendorff.alpha(table, level_of_measurement="interval")
     )
 
@@ -237,7 +237,7 @@ def test_agreement_equals_an_independent_computation(world: World) -> None:
 def n_units(campaign: Campaign) -> int | None:
     """Outputs rated by two or more, as the monitor knows them now."""
     document = agreement_so_far(campaign).document
-    return None if document is None else document["n_units"]
+    return None if document is None else document.n_units
 
 
 def test_agreement_is_kept_for_a_while(world: World) -> None:

@@ -50,7 +50,15 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
     assert "Stored: 1 item, 2 judgments." in done.text
     campaign = Campaign.objects.get(slug="later")
     assert campaign.created_by == world.admin
-    for name in ("campaign", "quality", "dashboard", "correlations", "monitor", "export"):
+    for name in (
+        "campaign-setup",
+        "results",
+        "quality",
+        "dashboard",
+        "correlations",
+        "monitor",
+        "export",
+    ):
         assert as_admin.get(reverse(name, args=["later"])).status_code == 200, name
 
 

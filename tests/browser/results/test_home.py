@@ -128,7 +128,7 @@ def test_an_empty_campaign_has_one_sentence_and_one_action(reader: Visitor) -> N
 def test_controls_act_at_once_and_the_address_follows(reader: Visitor) -> None:
     page = opened(reader, "good")
     before = page.locator("h2.answer").inner_text()
-    page.get_by_text("raw scores", exact=True).click()
+    page.get_by_label("raw scores").check()
     page.wait_for_url("**/results/?scores=raw")
     expect(page.get_by_label("raw scores")).to_be_focused()
     page.get_by_label("Statistic", exact=True).select_option("limit")

@@ -34,7 +34,7 @@ METAEVAL = str(Path(metaeval.__file__).parent)
 COMPUTING = {"read_columns", "quality_report", "agreement", "compute"}
 # A sweep tests the accuracies of its seeds, at most 200 numbers (`sweeping.MOST_JOBS`); preferences
 # are stored with their intervals, and only sorted into bins or added up over test sets.
-BINS, ADDED = {"preference", "Preference.histogram"}, {"pass_rate"}
+BINS, ADDED = {"preference", "Preference.histogram"}, {"pool_preferences"}
 FEW_NUMBERS = {
     "/training/sweeps/alphas/": {"compare_seeds", "StatisticsWarning.message"},
     "/testsets/rated-set/preferences/": BINS,
@@ -44,8 +44,9 @@ FEW_NUMBERS = {
     "/preferences.json": ADDED,
 }
 # What of `metaeval` orders, corrects and cuts a finished document for the metrics that an address
-# names, and reads what it asks; nothing of it touches judgments or scores.
-CHEAP = {"parse", "Question.key", "rank_clusters", "adjusted", "order_of"}
+# names, averages a study's campaigns, and reads what is asked; nothing of it touches judgments or
+# scores.
+CHEAP = {"parse", "Question.key", "rank_clusters", "adjusted", "order_of", "mean_of_all"}
 PAGES = (".json", ".csv", ".tex")
 
 

@@ -17,13 +17,13 @@ from tests.world import World
 ATTRIBUTES = ("href", "src", "data-points", "data-heatmap", "data-explore", "hx-get", "action")
 PAGES = (
     *(f"/campaigns/rated/{name}/" for name in (
-        "quality", "export", "dashboard", "whatif", "samplesize", "correlations", "significance",
-        "layers", "scatter", "systems", "report", "bundle",
+        "results", "quality", "export", "dashboard", "whatif", "samplesize", "correlations",
+        "significance", "layers", "scatter", "systems", "report", "bundle",
     )),
     *(f"/studies/port/{name}" for name in ("", "layers/", "quality/", "systems/")),
 )  # fmt: skip
 PLAIN = (
-    "/campaigns/rated/", "/campaigns/rated/monitor/", "/campaigns/rated/remarks/",
+    "/campaigns/rated/setup/", "/campaigns/rated/monitor/", "/campaigns/rated/remarks/",
     "/campaigns/rated/power/", "/power/", "/runs/", "/training/", "/preferences/", "/studies/",
     "/testsets/rated-set/preferences/", "/compare/",
 )  # fmt: skip

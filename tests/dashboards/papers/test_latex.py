@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,11 @@ def plain(cell: str) -> float:
     return float(re.sub(r"<[^>]+>", "", cell))
 
 
+def with_bold(row: Line, highest: list[float | None]) -> Line:
+    cells = zip(row.cells, highest, strict=True)
+    return replace(row, best=[value == most for (value, _), most in cells])
+
+
 def test_table_6_of_the_study_in_its_own_shape() -> None:
     table = published()["table6_system_pearson"]
     groups: list[tuple[str, list[Line]]] = []
@@ -68,10 +74,7 @@ def test_table_6_of_the_study_in_its_own_shape() -> None:
         )
     printed = [[value for value, _ in row.cells] for _, rows in groups for row in rows]
     highest = [max(column) for column in zip(*printed, strict=True)]
-    marked = [
-        (name, [replace(row, best=[v == m for (v, _), m in zip(row.cells, highest)]) for row in rows])
-        for name, rows in groups
-    ]
+    marked = [(name, [with_bold(row, highest) for row in rows]) for name, rows in groups]
     columns = [
         Column("c", direction, percent)
         for direction in ("en-zh", "zh-en")

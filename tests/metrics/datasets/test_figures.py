@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.urls import reverse
 from scipy import stats
 
 from annotation.filters import Filters
@@ -15,7 +16,8 @@ from annotation.imports import tables
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, TestSet
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft
-from dashboards.correlations.document import DEFAULT, asked
+from dashboards.correlations.document import Row, compute
+from dashboards.documents.stored import settled
 from dashboards.panel.human import human_scores
 from dashboards.whatif import document as whatif
 from metrics import datasets
@@ -34,10 +36,10 @@ WMT23 = {
 }
 
 
-def rows_of(campaign: Campaign) -> dict[str, dict[str, object]]:
+def rows_of(campaign: Campaign) -> dict[str, Row]:
     """The table of correlations by the metrics' published names."""
-    document = asked(DEFAULT).compute(campaign, Filters())
-    return {str(row["label"]).removesuffix(" (imported)"): row for row in document["rows"]}
+    document = settled(compute(campaign, Filters()))
+    return {row.label.removesuffix(" (imported)"): row for row in document.rows}
 
 
 def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path) -> None:
@@ -53,13 +55,13 @@ def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path)
     assert len(published) == 114
     for row in published:
         pair, metric = row["lp"], row["metric"]
-        ours = found[pair][metric]["r_system"]
+        ours = found[pair][metric].r_system
         assert abs(ours) == pytest.approx(row.real("published_r"), abs=1e-12), (pair, metric)
         by_scipy = stats.pearsonr(*np.array(scores[pair, metric]).T).statistic
         assert abs(ours) == pytest.approx(abs(by_scipy), abs=1e-12)
     lower = ConfiguredMetric.objects.get(label="BS (imported)")
     assert not lower.info.higher_is_better
-    assert found["cs-en"]["BS"]["r_system"] > 0
+    assert found["cs-en"]["BS"].r_system > 0
 
 
 def test_wmt15_has_systems_alone(db: None, data_dir: Path, as_admin: Client) -> None:
@@ -71,7 +73,7 @@ def test_wmt15_has_systems_alone(db: None, data_dir: Path, as_admin: Client) -> 
     assert not Output.objects.filter(system__test_set=test_set).exists()
     campaign = Campaign.objects.get(slug="wmt15-cs-en")
     assert "is not known here" in campaign.question
-    page = as_admin.get(campaign.get_absolute_url()).text
+    page = as_admin.get(reverse("campaign-setup", args=[campaign.slug])).text
     assert "none: its scores were published without judgments" in page
     assert "Nobody: its scores were published without judgments." in page
     assert "needs at least" not in page
@@ -95,17 +97,15 @@ def test_wmt23_metrics_against_mqm(db: None, data_dir: Path) -> None:
     rows = rows_of(campaign)
     assert len(rows) == 13
     # The human reference was judged too: metrics with a reference cannot score it, others do.
-    without = whatif.compute(campaign, Filters())["rows"]
+    without = whatif.compute(campaign, Filters()).rows
     left = {
-        row["key"]: row
-        for row in without
-        if (row["left_out_kind"], row["left_out"]) == ("system", "refA")
+        row.key: row for row in without if (row.left_out_kind, row.left_out) == ("system", "refA")
     }
     for name, (of_systems, of_segments) in WMT23.items():
-        found = rows[name] if name.endswith("-refA") else left[str(rows[name]["key"])]
-        assert found["r_system"] == pytest.approx(of_systems, abs=5e-4), name
-        assert found["r_segment"] == pytest.approx(of_segments, abs=5e-4), name
-        assert rows[name]["n"] == (5520 if name.endswith("-refA") else 5980)
+        found = rows[name] if name.endswith("-refA") else left[rows[name].key]
+        assert found.r_system == pytest.approx(of_systems, abs=5e-4), name
+        assert found.r_segment == pytest.approx(of_segments, abs=5e-4), name
+        assert rows[name].n == (5520 if name.endswith("-refA") else 5980)
     assert Campaign.objects.filter(study="wmt23-meta").count() == 4
 
 
@@ -115,8 +115,8 @@ def test_segments_of_graham_et_al_with_chrf(db: None, data_dir: Path) -> None:
     for pair, n, published in (("es-en", 500, 0.39), ("en-de", 140, 0.43), ("cs-en", 70, 0.25)):
         campaign = Campaign.objects.get(slug=f"graham2015-scores-{pair}")
         score(campaign.test_set, "chrf")
-        (row,) = asked(DEFAULT).compute(campaign, Filters())["rows"]
-        assert (row["n"], row["r_segment"]) == (n, pytest.approx(published, abs=5e-3))
+        (row,) = compute(campaign, Filters()).rows
+        assert (row.n, row.r_segment) == (n, pytest.approx(published, abs=5e-3))
 
 
 def test_spans_of_six_groups(db: None, data_dir: Path) -> None:
