@@ -1,7 +1,7 @@
 """Pages that go from a number to the text: the scatter plot, one output, the MT systems."""
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from django.http import Http404, HttpRequest
@@ -72,7 +72,7 @@ def scatter_context(request: HttpRequest, campaign: Campaign, document: Scatter)
     context: dict[str, Any] = {
         "sides": sides,
         "has_region": region.is_chosen(filters),
-        "without_region": replace(filters, **dict.fromkeys(region.FIELDS, "")).query(),
+        "without_region": region.without(filters).query(),
         "chosen_query": filters.query(),
         "saved": campaign.selections.select_related("owner"),
         "named": _named_selection(campaign, request.GET.get("selection", ""), filters.query()),

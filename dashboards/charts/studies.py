@@ -1,7 +1,6 @@
 """A study's matrix: metrics by campaigns, the value in every cell."""
 
-from dashboards.charts.base import Spec
-from dashboards.charts.style import INK, figure
+from dashboards.charts.style import INK, Spec, figure
 from dashboards.results.answer import number
 from dashboards.studies.document import CorrelationsOfStudy
 

@@ -1,5 +1,6 @@
 """A region of the scatter plot: which of its points a reader has chosen."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,11 @@ FIELDS = ("x_from", "x_to", "y_from", "y_to", "apart", "side")
 def is_chosen(filters: "ScatterChoice") -> bool:
     """Whether a region is chosen at all."""
     return any(getattr(filters, name) for name in FIELDS)
+
+
+def without(filters: "ScatterChoice") -> "ScatterChoice":
+    """Return the same choice of all points."""
+    return replace(filters, x_from="", x_to="", y_from="", y_to="", apart="", side="")
 
 
 def check(filters: "ScatterChoice") -> None:

@@ -51,9 +51,12 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     if campaign.selections.count() >= MOST:
         return refuse(request, 400, REFUSED, f"There are {MOST} selections; delete some first.")
     found = Selection.objects.create(
-        campaign=campaign, owner=request.user, name=name, note=form.cleaned_data["note"].strip(),
+        campaign=campaign,
+        owner_id=request.user.pk,
+        name=name,
+        note=form.cleaned_data["note"].strip(),
         query=query,
-    )  # fmt: skip
+    )
     messages.success(request, f"“{name}” is saved. Its address can be shared.")
     return redirect(_plot(found))
 
