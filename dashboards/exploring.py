@@ -18,6 +18,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import NOTHING, takes
 from dashboards.charts.lines import narrow
 from dashboards.documents import results
+from dashboards.models import Selection
 from dashboards.outputs import find_output, output_view
 from dashboards.pages.answers import data_response, public
 from dashboards.pages.page import Page, study_campaigns
@@ -27,6 +28,7 @@ from dashboards.papers.scatter import tables as scatter_tables
 from dashboards.papers.systems import study_tables
 from dashboards.papers.systems import tables as systems_tables
 from dashboards.results.document import Mark
+from dashboards.scatter import region
 from dashboards.scatter.document import HUMAN, Scatter, ScatterChoice
 from dashboards.scatter.points import Disagreement
 from dashboards.studies.systems import Score, study_table
@@ -66,10 +68,25 @@ def scatter_context(request: HttpRequest, campaign: Campaign, document: Scatter)
         (side, title, [row for row in document.rows if row.side == side])
         for side, title in SIDES.items()
     ]
-    context: dict[str, Any] = {"sides": sides}
+    filters = ScatterChoice.from_query(request.GET)
+    context: dict[str, Any] = {
+        "sides": sides,
+        "has_region": region.is_chosen(filters),
+        "without_region": region.without(filters).query(),
+        "chosen_query": filters.query(),
+        "saved": campaign.selections.select_related("owner"),
+        "named": _named_selection(campaign, request.GET.get("selection", ""), filters.query()),
+    }
     if wanted := request.GET.get("output"):
         context |= _named_output(campaign, wanted)
     return context
+
+
+def _named_selection(campaign: Campaign, pk: str, query: str) -> Selection | None:
+    """The saved selection that an address names; one that is gone, or another choice, is none."""
+    if not pk.isdecimal():
+        return None
+    return campaign.selections.filter(pk=int(pk[:15]), query=query).first()
 
 
 def _named_output(campaign: Campaign, pk: str) -> dict[str, Any]:
@@ -90,6 +107,8 @@ def verify_scatter(campaign: Campaign, filters: ScatterChoice) -> None:
     segments = campaign.test_set.segments
     if filters.document and not segments.filter(document=filters.document).exists():
         raise FilterError(f"document: this test set has no document {filters.document!r}")
+    if filters.category and filters.category not in region.categories(campaign):
+        raise FilterError(f"category: nobody marked an error of category {filters.category!r}")
 
 
 SCATTER = Page(
@@ -100,7 +119,7 @@ SCATTER = Page(
     columns=[column.name for column in fields(Disagreement)],
     context=scatter_context,
     tables=scatter_tables,
-    on_page=("output",),
+    on_page=("output", "selection"),
     verify=verify_scatter,
 )
 

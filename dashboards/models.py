@@ -1,8 +1,10 @@
-"""Computed documents of the pages. Everything here can be computed again."""
+"""Computed documents of the pages, which can be computed again, and what readers saved."""
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
+from django.urls import reverse
 
 from annotation.models import Campaign
 from config.work.models import Work
@@ -34,3 +36,31 @@ class Analysis(Work):
 
     def __str__(self) -> str:
         return f"{self.kind} of campaign {self.campaign_id or 'none'}"
+
+
+class Selection(models.Model):
+    """Points of a campaign's scatter plot under a name, with what its owner says of them.
+
+    `query` is that of the plot's address, without defaults: what is chosen is computed anew from
+    the data that there are. Everybody who may read the campaign sees it; its owner deletes it.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="selections")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    name = models.CharField(max_length=80)
+    note = models.TextField(blank=True, max_length=2000)
+    query = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["campaign", "name"], name="selection_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """The address to share; it leads to the plot."""
+        return reverse("selection", args=[self.campaign.slug, self.pk])

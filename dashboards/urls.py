@@ -8,13 +8,15 @@ from dashboards.correlations.page import CORRELATIONS
 from dashboards.layers.page import LAYERS, STUDY_LAYERS
 from dashboards.overview.page import OVERVIEW
 from dashboards.pages.page import routes, view
+from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
 from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.results.page import RESULTS
+from dashboards.scatter import selections
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
-from dashboards.studies.metrics import STUDY
+from dashboards.studies.metrics import PRINTED, STUDY
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
@@ -49,12 +51,30 @@ urlpatterns = [
     path("studies/", views.studies, name="studies"),
     path("studies/<slug:slug>/", view(STUDY), name="study"),
     path("studies/<slug:slug>/correlations.<str:fmt>", view(STUDY), name="study-data"),
+    path(
+        "studies/<slug:slug>/correlations/figures/<slug:figure>.<str:fmt>",
+        view(STUDY),
+        name="study-figure",
+    ),
+    *routes(PRINTED),
+    path("matrix/", views.matrix, name="matrix"),
+    path("matrix.<str:fmt>", views.matrix, name="matrix-data"),
+    path("matrix/figures/<slug:figure>.<str:fmt>", views.matrix, name="matrix-figure"),
     *routes(STUDY_LAYERS),
     path("studies/<slug:slug>/quality/", view(STUDY_QUALITY), name="study-quality"),
     path("studies/<slug:slug>/quality.<str:fmt>", view(STUDY_QUALITY), name="study-quality-data"),
     *routes(exploring.SCATTER),
+    path("campaigns/<slug:slug>/selections/", selections.save, name="selection-save"),
+    path("campaigns/<slug:slug>/selections/<int:pk>/", selections.show, name="selection"),
+    path(
+        "campaigns/<slug:slug>/selections/<int:pk>/delete/",
+        selections.delete,
+        name="selection-delete",
+    ),
     path("campaigns/<slug:slug>/outputs/<int:pk>/", exploring.output, name="output"),
     *routes(exploring.SYSTEMS),
+    *routes(SYSTEMS_PAIR),
+    *routes(METRICS_PAIR),
     path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),

@@ -1,7 +1,9 @@
-"""What a campaign is, in one line: direction, length, size, progress, state."""
+"""What a campaign is, in one line: direction, length, size, progress, state; and a study."""
+
+from collections.abc import Sequence
 
 from annotation.counted import counted
-from annotation.models import Campaign, Judgment
+from annotation.models import Campaign, Judgment, Output
 from annotation.monitor.completion import wanted
 
 
@@ -34,3 +36,18 @@ def has_scores(campaign: Campaign) -> bool:
     """Whether humans have said anything of its outputs, here or in what was published."""
     judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     return judgments.exists() or campaign.published_scores.exists()
+
+
+def study_facts(campaigns: Sequence[Campaign]) -> list[str]:
+    """Return the same line for several campaigns. Two counts of the database."""
+    outputs = Output.objects.filter(system__campaigns__in=campaigns).distinct()
+    ratings = Judgment.objects.filter(
+        is_current=True, assignment__annotator__campaign__in=campaigns
+    )
+    states = {campaign.get_status_display().lower() for campaign in campaigns}
+    return [
+        counted(len(campaigns), "campaign"),
+        counted(outputs.count(), "output"),
+        counted(ratings.count(), "rating"),
+        *([f"all {states.pop()}"] if len(states) == 1 and len(campaigns) > 1 else sorted(states)),
+    ]

@@ -27,6 +27,14 @@ def study_tabs(study: str, page: str) -> list[Link]:
     return navigation.tab_links(navigation.STUDY, page, navigation.study_address(study))
 
 
+@register.simple_tag
+def study_pages(study: str, page: str) -> list[Link]:
+    """The pages of the rail of a study."""
+    places = navigation.tab_of(navigation.STUDY, page).places
+    address = navigation.study_address(study)
+    return [Link(place.label, address(place), place.name == page) for place in places]
+
+
 @register.simple_tag(takes_context=True)
 def campaign_pages(context: dict[str, Any], page: str) -> list[Link]:
     """The pages of the rail, with what they take of the reader's choice."""

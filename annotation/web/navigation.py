@@ -77,6 +77,8 @@ CAMPAIGN = (
             Place("layers", "Layers"),
             Place("scatter", "Metric and human"),
             Place("systems", "MT systems"),
+            Place("metrics-pair", "Two metrics"),
+            Place("systems-pair", "Two systems"),
             Place("whatif", "What if"),
             Place("samplesize", "Sample size"),
             Place("power", "Power", "campaign-power"),
@@ -90,7 +92,14 @@ CAMPAIGN = (
     ),
 )
 STUDY = (
-    Tab("study", "Metrics", (Place("correlations", "Metrics", "study"),)),
+    Tab(
+        "study",
+        "Metrics",
+        (
+            Place("correlations", "All campaigns", "study"),
+            Place("printed", "As papers print it", "study-printed"),
+        ),
+    ),
     Tab("layers", "Layers", (Place("layers", "Layers", "study-layers"),)),
     Tab("systems", "MT systems", (Place("systems", "MT systems", "study-systems"),)),
     Tab("quality", "Quality", (Place("quality", "Quality", "study-quality"),)),

@@ -16,6 +16,7 @@ from dashboards.charts import (
     results,
     scatter,
     significance,
+    studies,
     systems,
     whatif,
 )
@@ -28,6 +29,7 @@ Draw = Callable[[Any], Spec | None]
 FIGURES: dict[str, dict[str, Draw]] = {
     "results": {"metrics": results.metrics, "systems": results.systems},
     "correlations": {"intervals": correlations.intervals},
+    "study-correlations": {"matrix": studies.matrix},
     "significance": {"heatmap": significance.heat_map},
     "layers": {"profiles": layers.profiles},
     "study-layers": {"profiles": layers.profiles},

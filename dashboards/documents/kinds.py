@@ -23,6 +23,8 @@ KINDS: dict[str, str] = {
     "layers": "dashboards.layers.document",
     "scatter": "dashboards.scatter.document",
     "systems": "dashboards.systems.document",
+    "systems-pair": "dashboards.pairs.systems",
+    "metrics-pair": "dashboards.pairs.metrics",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
     "trust": "dashboards.trust.verdict",

@@ -1,5 +1,6 @@
 """What a page lets its reader choose besides the filters of all pages; in the address too."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -61,6 +62,17 @@ class Choice(Filters):
         if getattr(self, name) not in allowed:
             choices = " or ".join(allowed)
             raise FilterError(f"{name} must be {choices}, not {getattr(self, name)!r}")
+
+    def decimal(self, name: str) -> float | None:
+        """Return a field as a number, None where it is empty; FilterError."""
+        text = getattr(self, name)
+        try:
+            value = float(text) if text else None
+        except ValueError:
+            value = math.nan
+        if value is not None and not math.isfinite(value):
+            raise FilterError(f"{name} must be a number, not {text!r}")
+        return value
 
     def whole(self, name: str) -> int | None:
         """Return a field as a number of at least 0, None where it is empty; FilterError."""

@@ -200,6 +200,33 @@ def _of_campaign(request: HttpRequest, page: Page[D], slug: str) -> _Shown[D]:
 
 def _of_study(request: HttpRequest, page: StudyPage[D], slug: str) -> _Shown[D]:
     campaigns = study_campaigns(request, slug)
+    # A study's own address shows its first page, so the files of a page need its name.
+    files = f"{reverse('study', args=[slug])}{page.name}"
+    return _of_all(request, page, campaigns, slug, files, {"study": slug})
+
+
+def show_all(
+    request: HttpRequest,
+    page: StudyPage[Any],
+    campaigns: Sequence[Campaign],
+    name: str,
+    about: dict[str, Any],
+    fmt: str = "",
+    figure: str = "",
+) -> HttpResponseBase:
+    """Answer with a page of any campaigns, its data at the address that has this name."""
+    files = reverse(name).removesuffix("/")
+    return _answer(request, _of_all(request, page, campaigns, name, files, about), fmt, figure)
+
+
+def _of_all(
+    request: HttpRequest,
+    page: StudyPage[D],
+    campaigns: Sequence[Campaign],
+    name: str,
+    files: str,
+    about: dict[str, Any],
+) -> _Shown[D]:
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     require_measures(request.GET, campaigns)
     found = [
@@ -214,11 +241,10 @@ def _of_study(request: HttpRequest, page: StudyPage[D], slug: str) -> _Shown[D]:
         campaigns,
         result,
         None if result.document is None else page.choose(result.document, request.GET),
-        filters.file_name(f"{slug}-{page.name}"),
-        # A study's own address shows its first page, so the files of a page need its name.
-        f"{reverse('study', args=[slug])}{page.name}",
-        slug,
-        {"study": slug, "campaigns": campaigns, "section": "studies"},
+        filters.file_name(f"{name}-{page.name}"),
+        files,
+        name,
+        {"campaigns": campaigns, "section": "studies", **about},
     )
 
 

@@ -4,11 +4,17 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from django.http import HttpResponse
+
+from dashboards.papers.cells import Cell, Row, Table, is_heading
+from dashboards.papers.fitting import Fitted, fitted
+
+__all__ = ["Cell", "Row", "Table", "escape", "estimate", "interval", "number", "plain_table",
+           "response", "scripts", "small_number", "texts", "write", "write_all"]  # fmt: skip
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -49,33 +55,6 @@ _JOINED = re.compile("(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=[`])")
 # What pdflatex sets: Latin letters and the punctuation of its fonts; with T1 also the accented.
 _LATIN = re.compile("(?![ĦħĸĿŀŉŦŧſ])[\u0020-\u017f‘’“”…·]")
 _ACCENTED = re.compile("[\u00a1-\u017f]")
-# More columns than these are set smaller, so that they fit a page.
-MANY_COLUMNS = 8
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell; `text` is plain and escaped when written. `align` counts where it spans columns."""
-
-    text: str
-    is_bold: bool = False
-    span: int = 1
-    align: str = "c"
-
-
-Row = Sequence[Cell]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table in the paper's shape: `columns` as in ``lrr``; a one-cell row is a heading."""
-
-    caption: str
-    label: str
-    columns: str
-    head: Sequence[Row]
-    body: Sequence[Row]
-    notes: Sequence[str] = field(default_factory=tuple)
 
 
 def escape(text: str) -> str:
@@ -125,15 +104,23 @@ def texts(*values: object) -> list[Cell]:
 
 
 def write(table: Table) -> str:
-    """Return the source of a table; ``notes`` stand above it as comments."""
-    lines = [f"% {' '.join(note.split())}" for note in table.notes]
-    lines += [
-        r"% Needs \usepackage{booktabs}.",
-        *_needs(table),
+    """Return the source of a table, in parts where it is wider than a page or longer.
+
+    ``notes`` stand above it as comments.
+    """
+    notes = [f"% {' '.join(note.split())}" for note in table.notes]
+    lines = [*notes, r"% Needs \usepackage{booktabs}.", *_needs(table)]
+    return "\n".join([*lines, *(line for part in fitted(table) for line in _written(part))]) + "\n"
+
+
+def _written(part: Fitted) -> list[str]:
+    table, size = part.table, part.size
+    return [
         r"\begin{table}",
         r"\centering",
-        *([r"\footnotesize"] if len(table.columns) > MANY_COLUMNS else []),
-        rf"\begin{{tabular}}{{{table.columns}}}",
+        *([size.command] if size.command else []),
+        *([rf"\setlength{{\tabcolsep}}{{{size.gap:.0f}pt}}"] if size.gap < 6 else []),
+        rf"\begin{{tabular}}{{{part.columns}}}",
         r"\toprule",
         *(line for row in table.head for line in _head(row)),
         r"\midrule",
@@ -144,7 +131,6 @@ def write(table: Table) -> str:
         rf"\label{{tab:{_name(table.label)}}}",
         r"\end{table}",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def write_all(tables: Iterable[Table]) -> str:
@@ -189,16 +175,12 @@ def _head(row: Row) -> list[str]:
 def _body(table: Table) -> list[str]:
     lines = []
     for position, row in enumerate(table.body):
-        if _is_heading(row, table):
+        if is_heading(row, table):
             if position:
                 lines.append(r"\addlinespace")
             row = [replace(row[0], span=len(table.columns), align="l")]
         lines.append(_line(row))
     return lines
-
-
-def _is_heading(row: Row, table: Table) -> bool:
-    return len(row) == 1 and row[0].span == 1 and len(table.columns) > 1
 
 
 def _line(row: Row) -> str:

@@ -3,7 +3,8 @@
 A file of this folder has columns (one a task) and, for each statistic, a value a column (null where
 there is none).
 `quality` names statistics of `dashboards.compare.document.QUALITY`; the rows of `correlations`
-name measures of ours where there is one that means the same.
+name measures of ours where there is one that means the same, and have the average that is printed
+with them.
 """
 
 import json
@@ -17,7 +18,10 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Published:
-    """One task of a published table; `values` maps (statistic, measure or "") to its number."""
+    """One task of a published table; `values` maps (statistic, measure or "") to its number.
+
+    `averages` are those printed beside all columns of its table, in the same form.
+    """
 
     key: str
     label: str
@@ -29,6 +33,7 @@ class Published:
     note: str
     values: dict[tuple[str, str], float]
     measures: dict[str, str]
+    averages: dict[tuple[str, str], float]
 
 
 @cache
@@ -55,6 +60,12 @@ def _columns(table: dict[str, Any]) -> list[Published]:
             note=table["note"],
             values=_values(table, at),
             measures=measures,
+            averages={
+                (part["statistic"], row["measure"]): row["average"]
+                for part in table["correlations"]
+                for row in part["rows"]
+                if "average" in row
+            },
         )
         for at, column in enumerate(table["columns"])
     ]

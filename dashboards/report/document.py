@@ -13,17 +13,22 @@ from dashboards.documents.head import Document
 from dashboards.documents.stored import settled
 from dashboards.report.parts import Disagreements, Drawing, MetricTable, Quality, parts
 from dashboards.report.pdf import pdf_of
+from dashboards.results.document import Home
 from dashboards.systems.document import Systems
 from dashboards.trust.reasons import CampaignTrust
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Document):
-    """The pages' documents in one; `pdf` is base64, empty where `pdf_problem` says why."""
+    """The pages' documents in one, `home` that of the first page, with which the report begins.
+
+    `pdf` is base64, empty where `pdf_problem` says why.
+    """
 
     trust: CampaignTrust
+    home: Home
     facts: Facts
     filters: Mapping[str, Any]
     filter_words: Sequence[str]

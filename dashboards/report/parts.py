@@ -13,13 +13,16 @@ from annotation.models import Campaign, Output
 from annotation.quality import QualityReport
 from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.manifest import campaign_facts
+from dashboards.charts import results as charts
 from dashboards.charts.scatter import points
-from dashboards.charts.systems import ranking
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
 from dashboards.documents.measured import Measured
 from dashboards.documents.stored import settled
 from dashboards.overview.document import AgreementLine, agreement_line
 from dashboards.report.drawing import drawing
+from dashboards.report.people import Group, Person, groups_of
+from dashboards.results import home
+from dashboards.results.document import Home
 from dashboards.scatter import document as scatter
 from dashboards.scatter.points import Disagreement
 from dashboards.systems import document as systems
@@ -33,31 +36,23 @@ N_SHOWN = 3
 SIDES = ("metric higher", "metric lower")
 # Systems side by side in one table of a page.
 N_COLUMNS = 6
-
-
-@dataclass(frozen=True)
-class Person:
-    """One annotator; `r` with the others without traps, `r_with` with them."""
-
-    label: str
-    is_excluded: bool
-    n: int
-    mean: float | None
-    sd: float | None
-    seconds: float | None
-    r: float | None
-    r_with: float | None
+# Metrics and systems in the figures of the first pages; the appendix has all.
+N_METRICS, N_SYSTEMS = 14, 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """The judgments: `traps` rated 0, up to 20 and above, `agreement` with and without traps."""
+    """The judgments: `traps` rated 0, up to 20 and above, `agreement` with and without traps.
+
+    `groups` are there where `people` are too many to be listed one by one.
+    """
 
     judgments: int
     seconds: float | None
     seconds_cut: float | None
     traps: tuple[int, int, int] | None
     people: Sequence[Person]
+    groups: Sequence[Group]
     tested: str
     agreement: Mapping[str, AgreementLine]
 
@@ -121,6 +116,7 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     trust = verdict.compute(campaign, filters)
     scores = settled(systems.compute(campaign, systems.SystemsChoice(**vars(filters))))
     ranked = marked(replace(scores, trust=trust))
+    first = home.computed(campaign, filters, trust)
     quality = filtered_report(campaign, filters)
     best = _best(table)
     chosen = scatter.ScatterChoice(**vars(filters), metric=best) if best else None
@@ -129,6 +125,7 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     warnings += against.warnings if against else []
     return {
         "trust": trust,
+        "home": first,
         "facts": campaign_facts(_chosen(content, filters)),
         "filters": filters.as_json(),
         "filter_words": filters.words,
@@ -143,7 +140,7 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
         "systems": ranked,
         "metric_tables": metric_tables(ranked),
         "scatter": _scatter(against) if against else None,
-        "figures": _figures(ranked, against),
+        "figures": _figures(first, against),
         "versions": versions(),
         "signatures": list(dict.fromkeys(row.signature for row in table.rows or ranked.columns)),
         "rows": table.rows,
@@ -212,6 +209,7 @@ def _quality(report: QualityReport) -> Quality:
         seconds_cut=times.mean_cut if times else None,
         traps=(traps.zero, traps.low, traps.high) if traps else None,
         people=people,
+        groups=groups_of(people),
         tested=report.tested.sentence,
         agreement={name: agreement_line(name, each) for name, each in parts.items() if each},
     )
@@ -229,7 +227,13 @@ def _scatter(document: scatter.Scatter) -> Disagreements | None:
     return Disagreements(document.metric, document.n, document.statistics, worst)
 
 
-def _figures(ranked: systems.Systems, against: scatter.Scatter | None) -> list[Drawing]:
-    specs = [ranking(ranked), points(against) if against and not against.problem else None]
+def _figures(first: Home, against: scatter.Scatter | None) -> list[Drawing]:
+    """The metrics that lead, the systems, and the best metric against the humans."""
+    leading = replace(first, rows=first.rows[:N_METRICS], systems=first.systems[:N_SYSTEMS])
+    specs = [
+        charts.metrics(leading),
+        charts.systems(leading),
+        points(against) if against and not against.problem else None,
+    ]
     drawn = [(spec, drawing(spec)) for spec in specs if spec]
     return [Drawing(svg, spec["description"]) for spec, svg in drawn if svg]

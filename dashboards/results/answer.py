@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 ALPHA = 0.05
 # No line breaks within a number with its interval.
@@ -22,6 +23,15 @@ SYMBOLS = {
     "spa": "soft pairwise accuracy",
     "pa": "pairwise accuracy",
 }
+
+
+class Labelled(Protocol):
+    """What has a name."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def label(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -153,7 +163,7 @@ def _untested(asked: Asked, first: Scored, case: str, detail: str) -> Answer:
     leads = _tied(asked, first)
     verb = "has" if len(leads) == 1 else "have"
     said = f" {verb} the highest agreement with the humans, {estimate(bare, asked.statistic)}."
-    return Answer(case, [*_names(leads), Part(said)], detail)
+    return Answer(case, [*name_parts(leads), Part(said)], detail)
 
 
 def _at_chance(asked: Asked, first: Scored) -> Answer:
@@ -181,12 +191,12 @@ def _compared(asked: Asked, first: Scored) -> Answer:
     if not worse:
         return _indistinct(asked, first, tied)
     verb = "agrees" if len(tied) == 1 else "agree"
-    said = [*_names(tied), Part(f" {verb} best with the humans, ")]
+    said = [*name_parts(tied), Part(f" {verb} best with the humans, ")]
     said.append(Part(estimate(first, asked.statistic)))
     if len(alike) > NAMES:
         said.append(Part(f"; not distinguishable from {len(alike)} others"))
     elif alike:
-        said += [Part("; not distinguishable from "), *_names(alike)]
+        said += [Part("; not distinguishable from "), *name_parts(alike)]
     detail = [_worse(asked, worse, is_rest=len(worse) > NAMES), _undefined(asked)]
     case = "clear" if not alike and len(tied) == 1 else "group"
     return Answer(case, [*said, Part(".")], " ".join(filter(None, detail)))
@@ -195,7 +205,7 @@ def _compared(asked: Asked, first: Scored) -> Answer:
 def _indistinct(asked: Asked, first: Scored, tied: Sequence[Scored]) -> Answer:
     said = [
         Part("No metric can be told from another: "),
-        *_names(tied),
+        *name_parts(tied),
         Part(f" {'comes' if len(tied) == 1 else 'come'} first with "),
         Part(f"{estimate(first, asked.statistic)}."),
     ]
@@ -208,7 +218,7 @@ def _p(asked: Asked, metric: Scored) -> float:
     return math.inf if p is None else p
 
 
-def _names(metrics: Sequence[Scored]) -> list[Part]:
+def name_parts(metrics: Sequence[Labelled]) -> list[Part]:
     """Names with commas; many are counted."""
     shown = metrics if len(metrics) <= NAMES + 1 else metrics[:NAMES]
     more = len(metrics) - len(shown)
@@ -225,7 +235,7 @@ def _worse(asked: Asked, worse: Sequence[Scored], *, is_rest: bool) -> str:
     if is_rest:
         who = f"The other {len(worse)} are"
     else:
-        names = "".join(part.text for part in _names(worse))
+        names = "".join(part.text for part in name_parts(worse))
         who = f"{names} {'is' if len(worse) == 1 else 'are'}"
     return f"{who} worse, {bound(largest)}{_corrected(asked)}."
 
@@ -249,6 +259,6 @@ def _undefined(asked: Asked) -> str:
     nameless = [metric for metric in asked.metrics if metric.value is None]
     if not nameless:
         return ""
-    names = "".join(part.text for part in _names(nameless))
+    names = "".join(part.text for part in name_parts(nameless))
     symbol = SYMBOLS.get(asked.statistic, asked.statistic)
     return f"{names} {'has' if len(nameless) == 1 else 'have'} no {symbol}: it is undefined."

@@ -10,14 +10,18 @@ from django.http.request import QueryDict
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.correlations import document as correlations
 from dashboards.correlations.document import DEFAULT, Correlations
 from dashboards.correlations.page import ask
 from dashboards.correlations.page import complete as complete_table
 from dashboards.documents import results
+from dashboards.documents.stored import settled
 from dashboards.pages import selection, statistics
+from dashboards.results import ground as grounds
 from dashboards.results.answer import Asked, Scored, answer, leader
 from dashboards.results.document import Home, Line, Mark, Rival
 from dashboards.results.ground import Ground, Standing
+from dashboards.significance import document as significance
 from dashboards.significance.document import Comparison, Matrix, Metric
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
@@ -50,6 +54,17 @@ def latest(query: QueryDict, campaign: Campaign, filters: Filters) -> results.Re
     tested = results.latest(f"significance:{question}", campaign, filters)
     other = results.latest(f"significance:{beside}", campaign, filters)
     return _joined(table, tested, other, ground)
+
+
+def computed(campaign: Campaign, filters: Filters, trust: CampaignTrust) -> Home:
+    """Return the page's default view, all of it computed now: what a report begins with."""
+    question = statistics.parse(DEFAULT)
+    keys = (question.key, beside_of(question, campaign.systems.count()))
+    tested, beside = (settled(significance.compute(campaign, filters, key)) for key in keys)
+    values = settled(correlations.compute(campaign, filters, question.key))
+    table = complete_table(values, results.Completion(tested, None, is_fresh=True))
+    parts = Parts(table, settled(grounds.compute(campaign, filters)), beside, True, trust=trust)
+    return choose(parts, QueryDict())
 
 
 def beside_of(question: statistics.Question, n_systems: int) -> str:

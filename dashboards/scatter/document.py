@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.documents.measured import Measured
 from dashboards.pages.choice import Choice
+from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel
+from dashboards.scatter import region
 from dashboards.scatter.points import (
     Axis,
     Bin,
@@ -24,9 +29,9 @@ from dashboards.scatter.points import (
     system_points,
     worst,
 )
-from metaeval.sensitivity import Pooled, pooled, within_systems
+from metaeval.sensitivity import Pooled, gaps, pooled, within_systems
 
-VERSION = 2
+VERSION = 3
 HUMAN = "human"
 SEGMENT, SYSTEM = "segment", "system"
 
@@ -35,8 +40,9 @@ SEGMENT, SYSTEM = "segment", "system"
 class ScatterChoice(Choice):
     """`metric` against `against` (the humans, or another measure), of which outputs.
 
-    `shortest` and `longest` bound the length of the source; `order` says by what disagreement is
-    measured.
+    `shortest` and `longest` bound the length of the source, `category` names an error that was
+    marked; `order` says by what disagreement is measured. The others choose a region of the plot
+    (`dashboards.scatter.region`), over which everything but the plot is computed.
     """
 
     metric: str = ""
@@ -47,6 +53,13 @@ class ScatterChoice(Choice):
     shortest: str = ""
     longest: str = ""
     order: str = "z"
+    category: str = ""
+    x_from: str = ""
+    x_to: str = ""
+    y_from: str = ""
+    y_to: str = ""
+    apart: str = ""
+    side: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,6 +68,7 @@ class ScatterChoice(Choice):
         low, high = self.whole("shortest"), self.whole("longest")
         if low is not None and high is not None and low > high:
             raise FilterError(f"shortest is {low} and longest {high}: no length is both")
+        region.check(self)
 
 
 @dataclass(frozen=True)
@@ -92,8 +106,9 @@ class OfSystem:
 class Scatter(CampaignDocument):
     """`metric` (vertical) against `against`: `n` points, or above `MOST_POINTS` bins of them.
 
-    `problem` says why there is nothing; what stands below it is empty then. `rows` are the worst
-    disagreements.
+    `problem` says why there is nothing; what stands below it is empty then. `statistics`,
+    `by_system` and `rows`, the worst disagreements, are of the `n_selected` points of the region
+    that the reader chose, `selected` their places; `overall` is of all.
     """
 
     source_language: str
@@ -104,12 +119,16 @@ class Scatter(CampaignDocument):
     measures: Sequence[Offered]
     systems: Sequence[str]
     documents: Sequence[str]
+    categories: Sequence[str]
     n_outputs: int
     problem: str = ""
     metric: Measured | None = None
     against: Measured | None = None
     n: int = 0
     statistics: Statistics | None = None
+    overall: Statistics | None = None
+    n_selected: int = 0
+    selected: Sequence[int] = ()
     points: Sequence[Point] = ()
     bins: Sequence[Bin] = ()
     rows: Sequence[Disagreement] = ()
@@ -130,16 +149,32 @@ def compute(campaign: Campaign, filters: Filters) -> Scatter:
     if isinstance(axes, str):
         return Scatter(**said, problem=axes, warnings=panel.human.warnings)
     y, x = axes
-    points = choose(campaign, panel, x, y, filters)
-    within = within_systems(points.x, points.y, points.system)
-    by_system = [OfSystem(**vars(one) | {"system": points.systems[one.system]}) for one in within]
+    points = choose(campaign, panel, x, y, filters, filters)
     if filters.level == SYSTEM:
+        by_system = _by_system(points, np.ones(len(points), dtype=np.bool_))
         points = system_points(panel, x, y, points, filters)
+        return Scatter(**said, **_body(points, x, y, filters), by_system=by_system)
+    inside = region.inside(points.x, points.y, _gaps(points, filters), filters)
+    by_system = _by_system(points, inside)
     return Scatter(**said, **_body(points, x, y, filters), by_system=by_system)
 
 
+def _by_system(points: Points, inside: NDArray[np.bool_]) -> list[OfSystem]:
+    found = within_systems(points.x[inside], points.y[inside], points.system[inside])
+    return [OfSystem(**vars(one) | {"system": points.systems[one.system]}) for one in found]
+
+
+def _gaps(points: Points, filters: ScatterChoice) -> Floats | None:
+    return gaps(points.x, points.y, by=filters.order)
+
+
 def _body(points: Points, x: Axis, y: Axis, filters: ScatterChoice) -> dict[str, Any]:
-    found = pooled(points.x, points.y, points.system if filters.level == SEGMENT else None)
+    systems = points.system if filters.level == SEGMENT else None
+    apart = _gaps(points, filters)
+    inside = region.inside(points.x, points.y, apart, filters)
+    every = pooled(points.x, points.y, systems)
+    part = None if systems is None else systems[inside]
+    found = pooled(points.x[inside], points.y[inside], part)
     paradox = [_paradox(found)] if found.is_paradox else []
     shown, bins = drawn(points)
     return {
@@ -147,12 +182,19 @@ def _body(points: Points, x: Axis, y: Axis, filters: ScatterChoice) -> dict[str,
         "metric": y.about,
         "against": x.about,
         "n": len(points),
-        "statistics": Statistics(found.r, found.tau, found.r_within, found.is_paradox),
+        "statistics": _statistics(found),
+        "overall": _statistics(every),
+        "n_selected": int(inside.sum()),
+        "selected": np.flatnonzero(inside).tolist() if shown and not inside.all() else (),
         "warnings": list(dict.fromkeys([*x.warnings, *y.warnings, *paradox, *found.warnings])),
         "points": shown,
         "bins": bins,
-        "rows": worst(points, filters.order),
+        "rows": worst(points, apart, inside),
     }
+
+
+def _statistics(found: Pooled) -> Statistics:
+    return Statistics(found.r, found.tau, found.r_within, found.is_paradox)
 
 
 def _paradox(found: Pooled) -> str:
@@ -196,5 +238,6 @@ def _head(campaign: Campaign, panel: Panel, filters: ScatterChoice) -> dict[str,
         "measures": [Offered(each.key, each.label) for each in measures],
         "systems": panel.human.names,
         "documents": list(dict.fromkeys(name for name in documents if name)),
+        "categories": region.categories(campaign),
         "n_outputs": int((panel.outputs >= 0).sum()),
     }

@@ -7,14 +7,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.documents.measured import Measured, about
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import lengths, unit_of
 from dashboards.panel.measures import told
 from dashboards.panel.panel import Panel
+from dashboards.scatter.region import with_category
 from metaeval.scores.turned import TurnedScores
-from metaeval.sensitivity import gaps
 from metrics.grid import Integers
 
 # Above this many points a page gets counts of a grid instead of the points.
@@ -90,10 +91,14 @@ class Subset(Protocol):
     def system(self) -> str: ...
     @property
     def document(self) -> str: ...
+    @property
+    def category(self) -> str: ...
     def whole(self, name: str) -> int | None: ...
 
 
-def choose(campaign: Campaign, panel: Panel, x: Axis, y: Axis, subset: Subset) -> Points:
+def choose(
+    campaign: Campaign, panel: Panel, x: Axis, y: Axis, subset: Subset, filters: Filters
+) -> Points:
     """Return the outputs that both axes score and the reader wants."""
     segments = list(
         campaign.test_set.segments.order_by("position").values_list("key", "document", "source")
@@ -101,6 +106,8 @@ def choose(campaign: Campaign, panel: Panel, x: Axis, y: Axis, subset: Subset) -
     columns = _columns(campaign.test_set.source_language, segments, subset)
     rows = np.array([subset.system in ("", name) for name in panel.human.names], dtype=bool)
     wanted = rows[:, None] & columns & x.scores.mask & y.scores.mask
+    if subset.category:
+        wanted &= np.isin(panel.outputs, with_category(campaign, filters, subset.category))
     systems, places = np.nonzero(wanted)
     return Points(
         x.scores.values[wanted],
@@ -196,18 +203,17 @@ def _cut(values: Floats) -> tuple[Integers, Floats]:
     return index, low + (np.arange(BINS) + 0.5) * width
 
 
-def worst(points: Points, order: str) -> list[Disagreement]:
-    """Return where the axes disagree most, in both directions.
+def worst(points: Points, found: Floats | None, inside: NDArray[np.bool_]) -> list[Disagreement]:
+    """Return where the axes disagree most, in both directions, of the points that are chosen.
 
-    `gap` is z_y − z_x over the points shown, or with order `rank` the difference of their ranks
-    as shares (0 lowest, 1 highest).
+    `found` are the gaps of all points (`metaeval.sensitivity.gaps`), None where there are none.
     """
-    found = gaps(points.x, points.y, by=order)
     if found is None:
         return []
-    high, low = (np.argsort(side, kind="stable")[:N_WORST] for side in (-found, found))
-    above = [_row(points, found, i, "metric higher") for i in high if found[i] > 0]
-    below = [_row(points, found, i, "metric lower") for i in low if found[i] < 0]
+    shown = np.where(inside, found, 0.0)
+    high, low = (np.argsort(side, kind="stable")[:N_WORST] for side in (-shown, shown))
+    above = [_row(points, found, i, "metric higher") for i in high if shown[i] > 0]
+    below = [_row(points, found, i, "metric lower") for i in low if shown[i] < 0]
     return above + below
 
 

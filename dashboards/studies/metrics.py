@@ -1,6 +1,6 @@
 """The tables of metrics of a study: its campaigns side by side, and averages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,14 +8,16 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.correlations.document import Correlations, Row
-from dashboards.correlations.page import CORRELATIONS, choose, present
-from dashboards.documents.head import StudyDocument
+from dashboards.correlations.document import DEFAULT, Correlations
+from dashboards.correlations.page import COLUMNS, CORRELATIONS, choose, present
+from dashboards.pages import selection, statistics
 from dashboards.papers import latex
+from dashboards.studies.answer import Asked, answer
+from dashboards.studies.answer import Column as Told
+from dashboards.studies.answer import Named as Averaged
 from dashboards.studies.averages import (
     LEVELS,
     STATISTICS,
-    Column,
     Table,
     both_levels,
     by_family,
@@ -26,38 +28,16 @@ from dashboards.studies.averages import (
     study_table,
     told,
 )
+from dashboards.studies.beside import beside_of, titles
+from dashboards.studies.document import CorrelationsOfStudy, Named
+from dashboards.studies.matrix import Matrix, groups_of, heads_of, matrix_of, trend_of
+from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.shown import worst_of
+from metaeval.replication.questions.statistics import SEGMENT, SYSTEM
 from metrics.catalogue import infos
 
-# The table of a study with intervals and ranks; the others show values alone.
+# The table of the chosen statistic, which has intervals and groups; the others show values alone.
 CHOSEN = "value"
-
-
-@dataclass(frozen=True)
-class Named:
-    """A metric that the form offers."""
-
-    key: str
-    label: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorrelationsOfStudy(StudyDocument):
-    """The documents of the campaigns, and tables over them, that of the chosen statistic first.
-
-    `rows` are those of the campaigns; `averages` are by statistic and metric, `families` by metric.
-    """
-
-    columns: Sequence[Column]
-    campaigns: Sequence[Correlations]
-    statistic_label: str
-    families: Mapping[str, str]
-    tables: Sequence[Table]
-    intervals_note: str
-    all_metrics: Sequence[Named]
-    marks: Sequence[str] = ()
-    rows: Sequence[Row] = ()
-    averages: Mapping[str, Mapping[str, float | None]]
 
 
 def combine(
@@ -69,19 +49,21 @@ def combine(
     known = infos(retired=True)
     by_campaign = [{row.key: row for row in document.rows} for document in documents]
     chosen = documents[0].statistic_label if documents else ""
-    titles = {CHOSEN: f"Chosen: {chosen}", **STATISTICS}
+    headings = {CHOSEN: f"Chosen: {chosen}", **STATISTICS}
     notes = [f"{d.name}: {d.intervals_note}" for d in documents if d.intervals_note]
     return CorrelationsOfStudy(
         study=campaigns[0].study if campaigns else "",
         columns=columns_of(campaigns),
+        heads=heads_of(campaigns),
         campaigns=documents,
+        statistic=documents[0].statistic if documents else "",
         statistic_label=chosen,
         families={
             key: known[name].family_label if name in known else "" for key, name in metrics.items()
         },
         tables=[
             study_table(statistic, title, labels, by_campaign)
-            for statistic, title in titles.items()
+            for statistic, title in headings.items()
         ],
         warnings=told(documents),
         intervals_note=" ".join(notes),
@@ -91,60 +73,150 @@ def combine(
 
 
 def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:
-    """Keep the metrics of the address; rank and mark within each campaign, averages never."""
-    wanted = set(query.getlist("metric"))
+    """Keep the metrics of the address; group within each campaign, averages never."""
+    wanted = frozenset(query.getlist("metric"))
     campaigns = [choose(one, present(one, query)) for one in document.campaigns]
-    best = [{row.key for row in one.rows if row.is_best} for one in campaigns]
+    groups = groups_of(campaigns, query, wanted)
     first, *others = [
         replace(table, rows=[row for row in table.rows if not wanted or row.key in wanted])
         for table in document.tables
     ]
-    tables = [replace(first, rows=mark(first.rows, best)), *others]
-    return replace(
+    tables = [replace(first, rows=mark(first.rows, [each.keys for each in groups])), *others]
+    found = replace(
         document,
+        heads=[replace(h, group=group) for h, group in zip(document.heads, groups, strict=True)],
         campaigns=campaigns,
         tables=tables,
-        marks=[f"{one.name}: {one.marks}" for one in campaigns if one.marks],
+        correction_label=selection.CORRECTIONS[
+            selection.one_of(query, "correction", list(selection.CORRECTIONS))
+        ],
         trust=worst_of([one.trust for one in campaigns]),
-        rows=[row for one in campaigns for row in one.rows],
+        rows=[
+            replace(row, is_best=row.key in group.keys)
+            for one, group in zip(campaigns, groups, strict=True)
+            for row in one.rows
+        ],
         averages={each.statistic: {row.key: row.average for row in each.rows} for each in tables},
     )
+    return with_matrix(found, query)
+
+
+def with_matrix(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:
+    """Add the matrix, with the published table of the address beside it, and the answer."""
+    statistic = document.statistic or statistics.from_query(query, DEFAULT).statistic.key
+    directions = {head.direction for head in document.heads}
+    beside = beside_of(query.get("beside", ""), statistic, directions)
+    found = [{row.key: row for row in one.rows} for one in document.campaigns]
+    matrix = matrix_of(document.heads, document.tables[0].rows, found, beside)
+    return replace(document, matrix=matrix, answer=answer(_asked(document, matrix)))
+
+
+def _asked(document: CorrelationsOfStudy, matrix: Matrix) -> Asked:
+    own = [row for row in matrix.rows if row.cells]
+    return Asked(
+        statistic=document.statistic,
+        metrics=[Averaged(row.key, row.label, row.average) for row in own],
+        columns=[Told(h.label, **vars(h.group)) for h in document.heads],
+        trend=trend_of(document.heads, document.tables[0].rows),
+    )
+
+
+@dataclass(frozen=True)
+class Level:
+    """One side of the switch of levels."""
+
+    label: str
+    href: str
+    is_chosen: bool
 
 
 def context_of_study(
     request: HttpRequest, study: str, document: CorrelationsOfStudy
 ) -> dict[str, Any]:
-    """Intervals and ranks of the chosen statistic by campaign."""
-    found = [{row.key: row for row in one.rows} for one in document.campaigns]
-    first, *others = document.tables
+    """The switch of levels, what the cells open, and the published tables on offer."""
+    asked = statistics.from_query(request.GET, DEFAULT)
     return {
-        "chosen": [(row, [own.get(row.key) for own in found]) for row in first.rows],
-        "levels": list(LEVELS.values()),
-        "both_levels": both_levels(document.tables),
-        "others": others,
+        "levels": _levels(request, document, asked.statistic.level),
+        "opened": _opened(request),
+        "offered": [(key, title) for key, title in titles().items()],
+        "beside": request.GET.get("beside", ""),
     }
+
+
+def _levels(request: HttpRequest, document: CorrelationsOfStudy, level: str) -> list[Level]:
+    """Segments by τ; systems by r where there are enough of them, else by what hybrids tend to."""
+    enough = all(one.n_systems >= MIN_SYSTEMS for one in document.campaigns)
+    choices = {SEGMENT: ("segment", DEFAULT), SYSTEM: ("system", "systems" if enough else "limit")}
+    return [
+        Level(label, _with(request, statistic), name == level)
+        for name, (label, statistic) in choices.items()
+    ]
+
+
+def _with(request: HttpRequest, statistic: str) -> str:
+    query = request.GET.copy()
+    for name in ("statistic", "grouping", "test"):
+        query.pop(name, None)
+    if statistic != DEFAULT:
+        query["statistic"] = statistic
+    return f"?{query.urlencode()}" if query else "?"
+
+
+def _opened(request: HttpRequest) -> str:
+    """What the page of a campaign takes of the address."""
+    query = request.GET.copy()
+    for name in ("beside", "campaign", "metric"):
+        query.pop(name, None)
+    return f"?{query.urlencode()}" if query else ""
 
 
 def study_tables(document: CorrelationsOfStudy) -> list[latex.Table]:
     """Tables 6 and 7 of Cheng et al. 2023 with the study's own numbers, and the others."""
     return [
         levels_latex(document.columns, both_levels(document.tables)),
-        *(
-            latex_table(
-                f"{table.title}: agreement of metrics with humans.",
-                f"study-{table.statistic}",
-                document.columns,
-                by_family(table.rows, document.families),
-            )
-            for table in document.tables
-        ),
+        *(printed(document, table) for table in document.tables),
     ]
 
 
+def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
+    """One statistic in the shape of tables 6 and 7."""
+    return latex_table(
+        f"{table.title}: agreement of metrics with humans.",
+        f"study-{table.statistic}",
+        document.columns,
+        by_family(table.rows, document.families),
+    )
+
+
 STUDY = CORRELATIONS.of_study(
+    title="Metrics",
+    columns=(*COLUMNS, "is_best"),
+    takes=(*CORRELATIONS.takes, "beside"),
     template="dashboards/study.html",
     context=context_of_study,
     choose=choose_of_study,
     tables=study_tables,
     combine=combine,
+)
+
+
+def context_of_printed(
+    request: HttpRequest, study: str, document: CorrelationsOfStudy
+) -> dict[str, Any]:
+    """The chosen statistic in the printed shape, and both levels beside each other."""
+    return {
+        "printed": printed(document, document.tables[0]),
+        "levels": list(LEVELS.values()),
+        "both_levels": both_levels(document.tables),
+    }
+
+
+PRINTED = replace(
+    STUDY,
+    name="printed",
+    title="As printed",
+    template="dashboards/study_printed.html",
+    context=context_of_printed,
+    takes=CORRELATIONS.takes,
+    tables=lambda document: [printed(document, document.tables[0])],
 )

@@ -24,6 +24,13 @@ function refreshTrust(newer) {
   if (older && newer && older.textContent !== newer.textContent) swap(older, newer);
 }
 
+// The first numbers bring with them what there is to choose.
+function refreshRail(newer) {
+  const older = document.querySelector("#controls");
+  if (!older || !newer || older.contains(document.activeElement)) return;
+  if (older.elements.length !== newer.elements.length) older.replaceWith(newer);
+}
+
 function isBusy(target) {
   return target?.contains(document.activeElement) && target.childElementCount > 0;
 }
@@ -43,6 +50,7 @@ async function look() {
   if (!oldDocument.contains(oldState)) swap(oldState, newState);
   if (!newDocument.querySelector("#trust")) refreshTrust(page.querySelector("#trust"));
   oldDocument.replaceWith(newDocument);
+  refreshRail(page.querySelector("#controls"));
   document.dispatchEvent(new CustomEvent("document-swapped"));
 }
 

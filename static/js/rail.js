@@ -59,8 +59,14 @@ for (const link of document.querySelectorAll(":is(.tabs, .pages) a[aria-current]
 for (const line of document.querySelectorAll(".tabs, .pages")) {
   line.addEventListener("focusin", (event) => bring(event.target));
 }
-const form = document.querySelector("#controls");
+let form = document.querySelector("#controls");
 if (form) {
   adopt(form);
   restore(form);
 }
+// The form comes again with the first numbers of a page.
+document.addEventListener("document-swapped", () => {
+  const now = document.querySelector("#controls");
+  if (now && now !== form) adopt(now);
+  form = now;
+});

@@ -2,7 +2,10 @@
 // and puts the chosen output's texts and judgments beside it. The server sends all of it.
 
 const SVG = "http://www.w3.org/2000/svg";
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 440, 64, 48, 12, 16];
+const [LEFT, BOTTOM, TOP, RIGHT] = [64, 48, 12, 16];
+// The shapes of static/css/scatter.css, in units that are about pixels: type stays as large as it is.
+const [WIDE, NARROW] = [[560, 440], [340, 320]];
+let [WIDTH, HEIGHT] = WIDE;
 const TICKS = 5;
 
 function element(name, attributes, text = "") {
@@ -64,7 +67,7 @@ function describe(mark, labels) {
   return mark.segment ? `${mark.system}, segment ${mark.segment}: ${where}` : `${mark.system}: ${where}`;
 }
 
-function draw(plot, marks, labels) {
+function draw(plot, marks, labels, selected) {
   const svg = element("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true", focusable: "false" });
   const x = scale(marks.map((mark) => mark.x), LEFT, WIDTH - RIGHT);
   const y = scale(marks.map((mark) => mark.y), HEIGHT - BOTTOM, TOP);
@@ -77,10 +80,91 @@ function draw(plot, marks, labels) {
     mark.shape = mark.n
       ? element("rect", { class: "bin", x: cx - 7, y: cy - 5, width: 13, height: 9, fill: `rgb(${grey},${grey},${grey + 20})` })
       : element("circle", { class: "point", cx, cy, r: marks.length > 400 ? 3 : 5 });
+    if (selected && !selected(mark)) mark.shape.classList.add("is-out");
     mark.shape.append(element("title", {}, describe(mark, labels)));
     svg.append(mark.shape);
   }
   plot.replaceChildren(svg);
+  return { svg, x, y };
+}
+
+// Which marks the region of the address holds: the server's word for points, its bounds for bins.
+function selection(plot, data, marks) {
+  if (data.points.length) {
+    if (data.n_selected === data.n) return null;
+    const places = new Set(data.selected);
+    const chosen = new Set(marks.filter((_, index) => places.has(index)));
+    return (mark) => chosen.has(mark);
+  }
+  const [left, right, low, high] = plot.dataset.region.split(",").map((text) => (text === "" ? null : Number(text)));
+  const between = (value, from, to) => (from === null || value >= from) && (to === null || value <= to);
+  return (mark) => between(mark.x, left, right) && between(mark.y, low, high);
+}
+
+// The value at a place of the drawing, the inverse of its scale.
+function valueAt(scale, from, to, place) {
+  return scale.low + ((place - from) / (to - from)) * (scale.high - scale.low);
+}
+
+function regionAddress(plot, { x, y }, start, end) {
+  const url = new URL(plot.dataset.without, location.href);
+  const sides = [
+    ["x", [start[0], end[0]].map((at) => valueAt(x, LEFT, WIDTH - RIGHT, at))],
+    ["y", [start[1], end[1]].map((at) => valueAt(y, HEIGHT - BOTTOM, TOP, at))],
+  ];
+  for (const [name, values] of sides) {
+    url.searchParams.set(`${name}_from`, Math.min(...values).toPrecision(5));
+    url.searchParams.set(`${name}_to`, Math.max(...values).toPrecision(5));
+  }
+  return url;
+}
+
+// Dragging over the plot chooses a region: by mouse at once, by touch after the button was pressed,
+// so that the page can still be scrolled. The address says the region; the page comes back with it.
+function brush(plot, drawn) {
+  const { svg } = drawn;
+  const button = document.querySelector("#brush");
+  let start = null;
+  let box = null;
+  const place = (event) => {
+    const area = svg.getBoundingClientRect();
+    return [((event.clientX - area.left) / area.width) * WIDTH, ((event.clientY - area.top) / area.height) * HEIGHT];
+  };
+  if (matchMedia("(pointer: coarse)").matches) button.hidden = false;
+  button.addEventListener("click", () => {
+    const isOn = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(isOn));
+    plot.classList.toggle("is-brushing", isOn);
+  });
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button || (event.pointerType === "touch" && !plot.classList.contains("is-brushing"))) return;
+    start = place(event);
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (!start) return;
+    const end = place(event);
+    if (!box && Math.hypot(end[0] - start[0], end[1] - start[1]) < 8) return;
+    if (!box) {
+      box = element("rect", { class: "region" });
+      svg.append(box);
+      svg.setPointerCapture(event.pointerId);
+    }
+    const [left, top] = [Math.min(start[0], end[0]), Math.min(start[1], end[1])];
+    const sizes = { x: left, y: top, width: Math.abs(end[0] - start[0]), height: Math.abs(end[1] - start[1]) };
+    for (const [key, value] of Object.entries(sizes)) box.setAttribute(key, value);
+  });
+  const finish = (event) => {
+    if (start && box && event.type === "pointerup") {
+      const url = regionAddress(plot, drawn, start, place(event));
+      sessionStorage.setItem("rail", JSON.stringify({ path: url.pathname, open: [], isUnfolded: false, y: scrollY, name: "", value: null }));
+      location.assign(url);
+    }
+    start = null;
+    box?.remove();
+    box = null;
+  };
+  svg.addEventListener("pointerup", finish);
+  svg.addEventListener("pointercancel", finish);
 }
 
 async function show(address, output) {
@@ -140,10 +224,13 @@ async function begin() {
   if (!plot) return;
   const answer = await fetch(plot.dataset.points);
   if (answer.status !== 200) return;
-  const marks = marksOf(await answer.json());
+  const data = await answer.json();
+  const marks = marksOf(data);
   if (!marks.length) return;
   const labels = { x: plot.dataset.x, y: plot.dataset.y };
-  draw(plot, marks, labels);
+  [WIDTH, HEIGHT] = matchMedia("(max-width: 44rem)").matches ? NARROW : WIDE;
+  const drawn = draw(plot, marks, labels, selection(plot, data, marks));
+  brush(plot, drawn);
   walk(plot, marks, labels);
   plot.dataset.ready = "yes";
 }

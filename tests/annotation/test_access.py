@@ -63,6 +63,8 @@ def run(done: int = 302) -> tuple[Statuses, Statuses]:
 
 
 CAMPAIGN = (READ, hidden(READ))
+NOTHING_THERE = each(anonymous=302, annotator=403, readers=404)
+UNNAMED = each(anonymous=302, annotator=403, readers=400)
 CAMPAIGN_API = (API, hidden(API))
 # Readers who neither began an import nor run the site.
 NOT_THEIRS = ("researcher", "member", "other", "appointed")
@@ -154,6 +156,15 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "scatter": ("GET", *CAMPAIGN),
     "scatter-data": ("GET", *CAMPAIGN),
     "output": ("GET", *CAMPAIGN),
+    "systems-pair": ("GET", *CAMPAIGN),
+    "systems-pair-data": ("GET", *CAMPAIGN),
+    "systems-pair-figure": ("GET", *CAMPAIGN),
+    "metrics-pair": ("GET", *CAMPAIGN),
+    "metrics-pair-data": ("GET", *CAMPAIGN),
+    "metrics-pair-figure": ("GET", *CAMPAIGN),
+    "selection": ("GET", *[NOTHING_THERE] * 2),
+    "selection-delete": ("POST", *[NOTHING_THERE] * 2),
+    "selection-save": ("POST", UNNAMED, hidden(UNNAMED)),
     "systems": ("GET", *CAMPAIGN),
     "systems-data": ("GET", *CAMPAIGN),
     "report": ("GET", *CAMPAIGN),
@@ -191,6 +202,13 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "studies": ("GET", READ, READ),
     "study": ("GET", *CAMPAIGN),
     "study-data": ("GET", *CAMPAIGN),
+    "study-figure": ("GET", *CAMPAIGN),
+    "study-printed": ("GET", *CAMPAIGN),
+    "study-printed-data": ("GET", *CAMPAIGN),
+    "study-printed-figure": ("GET", *CAMPAIGN),
+    "matrix": ("GET", READ, READ),
+    "matrix-data": ("GET", READ, READ),
+    "matrix-figure": ("GET", *[each(anonymous=302, annotator=403, readers=404)] * 2),
     "study-quality": ("GET", *CAMPAIGN),
     "study-quality-data": ("GET", *CAMPAIGN),
     "api-root": ("GET", API, API),

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 # Everything that our tables use, with the number of arguments; else it is somebody's text.
 COMMANDS = {
-    **dict.fromkeys(("centering", "footnotesize", "toprule", "midrule", "bottomrule"), 0),
+    **dict.fromkeys(("centering", "footnotesize", "scriptsize", "tabcolsep"), 0),
+    **dict.fromkeys(("toprule", "midrule", "bottomrule"), 0),
     **dict.fromkeys(("addlinespace", "leq", "geq", "neq", "pm", "times", "infty", "chi"), 0),
     **dict.fromkeys(("tau", "rho", "alpha", "Delta", "dagger", "ddagger", "downarrow"), 0),
     **dict.fromkeys(("uparrow", "rightarrow", "textbackslash", "textasciitilde"), 0),
@@ -13,6 +14,7 @@ COMMANDS = {
     **dict.fromkeys(("textasciigrave",), 0),
     **dict.fromkeys(("caption", "label", "textbf", "begin", "end", "cmidrule"), 1),
     "multicolumn": 3,
+    "setlength": 2,
 }
 MATH = {
     *("leq", "geq", "neq", "pm", "times", "infty", "chi", "tau", "rho", "alpha", "Delta"),
@@ -75,9 +77,9 @@ def _command(
 def _tables(body: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the column specification and the lines of every tabular."""
     for found in re.finditer(
-        r"\\begin\{tabular\}\{([^}]*)\}\n(.*?)\n\\end\{tabular\}", body, re.DOTALL
+        r"\\begin\{tabular\}\{((?:[lcr]|p\{\d+pt\})*)\}\n(.*?)\n\\end\{tabular\}", body, re.DOTALL
     ):
-        yield found[1], found[2].split("\n")
+        yield re.sub(r"p\{\d+pt\}", "l", found[1]), found[2].split("\n")
 
 
 def _shape(table: tuple[str, list[str]]) -> Iterator[str]:

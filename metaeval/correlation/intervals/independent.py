@@ -60,7 +60,7 @@ def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
 
 
 def wilson_interval(
-    share: ArrayLike, n: int, *, confidence: float = 0.95
+    share: ArrayLike, n: float, *, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
     """Return both ends of Wilson's score interval of shares of n (any shape).
 

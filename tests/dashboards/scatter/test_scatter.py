@@ -16,7 +16,7 @@ from dashboards.scatter import points as module
 from dashboards.scatter.document import ScatterChoice, compute
 from dashboards.scatter.points import Points, drawn, worst
 from metaeval.results import ConstantInputWarning
-from metaeval.sensitivity import pooled, within_systems
+from metaeval.sensitivity import gaps, pooled, within_systems
 from metrics.runs import scoring, starting
 from tests.world import World
 
@@ -148,7 +148,10 @@ def test_constant_scores_have_no_disagreement_and_a_warning() -> None:
     flat = made([1, 2, 3, 4], [5, 5, 5, 5], [0, 0, 1, 1])
     with pytest.warns(ConstantInputWarning):
         found = pooled(flat.x, flat.y, flat.system)
-    assert (np.isnan(found.r), worst(flat, "z")) == (True, [])
+    assert (np.isnan(found.r), worst(flat, gaps(flat.x, flat.y), np.ones(4, dtype=bool))) == (
+        True,
+        [],
+    )
     assert found.warnings
 
 

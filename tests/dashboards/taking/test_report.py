@@ -28,7 +28,12 @@ def test_it_shows_the_numbers_of_the_pages(campaign: Campaign, as_researcher: Cl
         assert f">{row.tau:.3f}<".replace("-", "−") in page
         assert row.signature in page
     assert f"Seed of all draws: {campaign.seed}." in page
-    assert page.index("Read this first") < page.index("Overview")
+    assert (
+        page.index('class="answer"')
+        < page.index("Table 1.")
+        < page.index("Remarks on these numbers")
+    )
+    assert page.index("Appendix") < page.index("Overview")
 
 
 def test_the_pdf_is_made_by_the_worker_and_sent_as_stored(

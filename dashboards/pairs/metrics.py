@@ -1,0 +1,116 @@
+"""Two metrics against each other: which is right about outputs that the humans tell apart."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from dashboards.documents.head import head
+from dashboards.pages import statistics
+from dashboards.pages.choice import Choice
+from dashboards.pairs.document import Difference, Offered, Pair, Side, most, part, parts_of
+from dashboards.pairs.systems import segments_of
+from dashboards.panel.panel import Panel, read_panel
+from metaeval.replication import questions
+from metaeval.sensitivity import gaps
+from metaeval.systems import contest_of_metrics
+
+VERSION = 1
+STATISTIC = "tau-b"
+
+
+@dataclass(frozen=True)
+class MetricsPair(Choice):
+    """Two measures by key, by default the two that agree best with the humans."""
+
+    first: str = ""
+    second: str = ""
+
+
+FILTERS = MetricsPair
+DOCUMENT = Pair
+
+
+def compute(campaign: Campaign, filters: Filters) -> Pair:
+    """Return wins, ties and losses over judged pairs of outputs, and the largest disagreements."""
+    chosen = filters if isinstance(filters, MetricsPair) else MetricsPair(**vars(filters))
+    panel = read_panel(campaign, chosen)
+    offered = [Offered(key, each.label) for key, each in panel.measures.items()]
+    said: dict[str, Any] = {
+        **head(campaign, panel.human.source),
+        "offered": offered,
+        "measures": offered,
+        "by": "the humans",
+        "warnings": panel.human.warnings,
+    }
+    if len(offered) < 2:
+        return Pair(**said, problem="There are no two metrics with scores here.")
+    values = _values(panel)
+    order = sorted(values, key=lambda key: -np.inf if np.isnan(values[key]) else -values[key])
+    first = chosen.first or next(key for key in order if key != chosen.second)
+    second = chosen.second or next(key for key in order if key != first)
+    if missing := {first, second} - set(panel.measures):
+        return Pair(**said, problem=f"There is no measure “{min(missing)}” here.")
+    return _between(campaign, panel, (first, second), values, said)
+
+
+def _values(panel: Panel) -> dict[str, float]:
+    """Each measure's τ with the humans; nan where it has none."""
+    if not panel.human.n:
+        return dict.fromkeys(panel.measures, np.nan)
+    found, _ = questions.values_of(panel.scored, statistics.parse(STATISTIC))
+    return dict(zip(panel.measures, found.tolist(), strict=True))
+
+
+def _between(
+    campaign: Campaign,
+    panel: Panel,
+    keys: tuple[str, str],
+    values: dict[str, float],
+    said: dict[str, Any],
+) -> Pair:
+    found = contest_of_metrics(
+        panel.human.values, *(panel.scored.turned(key).values for key in keys)
+    )
+    sides = [
+        Side(key, each.label, part(0, values[key], None).share, not each.higher_is_better)
+        for key in keys
+        for each in [panel.measures[key]]
+    ]
+    warnings = [*panel.human.warnings, *(each.message for each in found.warnings)]
+    return Pair(
+        **said | {"warnings": warnings},
+        **parts_of(found),
+        first=sides[0],
+        second=sides[1],
+        rows=_rows(campaign, panel, keys),
+    )
+
+
+def _rows(campaign: Campaign, panel: Panel, keys: tuple[str, str]) -> list[Difference]:
+    first, second = (panel.scored.turned(key).values for key in keys)
+    shared = ~np.isnan(first) & ~np.isnan(second)
+    found = gaps(second[shared], first[shared])
+    if found is None:
+        return []
+    systems, places = np.nonzero(shared)
+    segments, names, human = segments_of(campaign), panel.human.names, panel.human.values
+    first, second = (panel.measures[key].values for key in keys)
+    rows = []
+    for side, at in most(found):
+        system, place = int(systems[at]), int(places[at])
+        rows.append(
+            Difference(
+                side,
+                *segments[place],
+                names[system],
+                float(first[system, place]),
+                float(second[system, place]),
+                float(found[at]),
+                part(0, float(human[system, place]), None).share,
+                int(panel.outputs[system, place]),
+            )
+        )
+    return rows

@@ -1,0 +1,217 @@
+"""The pages of two systems and of two metrics, with the texts on which they differ most."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+
+from annotation.filters import FilterError
+from annotation.models import Campaign, Output
+from dashboards.pages.page import Page
+from dashboards.pairs.answer import answer, ends, percent
+from dashboards.pairs.diff import Piece, difference
+from dashboards.pairs.document import FIRST, SECOND, Difference, Pair, Part
+from dashboards.pairs.metrics import MetricsPair
+from dashboards.pairs.systems import HUMAN, SystemsPair
+from dashboards.panel.human import unique_names
+from dashboards.papers import latex
+from dashboards.trust import marks
+from metrics.scores import measure_keys
+
+# Texts of so many characters are on the page: it has 100 KiB.
+MOST_CHARACTERS = 12_000
+COLUMNS = (
+    *("side", "segment", "document", "system", "first", "second", "gap", "human"),
+    *("output", "other"),
+)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One part of the bar of wins, ties and losses: where it begins, how long, what it says."""
+
+    name: str
+    label: str
+    x: float
+    width: float
+    share: str
+    ends: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of one difference: what both share, and what differs, in pieces."""
+
+    row: Difference
+    source: str
+    reference: str
+    first: Sequence[Piece]
+    second: Sequence[Piece]
+    is_open: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both texts are one."""
+        return not any(piece.is_other for piece in (*self.first, *self.second))
+
+
+def context_of_systems(request: HttpRequest, campaign: Campaign, document: Pair) -> dict[str, Any]:
+    """The bar, and the outputs of both systems."""
+    return _context(campaign, document, "segments")
+
+
+def context_of_metrics(request: HttpRequest, campaign: Campaign, document: Pair) -> dict[str, Any]:
+    """The bar, and outputs against their references."""
+    return _context(campaign, document, "pairs of outputs")
+
+
+def _context(campaign: Campaign, document: Pair, what: str) -> dict[str, Any]:
+    texts, left = _texts(campaign, document.rows)
+    doubt = marks.forbidden(document.trust) if document.is_of_humans else ""
+    labels = {FIRST: document.first, SECOND: document.second}
+    return {
+        "answer": answer(document, what, doubt),
+        "what": what,
+        "bars": _bars(document),
+        "lead_ends": ends(document.lead) if document.lead else "",
+        "difference_ends": ends(document.difference, is_share=False) if document.difference else "",
+        "sides": [
+            (labels[side], [each for each in texts if each.row.side == side],
+             [row for row in left if row.side == side])
+            for side in (FIRST, SECOND)
+            if labels[side] is not None
+        ],
+    }  # fmt: skip
+
+
+def _bars(document: Pair) -> list[Bar]:
+    if document.first is None or document.second is None:
+        return []
+    parts: list[tuple[str, str, Part | None]] = [
+        ("wins", document.first.label, document.wins),
+        ("ties", "even", document.ties),
+        ("losses", document.second.label, document.losses),
+    ]
+    bars, x = [], 0.0
+    for name, label, part in parts:
+        if part is None or part.share is None:
+            return []
+        width = 100 * part.share
+        bars.append(Bar(name, label, x, width, percent(part), ends(part), part.count))
+        x += width
+    return bars
+
+
+def _texts(campaign: Campaign, rows: Sequence[Difference]) -> tuple[list[Texts], list[Difference]]:
+    """The rows with their texts as far as there is room, by turns from both sides; and the others.
+
+    The first of each side is open.
+    """
+    wanted = {pk for row in rows for pk in (row.output, row.other) if pk is not None}
+    found = Output.objects.select_related("segment").in_bulk(wanted)
+    references = _references(campaign, found)
+    texts, left, room = [], [], MOST_CHARACTERS
+    for place, row in sorted(_places(rows), key=lambda pair: pair[0]):
+        shown = _text(row, found, references, is_open=place == 0)
+        room -= 2 * sum(map(len, (shown.source, shown.reference)))
+        room -= 2 * sum(len(piece.text) for side in (shown.first, shown.second) for piece in side)
+        if room > 0 or place == 0:
+            texts.append(shown)
+        else:
+            left.append(row)
+    return texts, left
+
+
+def _places(rows: Sequence[Difference]) -> list[tuple[int, Difference]]:
+    """Every row with its place on its side."""
+    sides = [[row for row in rows if row.side == side] for side in (FIRST, SECOND)]
+    return [(place, row) for own in sides for place, row in enumerate(own)]
+
+
+def _references(campaign: Campaign, outputs: Mapping[int, Output]) -> dict[int, str]:
+    """The first reference of every segment."""
+    segments = {output.segment_id for output in outputs.values()}
+    rows = campaign.test_set.segments.filter(pk__in=segments).order_by("-references__name")
+    return dict(rows.values_list("pk", "references__text"))
+
+
+def _text(
+    row: Difference, outputs: Mapping[int, Output], references: Mapping[int, str], *, is_open: bool
+) -> Texts:
+    output = outputs[row.output]
+    reference = references.get(output.segment_id) or ""
+    if row.other is None:
+        first, second = difference(output.text, reference)
+    else:
+        first, second = difference(output.text, outputs[row.other].text)
+    return Texts(row, output.segment.source, reference, first, second, is_open)
+
+
+def verify_systems(campaign: Campaign, filters: SystemsPair) -> None:
+    """Raise FilterError for a system or a measure that a campaign does not have."""
+    names = unique_names(list(campaign.systems.order_by("name", "length_ratio")))
+    _verify(filters, names, "system")
+    if filters.by not in (HUMAN, *measure_keys(campaign.test_set)):
+        raise FilterError(f"by: {filters.by!r} has no scores here")
+
+
+def verify_metrics(campaign: Campaign, filters: MetricsPair) -> None:
+    """Raise FilterError for a measure that has no scores here."""
+    _verify(filters, list(measure_keys(campaign.test_set)), "measure")
+
+
+def _verify(filters: SystemsPair | MetricsPair, known: Sequence[str], what: str) -> None:
+    for name in (FIRST, SECOND):
+        value = getattr(filters, name)
+        if value and value not in known:
+            raise FilterError(f"{name}: this campaign has no {what} {value!r}")
+    if filters.first and filters.first == filters.second:
+        raise FilterError(f"first and second are the same {what}, {filters.first!r}")
+
+
+def tables(document: Pair) -> list[latex.Table]:
+    """Shares with their intervals, and the largest differences."""
+    if document.first is None or document.second is None:
+        return []
+    names = (document.first.label, document.second.label)
+    shares = [
+        [latex.Cell(bar.label), latex.Cell(str(bar.count)), latex.Cell(f"{bar.share} {bar.ends}")]
+        for bar in _bars(document)
+    ]
+    heads = latex.texts("Ahead", "Count", "Share and 95 % interval")
+    caption = f"{names[0]} against {names[1]} by {document.by}, {document.name}."
+    rows = [
+        [*latex.texts(row.segment, row.document, row.system),
+         *(latex.number(value, 3) for value in (row.first, row.second, row.gap))]
+        for row in document.rows
+    ]  # fmt: skip
+    most = latex.texts("Segment", "Document", "System", *names, "Difference")
+    label = f"{document.campaign}-pair"
+    return [
+        latex.Table(caption, label, "lrr", [heads], shares),
+        latex.Table(f"Where they differ most. {caption}", f"{label}-most", "lllrrr", [most], rows),
+    ]
+
+
+SYSTEMS_PAIR: Page[Pair] = Page(
+    name="systems-pair",
+    title="Two systems",
+    kind="systems-pair",
+    template="dashboards/pair.html",
+    columns=COLUMNS,
+    context=context_of_systems,
+    tables=tables,
+    verify=verify_systems,
+)
+METRICS_PAIR: Page[Pair] = Page(
+    name="metrics-pair",
+    title="Two metrics",
+    kind="metrics-pair",
+    template="dashboards/pair.html",
+    columns=COLUMNS,
+    context=context_of_metrics,
+    tables=tables,
+    verify=verify_metrics,
+)

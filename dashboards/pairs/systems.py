@@ -1,0 +1,129 @@
+"""Two MT systems against each other, segment by segment, by the humans or by a metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from dashboards.documents.head import head
+from dashboards.pages.choice import Choice
+from dashboards.pairs.document import Difference, Offered, Pair, Side, most, part, parts_of
+from dashboards.panel.human import Floats
+from dashboards.panel.panel import Panel, read_panel
+from metaeval.correlation.intervals import mean_interval
+from metaeval.systems import contest
+
+VERSION = 1
+HUMAN = "human"
+
+
+@dataclass(frozen=True)
+class SystemsPair(Choice):
+    """Two systems by name, by default the best two; `by` is the humans or a measure."""
+
+    first: str = ""
+    second: str = ""
+    by: str = HUMAN
+
+
+FILTERS = SystemsPair
+DOCUMENT = Pair
+
+
+def compute(campaign: Campaign, filters: Filters) -> Pair:
+    """Return wins, ties and losses over the segments that both have, and the largest gaps."""
+    chosen = filters if isinstance(filters, SystemsPair) else SystemsPair(**vars(filters))
+    panel = read_panel(campaign, chosen)
+    label, scores = _scores(panel, chosen.by)
+    names = panel.human.names
+    said: dict[str, Any] = {
+        **head(campaign, panel.human.source),
+        "offered": [Offered(name, name) for name in names],
+        "measures": [Offered(key, each.label) for key, each in panel.measures.items()],
+        "by": label,
+        "is_of_humans": chosen.by == HUMAN,
+        "warnings": panel.human.warnings,
+    }
+    if scores is None or not (~np.isnan(scores)).any():
+        return Pair(**said, problem=f"{label} has no scores of segments here.")
+    order = [names[place] for place in np.argsort(-_means(scores), kind="stable")]
+    first = chosen.first or next(name for name in order if name != chosen.second)
+    second = chosen.second or next((name for name in order if name != first), "")
+    if not second:
+        return Pair(**said, problem="There is only one system here.")
+    return _between(campaign, panel, scores, (first, second), said)
+
+
+def _scores(panel: Panel, by: str) -> tuple[str, Floats | None]:
+    """What the two are compared by, in words, and its scores, higher better."""
+    if by == HUMAN:
+        return "human score", panel.human.values
+    if by not in panel.measures:
+        return by, None
+    measure = panel.measures[by]
+    label = measure.label if measure.higher_is_better else f"{measure.label}, sign turned"
+    return label, panel.scored.turned(by).values
+
+
+def _means(scores: Floats) -> Floats:
+    known = ~np.isnan(scores)
+    sums = np.where(known, scores, 0.0).sum(axis=1)
+    return np.where(known.any(axis=1), sums / np.maximum(1, known.sum(axis=1)), -np.inf)
+
+
+def _between(
+    campaign: Campaign,
+    panel: Panel,
+    scores: Floats,
+    names: tuple[str, str],
+    said: dict[str, Any],
+) -> Pair:
+    places = [panel.human.names.index(name) for name in names]
+    first, second = scores[places[0]], scores[places[1]]
+    gaps = first - second
+    shared = ~np.isnan(gaps)
+    if not shared.any():
+        return Pair(**said, problem="No segment has scores of both systems.")
+    found = contest(gaps[shared])
+    means = [float(side[shared].mean()) for side in (first, second)]
+    sides = [Side(name, name, mean) for name, mean in zip(names, means, strict=True)]
+    return Pair(
+        **said,
+        **parts_of(found),
+        first=sides[0],
+        second=sides[1],
+        difference=part(found.n, float(gaps[shared].mean()), mean_interval(gaps[shared])),
+        rows=_rows(campaign, panel, gaps, (first, second), places),
+    )
+
+
+def _rows(
+    campaign: Campaign,
+    panel: Panel,
+    gaps: Floats,
+    sides: tuple[Floats, Floats],
+    places: Sequence[int],
+) -> list[Difference]:
+    segments = segments_of(campaign)
+    return [
+        Difference(
+            side,
+            *segments[at],
+            system="",
+            first=float(sides[0][at]),
+            second=float(sides[1][at]),
+            gap=float(gaps[at]),
+            human=None,
+            output=int(panel.outputs[places[0], at]),
+            other=int(panel.outputs[places[1], at]),
+        )
+        for side, at in most(gaps)
+    ]
+
+
+def segments_of(campaign: Campaign) -> list[tuple[str, str]]:
+    """Return key and document of every segment, in the order of a panel."""
+    return list(campaign.test_set.segments.order_by("position").values_list("key", "document"))

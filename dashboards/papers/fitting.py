@@ -1,0 +1,209 @@
+"""Tables as wide as a page allows: smaller type, then wrapped names, then parts.
+
+Widths are those of Computer Modern, LaTeX's own type, in points at 10 pt; other types of papers are
+narrower. A table that would be wider than the text of an article is set smaller, and cut into parts
+where that is not enough; so is one with more rows than a page has lines.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from dashboards.papers.cells import Cell, Row, Table, is_heading
+
+# A little less than \textwidth of article (345 pt), and lines of a table on its page.
+TEXT_WIDTH = 340.0
+MOST_ROWS = 38
+# A name as wide as this is wrapped.
+WIDEST = 130.0
+_GROUPS = {
+    2.78: ".,:;'’!|[]il",
+    3.06: "fj",
+    3.33: "- ",
+    3.61: "I",
+    3.92: "()rstJ",
+    4.44: "ceyz†‡",
+    5.0: '0123456789–ago/*?_"“”↓↑τ',
+    5.4: "kpqvxbdhnu",
+    5.56: "SLFZα",
+    7.1: "BCEPRTwDANGHKOQUVXY#Δρχ",
+    7.78: "<>=+−±×~^&≤≥≠",
+    8.33: "m%@",
+    9.2: "M",
+    10.3: "W∞→…—",
+}
+_WIDTHS = {character: width for width, characters in _GROUPS.items() for character in characters}
+_OTHER, _WIDE, _BOLD = 7.1, 10.0, 1.15
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size of type: its command, its width against 10 pt, and the room beside a column."""
+
+    command: str
+    scale: float
+    gap: float
+
+
+NORMAL, SMALL, SMALLEST = Size("", 1.0, 6.0), Size(r"\footnotesize", 0.86, 6.0), Size(
+    r"\scriptsize", 0.8, 3.0
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One table as it is written; `columns` may wrap names."""
+
+    table: Table
+    columns: str
+    size: Size
+
+
+def fitted(table: Table) -> list[Fitted]:
+    """Return the table, or its parts, in a size in which no line is wider than the text."""
+    pieces = [piece for part in _across(table) for piece in _down(part)]
+    many = len(pieces) > 1
+    return [
+        _set(_named(piece, place, len(pieces)) if many else piece)
+        for place, piece in enumerate(pieces, 1)
+    ]
+
+
+def _named(table: Table, place: int, n: int) -> Table:
+    caption = f"{table.caption} Part {place} of {n}."
+    return replace(table, caption=caption, label=f"{table.label}-{place}")
+
+
+def _set(table: Table) -> Fitted:
+    size = next((s for s in (NORMAL, SMALL, SMALLEST) if width(table, s) <= TEXT_WIDTH), SMALLEST)
+    wrapped = wraps(table, size)
+    columns = "".join(
+        f"p{{{WIDEST:.0f}pt}}" if place in wrapped else kind
+        for place, kind in enumerate(table.columns)
+    )
+    return Fitted(table, columns, size)
+
+
+def wraps(table: Table, size: Size) -> set[int]:
+    """Return the columns of names that are wrapped."""
+    found = _natural(table, size)
+    return {i for i, kind in enumerate(table.columns) if kind == "l" and found[i] > WIDEST}
+
+
+def width(table: Table, size: Size) -> float:
+    """Return how wide a table is, in points."""
+    found = _natural(table, size)
+    for place in wraps(table, size):
+        found[place] = WIDEST
+    for row in table.head:
+        at = 0
+        for cell in row:
+            lack = text_width(cell) * size.scale - sum(found[at : at + cell.span])
+            lack -= 2 * size.gap * (cell.span - 1)
+            found[at + cell.span - 1] += max(0.0, lack)
+            at += cell.span
+    return sum(found) + 2 * size.gap * len(found)
+
+
+def _natural(table: Table, size: Size) -> list[float]:
+    """The widest cell of every column."""
+    found = [0.0] * len(table.columns)
+    for row in [*table.head, *table.body]:
+        if is_heading(row, table):
+            continue
+        at = 0
+        for cell in row:
+            if cell.span == 1:
+                found[at] = max(found[at], text_width(cell) * size.scale)
+            at += cell.span
+    return found
+
+
+def text_width(cell: Cell) -> float:
+    """Return the width of a cell's text at 10 pt."""
+    composed = unicodedata.normalize("NFD", cell.text)
+    total = sum(map(_of, composed))
+    return total * _BOLD if cell.is_bold else total
+
+
+def _of(character: str) -> float:
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return _WIDE
+    return _WIDTHS.get(character, _OTHER)
+
+
+def _across(table: Table) -> list[Table]:
+    """The table, or parts of its columns beside the first, none cutting through a spanning head."""
+    if width(table, SMALLEST) <= TEXT_WIDTH:
+        return [table]
+    blocks = [
+        piece
+        for block in _blocks(table)
+        for piece in ([block] if _fits(table, block) else [[place] for place in block])
+    ]
+    parts: list[list[int]] = [[]]
+    for block in blocks:
+        wanted = [*parts[-1], *block]
+        if parts[-1] and not _fits(table, wanted):
+            parts.append([])
+        parts[-1] += block
+    return [_columns(table, part) for part in parts]
+
+
+def _fits(table: Table, wanted: Sequence[int]) -> bool:
+    return width(_columns(table, wanted), SMALLEST) <= TEXT_WIDTH
+
+
+def _blocks(table: Table) -> list[list[int]]:
+    """Columns after the first that belong together under one head."""
+    n = len(table.columns)
+    edges = {1, n}.union(*[_edges(row) for row in table.head[:1]])
+    bounds = sorted(edge for edge in edges if edge >= 1)
+    return [list(range(low, high)) for low, high in pairwise(bounds)]
+
+
+def _edges(row: Row) -> set[int]:
+    ends, at = set(), 0
+    for cell in row:
+        at += cell.span
+        ends.add(at)
+    return ends
+
+
+def _columns(table: Table, wanted: Sequence[int]) -> Table:
+    """The first column and some others."""
+    kept = [0, *wanted]
+    return replace(
+        table,
+        columns="".join(table.columns[place] for place in kept),
+        head=[_cut(row, kept) for row in table.head],
+        body=[row if is_heading(row, table) else _cut(row, kept) for row in table.body],
+    )
+
+
+def _cut(row: Row, kept: Sequence[int]) -> list[Cell]:
+    found, at = [], 0
+    for cell in row:
+        n = sum(at <= place < at + cell.span for place in kept)
+        at += cell.span
+        if n:
+            found.append(replace(cell, span=n))
+    return found
+
+
+def _down(table: Table) -> list[Table]:
+    """The table, or parts of its rows; a heading stands above its rows again where it is cut."""
+    if len(table.body) <= MOST_ROWS:
+        return [table]
+    parts: list[list[Row]] = [[]]
+    heading: Row | None = None
+    for row in table.body:
+        if is_heading(row, table):
+            heading = row
+        if len(parts[-1]) >= MOST_ROWS:
+            parts.append([] if heading is None or row is heading else [heading])
+        parts[-1].append(row)
+    return [replace(table, body=part) for part in parts]

@@ -1,0 +1,81 @@
+"""A region of the scatter plot: which of its points a reader has chosen."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from annotation.filters import FilterError, Filters
+from annotation.filters.rows import kept
+from annotation.models import Campaign, ErrorSpan, Judgment
+from dashboards.panel.human import Floats
+from metrics.grid import Integers
+
+if TYPE_CHECKING:
+    from dashboards.scatter.document import ScatterChoice
+
+HIGHER, LOWER = "higher", "lower"
+BOUNDS = (("x_from", "x_to"), ("y_from", "y_to"))
+FIELDS = ("x_from", "x_to", "y_from", "y_to", "apart", "side")
+
+
+def is_chosen(filters: "ScatterChoice") -> bool:
+    """Whether a region is chosen at all."""
+    return any(getattr(filters, name) for name in FIELDS)
+
+
+def without(filters: "ScatterChoice") -> "ScatterChoice":
+    """Return the same choice of all points."""
+    return replace(filters, x_from="", x_to="", y_from="", y_to="", apart="", side="")
+
+
+def check(filters: "ScatterChoice") -> None:
+    """Raise FilterError for what is no region."""
+    filters.one_of("side", "", HIGHER, LOWER)
+    for names in BOUNDS:
+        low, high = (filters.decimal(name) for name in names)
+        if low is not None and high is not None and low > high:
+            raise FilterError(f"{names[0]} is {low:g} and {names[1]} {high:g}: nothing is between")
+    if (apart := filters.decimal("apart")) is not None and apart < 0:
+        raise FilterError(f"apart must not be below 0, and is {apart:g}")
+
+
+def inside(
+    x: Floats, y: Floats, gaps: Floats | None, filters: "ScatterChoice"
+) -> NDArray[np.bool_]:
+    """Return which points lie within the bounds, and are so far apart on the chosen side.
+
+    `gaps` are those of all points; where there are none, nothing is apart.
+    """
+    found = np.ones(len(x), dtype=np.bool_)
+    for values, (lowest, highest) in zip((x, y), BOUNDS, strict=True):
+        low, high = filters.decimal(lowest), filters.decimal(highest)
+        found &= values >= (-np.inf if low is None else low)
+        found &= values <= (np.inf if high is None else high)
+    apart = filters.decimal("apart")
+    if apart is None and not filters.side:
+        return found
+    gap = np.zeros(len(x)) if gaps is None else gaps
+    signed = {HIGHER: gap, LOWER: -gap}.get(filters.side, np.abs(gap))
+    return found & (signed > 0) & (signed >= (apart or 0.0))
+
+
+def categories(campaign: Campaign) -> list[str]:
+    """Return the categories of errors that were marked."""
+    spans = ErrorSpan.objects.filter(judgment__in=_judgments(campaign)).exclude(category="")
+    return list(spans.order_by("category").values_list("category", flat=True).distinct())
+
+
+def with_category(campaign: Campaign, filters: Filters, category: str) -> Integers:
+    """Return the outputs in which somebody marked an error of a category, under the filters."""
+    judgments = kept(_judgments(campaign), campaign, filters)
+    spans = ErrorSpan.objects.filter(judgment__in=judgments, category=category).order_by()
+    outputs = spans.values_list("judgment__assignment__item__output", flat=True).distinct()
+    return np.array([pk for pk in outputs if pk is not None], dtype=np.int64)
+
+
+def _judgments(campaign: Campaign) -> QuerySet[Judgment]:
+    rows = Judgment.objects.filter(is_current=True, assignment__annotator__campaign=campaign)
+    return rows.filter(assignment__annotator__excluded_at=None)

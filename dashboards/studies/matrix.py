@@ -1,0 +1,279 @@
+"""A study's matrix: metrics by campaigns, one statistic, with what is best in each column.
+
+The best of a column and all that it is not told apart from are its group: after the correction
+that the reader chose, above chance, and only where the verdict on the campaign bears it out.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.http.request import QueryDict
+
+from annotation.models import Campaign
+from dashboards.correlations.document import Correlations, Row
+from dashboards.pages import selection
+from dashboards.significance.document import Comparison, Metric
+from dashboards.studies.answer import Trend
+from dashboards.studies.averages import Line
+from dashboards.studies.beside import Beside
+from dashboards.trust import marks
+from dashboards.trust.reasons import Verdict
+
+STEPS = 10
+# So many cells are on the page: it has 100 KiB.
+MOST_CELLS = 320
+
+
+@dataclass(frozen=True)
+class Group:
+    """What can be said of a column, by `case`; `why` says why nothing can.
+
+    `leader` has the largest value, `keys` are those that it is not told apart from, itself among
+    them: nobody where nothing is told.
+    """
+
+    case: str
+    leader: str = ""
+    keys: frozenset[str] = frozenset()
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What heads a column: the campaign's slug, what the column is called, and its group."""
+
+    campaign: str
+    direction: str
+    percent: str
+    label: str
+    group: Group
+
+    @property
+    def pair(self) -> str:
+        """The direction as papers head it: En–Zh."""
+        return "–".join(part.capitalize() for part in self.direction.split("-"))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number; `step` is its shade, 0 lightest; None of everything where there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    step: int | None = None
+    is_best: bool = False
+    is_leader: bool = False
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """A metric over the campaigns, its average, and published numbers of the same metric."""
+
+    key: str
+    label: str
+    cells: Sequence[Cell]
+    average: float | None
+    beside: Sequence[Cell] = ()
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rows are best first by average; those without one come last.
+
+    `beside` heads the published columns, its average last where it has several.
+    """
+
+    heads: Sequence[Head]
+    rows: Sequence[MatrixRow]
+    beside: Beside | None = None
+
+    @property
+    def directions(self) -> list[tuple[str, list[Head]]]:
+        """Heads under their language pairs, where each pair stands together and has several."""
+        found = [(pair, list(same)) for pair, same in groupby(self.heads, lambda h: h.direction)]
+        return found if all(len(same) > 1 for _, same in found) else []
+
+    @property
+    def shown(self) -> Sequence[MatrixRow]:
+        """The rows that a page has room for."""
+        wide = len(self.heads) + (len(self.beside.heads) if self.beside else 0)
+        return self.rows[: max(8, MOST_CELLS // max(1, wide))]
+
+
+def group_of(
+    document: Correlations, correction: str, scope: str, wanted: frozenset[str] = frozenset()
+) -> Group:
+    """Return what can be said of a campaign's metrics; `wanted` are those shown, all if empty."""
+    metrics = [m for m in document.metrics if not wanted or m.key in wanted]
+    known = [metric for metric in metrics if metric.value is not None]
+    if not document.n_judged:
+        return Group("unjudged", why="nobody has judged an output")
+    if not metrics:
+        return Group("unscored", why="no metric has scored the outputs")
+    if not known:
+        return Group("constant", why="no metric has a value")
+    leader = max(known, key=_value)
+    compared, trust = document.comparison, document.trust
+    if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
+        return Group("distrusted", leader.key, why="the judgments do not bear it out")
+    if compared is None or trust is None:
+        return Group("pending", leader.key, why="intervals are being computed")
+    if reason := marks.refusal(trust, compared):
+        return Group("refused", leader.key, why=reason)
+    return _tested(compared, leader, {metric.key for metric in known}, correction, scope)
+
+
+def _value(metric: Metric) -> float:
+    return -math.inf if metric.value is None else metric.value
+
+
+def _tested(
+    compared: Comparison, leader: Metric, keys: set[str], correction: str, scope: str
+) -> Group:
+    ends = {metric.key: metric.low for metric in compared.metrics if metric.key in keys}
+    low = ends.get(leader.key)
+    if low is None:
+        return Group("uncertain", leader.key, why="there is no interval")
+    if low <= compared.chance:
+        return Group("chance", leader.key, why="no metric can be told from chance")
+    if len(keys) == 1:
+        return Group("alone", leader.key, frozenset(keys))
+    adjusted, _ = selection.adjusted(compared, correction, scope)
+    places = {metric.key: place for place, metric in enumerate(compared.metrics)}
+    row = adjusted[places[leader.key]]
+    above = {key for key, end in ends.items() if end is not None and end > compared.chance}
+    alike = {key for key in above if not _is_small(row[places[key]])}
+    return Group("compared", leader.key, frozenset(alike | {leader.key}))
+
+
+def _is_small(p: float | None) -> bool:
+    return p is not None and p <= selection.ALPHA
+
+
+def heads_of(campaigns: Sequence[Campaign]) -> list[Head]:
+    """Return what heads the columns; a name of their own where two would be called alike."""
+    labels = [column_label(each) for each in campaigns]
+    return [
+        Head(
+            campaign.slug,
+            campaign.test_set.direction,
+            campaign.percent,
+            label if labels.count(label) == 1 else campaign.name,
+            Group("pending"),
+        )
+        for campaign, label in zip(campaigns, labels, strict=True)
+    ]
+
+
+def column_label(campaign: Campaign) -> str:
+    """`en–zh 80%`; without the length where none is asked for."""
+    direction = campaign.test_set.direction.replace("-", "–")
+    return direction if campaign.length_ratio == 1 else f"{direction} {campaign.percent}"
+
+
+def matrix_of(
+    heads: Sequence[Head],
+    lines: Sequence[Line],
+    found: Sequence[Mapping[str, Row]],
+    beside: Beside | None,
+) -> Matrix:
+    """Return the matrix of lines (`value` by campaign) with the campaigns' rows by metric."""
+    known = [value for line in lines for value in line.values if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    rows = [
+        MatrixRow(
+            line.key,
+            line.label,
+            [
+                _cell(line.key, value, own.get(line.key), head.group, (low, high))
+                for value, own, head in zip(line.values, found, heads, strict=True)
+            ],
+            line.average,
+            _beside(line.key, beside),
+        )
+        for line in sorted(lines, key=_order)
+    ]
+    return Matrix(heads, rows or published_rows(beside), beside)
+
+
+def _order(line: Line) -> tuple[bool, float]:
+    if line.average is not None:
+        return False, -line.average
+    known = [value for value in line.values if value is not None]
+    return True, -max(known, default=-math.inf)
+
+
+def _cell(
+    key: str, value: float | None, row: Row | None, group: Group, ends: tuple[float, float]
+) -> Cell:
+    if value is None or row is None:
+        return Cell(None)
+    is_best = key in group.keys
+    leads = is_best and key == group.leader
+    return Cell(value, row.low, row.high, step_of(value, *ends), is_best, leads)
+
+
+def step_of(value: float, low: float, high: float) -> int:
+    """Return the shade of a value between the lowest and the highest: 0 to STEPS - 1."""
+    share = (value - low) / (high - low) if high > low else 0.5
+    return min(STEPS - 1, int(share * STEPS))
+
+
+def _beside(key: str, beside: Beside | None) -> list[Cell]:
+    """Published numbers of a metric; bold is the largest of its column, as they are printed."""
+    if beside is None:
+        return []
+    values = beside.values.get(key, [None] * len(beside.heads))
+    pairs = zip(values, beside.largest, strict=True)
+    return [Cell(v, is_best=v is not None and v == largest) for v, largest in pairs]
+
+
+def published_rows(beside: Beside | None) -> list[MatrixRow]:
+    """Return all rows of a published table, in its own order, for a matrix without campaigns."""
+    if beside is None:
+        return []
+    return [
+        MatrixRow(key, label, [], None, _beside(key, beside))
+        for key, label in beside.labels.items()
+    ]
+
+
+def groups_of(
+    documents: Sequence[Correlations], query: QueryDict, wanted: frozenset[str]
+) -> list[Group]:
+    """Return the group of every campaign under the correction of an address; FilterError."""
+    correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
+    scope = selection.one_of(query, "scope", list(selection.SCOPES))
+    return [group_of(each, correction, scope, wanted) for each in documents]
+
+
+def trend_of(heads: Sequence[Head], lines: Sequence[Line]) -> Trend | None:
+    """Return how agreement changes from the longest to the shortest length of every direction.
+
+    None unless every direction has the same two or more lengths; a metric counts that has all
+    values and changes the same way in every direction.
+    """
+    places: dict[str, dict[str, int]] = {}
+    for place, head in enumerate(heads):
+        places.setdefault(head.direction, {})[head.percent] = place
+    lengths = {tuple(sorted(own, key=_percent)) for own in places.values()}
+    if len(lengths) != 1 or len(shared := next(iter(lengths))) < 2:
+        return None
+    shortest, longest = shared[0], shared[-1]
+    pairs = [(own[shortest], own[longest]) for own in places.values()]
+    changes = [_changes(line, pairs) for line in lines if None not in line.values]
+    falling, rising = (sum(all(sign * c > 0 for c in each) for each in changes) for sign in (-1, 1))
+    return Trend(longest, shortest, len(changes), falling, rising)
+
+
+def _percent(text: str) -> float:
+    return float(text.rstrip("%"))
+
+
+def _changes(line: Line, pairs: Sequence[tuple[int, int]]) -> list[float]:
+    """From the longer to the shorter, by direction."""
+    values = [value or 0.0 for value in line.values]
+    return [values[short] - values[long] for short, long in pairs]

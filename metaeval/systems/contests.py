@@ -1,0 +1,176 @@
+"""Two systems, or two metrics, against each other: how often each comes out ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction
+from metaeval.correlation.intervals.independent import FEWEST_SCORES, wilson_interval
+from metaeval.results import Interval, Notes, Result, TooFewWarning
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of all outcomes, as a number and a share; without outcomes nan and no interval."""
+
+    count: int
+    share: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Contest(Result):
+    """``wins`` of the first side, ``ties``, and ``losses``; ``n`` counts outcomes.
+
+    ``lead`` is the share of wins less that of losses, with a t interval over units; None below
+    five of them, where it would be too narrow.
+
+    ``n_units`` counts what was drawn: outcomes of one unit, such as the pairs of systems of one
+    segment, are not independent.
+    """
+
+    wins: Share
+    ties: Share
+    losses: Share
+    n_units: int
+    lead: float
+    lead_interval: Interval | None
+
+
+def contest(
+    outcomes: ArrayLike, units: ArrayLike | None = None, *, confidence: float = 0.95
+) -> Contest:
+    """Count outcomes above, at and below zero.
+
+    Intervals are Wilson's (1927) with the effective number of outcomes (Kish 1965): their number
+    by the design effect, which is the variance of the share clustered by unit over p (1 - p) / n.
+    With one outcome a unit they are Wilson's own. A share of 0 or 1 has no variance to be seen:
+    there the number of units counts.
+
+    Parameters
+    ----------
+    outcomes
+        Differences of two scores, or signs; nan is left out and counted.
+    units
+        What each outcome belongs to; by default each is one of its own.
+
+    Warns
+    -----
+    TooFewWarning
+        There is no outcome.
+
+    Examples
+    --------
+    >>> result = contest([1.0, 2.0, 0.0, -1.0])
+    >>> result.wins.share, result.ties.share, result.losses.count
+    (0.5, 0.25, 1)
+    >>> round(result.wins.interval.low, 3), round(result.wins.interval.high, 3)
+    (0.15, 0.85)
+    """
+    fraction("confidence", confidence)
+    values = as_floats("outcomes", outcomes, ndim=1)
+    labels = np.arange(len(values)) if units is None else np.asarray(units)
+    if len(labels) != len(values):
+        raise ValueError(f"units: expected {len(values)} labels, got {len(labels)}")
+    notes, known = Notes(), ~np.isnan(values)
+    notes.exclude("missing score", int((~known).sum()))
+    signs, places = np.sign(values[known]), np.unique(labels[known], return_inverse=True)[1]
+    if not len(signs):
+        notes.warn(TooFewWarning("There is nothing to compare the two on."))
+    shares = [_share(signs == sign, places, confidence) for sign in (1, 0, -1)]
+    lead = float(signs.mean()) if len(signs) else np.nan
+    return Contest(
+        n=len(signs),
+        **notes.fields,
+        n_units=int(places.max(initial=-1)) + 1,
+        wins=shares[0],
+        ties=shares[1],
+        losses=shares[2],
+        lead=lead,
+        lead_interval=_lead_interval(signs, lead, places, confidence),
+    )
+
+
+def _lead_interval(
+    signs: FloatArray, lead: float, places: IntArray, confidence: float
+) -> Interval | None:
+    """Linearised: each unit adds the sum of its outcomes' deviations."""
+    n_units = int(places.max(initial=-1)) + 1
+    if n_units < FEWEST_SCORES:
+        return None
+    sums = np.bincount(places, weights=signs - lead)
+    error = np.sqrt((sums**2).sum() * n_units / (n_units - 1)) / len(signs)
+    half = float(stdtrit(n_units - 1, 0.5 + confidence / 2.0) * error)
+    return Interval(max(-1.0, lead - half), min(1.0, lead + half), confidence)
+
+
+def _share(hits: BoolArray, places: IntArray, confidence: float) -> Share:
+    n = len(hits)
+    if not n:
+        return Share(0, np.nan, None)
+    count, share = int(hits.sum()), float(hits.mean())
+    size = _effective(hits, share, places)
+    low, high = wilson_interval(share, size, confidence=confidence)
+    return Share(count, share, Interval(float(low), float(high), confidence))
+
+
+def _effective(hits: BoolArray, share: float, places: IntArray) -> float:
+    """Number of outcomes by the design effect; at most the number of outcomes, at least one."""
+    n, n_units = len(hits), int(places.max()) + 1
+    if n_units == n:
+        return float(n)
+    if share in (0.0, 1.0) or n_units < 2:
+        return float(n_units)
+    sums = np.bincount(places, weights=hits - share)
+    variance = float((sums**2).sum()) / n**2 * n_units / (n_units - 1)
+    effect = variance / (share * (1.0 - share) / n)
+    return float(min(n, n / effect)) if effect > 0.0 else float(n)
+
+
+def contest_of_metrics(
+    human: ArrayLike, first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95
+) -> Contest:
+    """Compare two metrics by the pairs of outputs of a segment that the humans tell apart.
+
+    A metric is right about a pair that it orders as the humans do. ``wins`` are the pairs on which
+    the first alone is right, ``losses`` those of the second alone, ``ties`` those on which both or
+    neither are. Pairs of one segment are one unit.
+
+    Parameters
+    ----------
+    human, first, second
+        Scores (systems, segments), higher better; nan where there is none.
+
+    Examples
+    --------
+    >>> human = [[1.0, 2.0], [2.0, 1.0]]
+    >>> result = contest_of_metrics(human, [[1.0, 2.0], [2.0, 1.0]], [[1.0, 1.0], [2.0, 2.0]])
+    >>> result.wins.count, result.ties.count, result.losses.count
+    (1, 1, 0)
+    """
+    sides = [
+        as_floats(name, values, ndim=2)
+        for name, values in (("human", human), ("first", first), ("second", second))
+    ]
+    n_systems, n_segments = sides[0].shape
+    found = [_of_pair(sides, i, j) for i, j in combinations(range(n_systems), 2)]
+    outcomes = np.array(found).reshape(-1)
+    told = ~np.isnan(outcomes)
+    units = np.tile(np.arange(n_segments), len(found))
+    return contest(outcomes[told], units[told], confidence=confidence)
+
+
+def _of_pair(sides: list[FloatArray], i: int, j: int) -> FloatArray:
+    """By segment: 1 where the first alone is right, -1 where the second alone is, 0 for others.
+
+    nan where a score is missing or the humans see no difference.
+    """
+    ours, *theirs = (np.sign(values[i] - values[j]) for values in sides)
+    first, second = ((sign == ours).astype(np.float64) for sign in theirs)
+    is_known = ~np.isnan(np.array([ours, *theirs])).any(axis=0) & (ours != 0)
+    return np.where(is_known, first - second, np.nan)

@@ -1,0 +1,165 @@
+"""Two systems, two metrics: numbers, sentences, refusals, and what the page shows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from annotation.filters import Filters
+from annotation.models import Campaign, Output
+from dashboards.pairs import metrics, systems
+from dashboards.pairs.answer import answer
+from dashboards.pairs.document import FIRST, SECOND, Pair, Part, Side
+from dashboards.panel.panel import read_panel
+from tests.dashboards.conftest import make_rated
+from tests.shared import SharedRows
+from tests.world import World, make_user
+
+EIGHT_TO_TWO = "ahead on 80 % of 10 segments, behind on 20 %."
+
+
+@pytest.fixture(scope="module")
+def rated_rows(shared_rows: SharedRows[Campaign]) -> Iterator[int]:
+    with shared_rows(lambda: make_rated(segments=24)) as made:
+        yield made.pk
+
+
+@pytest.fixture
+def as_researcher(client: Client, world: World) -> Client:
+    client.force_login(make_user("reader", "researcher"))
+    return client
+
+
+def test_two_systems_are_compared_over_the_segments_of_both(rated: Campaign) -> None:
+    found = systems.compute(rated, systems.SystemsPair(first="weak", second="strong"))
+    panel = read_panel(rated, Filters())
+    names = panel.human.names
+    gaps = panel.human.values[names.index("weak")] - panel.human.values[names.index("strong")]
+    assert found.wins is not None
+    assert found.difference is not None
+    assert found.n == 24
+    assert found.wins.count == int((gaps > 0).sum())
+    assert found.difference.share == pytest.approx(gaps.mean())
+    ahead = [row for row in found.rows if row.side == FIRST]
+    assert [row.gap for row in ahead] == sorted((g for g in gaps.tolist() if g > 0), reverse=True)[
+        :15
+    ]
+    for row in found.rows:
+        one, other = Output.objects.get(pk=row.output), Output.objects.get(pk=row.other)
+        assert (one.system.name, other.system.name) == ("weak", "strong")
+        assert one.segment.key == other.segment.key == row.segment
+
+
+def test_without_a_choice_the_best_two_are_compared(rated: Campaign) -> None:
+    by_humans = systems.compute(rated, Filters())
+    assert by_humans.first is not None
+    assert by_humans.second is not None
+    assert (by_humans.first.label, by_humans.second.label) == ("strong", "middling")
+    by_metric = systems.compute(rated, systems.SystemsPair(by="chrf", first="weak"))
+    assert by_metric.second is not None
+    assert by_metric.second.label == "strong"
+    assert not by_metric.is_of_humans
+
+
+def test_two_metrics_are_compared_by_pairs_of_outputs(rated: Campaign) -> None:
+    found = metrics.compute(rated, metrics.MetricsPair(first="chrf", second="bleu"))
+    assert found.n == 3 * 24
+    assert found.n_units == 24
+    assert found.wins is not None
+    assert found.ties is not None
+    assert found.losses is not None
+    assert found.wins.count + found.ties.count + found.losses.count == found.n
+    panel = read_panel(rated, Filters())
+    z = [
+        (values - values.mean()) / values.std(ddof=1)
+        for values in (panel.measures[key].values for key in ("chrf", "bleu"))
+    ]
+    assert found.rows[0].gap == pytest.approx(np.max(z[0] - z[1]))
+    assert {row.side for row in found.rows} == {FIRST, SECOND}
+
+
+def pair(wins: int, losses: int, lead: tuple[float, float] | None) -> Pair:
+    n = wins + losses
+    ends = lead or (None, None)
+    about: dict[str, Any] = dict.fromkeys(
+        ("campaign", "name", "direction", "length_ratio", "origin", "human_scores"), ""
+    )
+    return Pair(
+        **about, offered=(), measures=(), n=n, n_units=n,
+        first=Side("a", "Alpha", 1.0), second=Side("b", "Beta", 0.0),
+        wins=Part(wins, wins / n if n else None), ties=Part(0, 0.0 if n else None),
+        losses=Part(losses, losses / n if n else None), lead=Part(wins - losses, 0.0, *ends),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("found", "doubt", "sentence"),
+    [
+        (pair(8, 2, (0.2, 0.9)), "", f"Alpha beats Beta: {EIGHT_TO_TWO}"),
+        (pair(2, 8, (-0.9, -0.2)), "", f"Beta beats Alpha: {EIGHT_TO_TWO}"),
+        (
+            pair(6, 4, (-0.2, 0.6)),
+            "",
+            "Alpha and Beta cannot be told apart: Alpha is ahead on 60 % of 10 segments, behind on "
+            "40 %.",
+        ),
+        (
+            pair(8, 2, (0.2, 0.9)),
+            "Do not use.",
+            "Alpha and Beta cannot be told apart: Alpha is ahead on 80 % of 10 segments, behind on "
+            "20 %. Do not use.",
+        ),
+        (
+            pair(5, 5, (-0.5, 0.5)),
+            "",
+            "Alpha and Beta cannot be told apart: each is ahead on 50 % of 10 segments.",
+        ),
+        (
+            pair(1, 0, None),
+            "",
+            "Alpha and Beta cannot be told apart: Alpha is ahead on 100 % of 1 segments, behind on "
+            "0 %.",
+        ),
+        (
+            pair(0, 0, None),
+            "",
+            "The humans tell no two outputs apart, so the two cannot be compared.",
+        ),
+    ],
+)  # fmt: skip
+def test_the_sentence(found: Pair, doubt: str, sentence: str) -> None:
+    said = answer(found, "segments", doubt)
+    assert f"{said.text} {said.detail}".strip() == sentence
+
+
+def test_pages_mark_what_differs(rated: Campaign, as_researcher: Client) -> None:
+    address = f"/campaigns/{rated.slug}/systems-pair/"
+    page = as_researcher.get(address, {"first": "weak", "second": "strong"}).text
+    assert "<mark>" in page
+    assert page.count('class="texts"') >= 2
+    assert len(page.encode()) < 100 * 1024
+    other = as_researcher.get(f"/campaigns/{rated.slug}/metrics-pair/").text
+    assert "pairs of outputs" in other
+    rows = as_researcher.get(f"{address[:-1]}.csv").getvalue().decode().splitlines()
+    assert rows[0].startswith("side,segment,document")
+    assert r"\begin{tabular}" in as_researcher.get(f"{address[:-1]}.tex").text
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "sentence"),
+    [
+        ("systems-pair", "first=nobody", "this campaign has no system &#x27;nobody&#x27;"),
+        ("systems-pair", "first=weak&second=weak", "are the same system"),
+        ("systems-pair", "by=nothing", "&#x27;nothing&#x27; has no scores here"),
+        ("metrics-pair", "second=nothing", "this campaign has no measure &#x27;nothing&#x27;"),
+        ("metrics-pair", "by=chrf", "by is not taken here"),
+    ],
+)
+def test_what_is_not_there_is_refused(
+    rated: Campaign, as_researcher: Client, page: str, query: str, sentence: str
+) -> None:
+    answered = as_researcher.get(f"/campaigns/{rated.slug}/{page}/?{query}")
+    assert answered.status_code == 400
+    assert sentence in answered.text
