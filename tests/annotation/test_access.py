@@ -347,7 +347,7 @@ def test_the_table_names_every_address() -> None:
     assert {name for name, _ in routes()} == set(TABLE)
 
 
-@pytest.mark.usefixtures("unlogged")
+@pytest.mark.usefixtures("unlogged", "kept_state")
 @pytest.mark.parametrize("role", ROLES)
 def test_every_address_with_every_role(
     world: World, campaign: Campaign, client: Client, role: str, settings: Any
