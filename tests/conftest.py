@@ -2,7 +2,10 @@
 
 import gc
 import logging
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Any
 import pytest
 from django import conf
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -20,7 +24,7 @@ from annotation.kept import forget
 from dashboards.documents import state
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
-from tests.shared import SharedRows, share
+from tests.shared import SharedRows, copy_pages, share
 from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
 
@@ -71,6 +75,19 @@ def shared_rows(django_db_setup: None, django_db_blocker: Any) -> SharedRows[Any
     return partial(share, django_db_blocker)
 
 
+@pytest.fixture(scope="session")
+def migrated(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file as migrations leave it, from which sites of their own are copied."""
+    file = tmp_path_factory.mktemp("migrated") / "touchstone.sqlite3"
+    if connection.vendor == "sqlite":
+        copy_pages(connection.settings_dict["NAME"], file)
+    else:
+        environment = os.environ | {"DATABASE_URL": "", "TOUCHSTONE_VAR": str(file.parent)}
+        command = [sys.executable, "manage.py", "migrate", "-v0"]
+        subprocess.run(command, cwd=Path(__file__).parents[1], env=environment, check=True)
+    return file
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     """A rolled-back database gives the same keys again, with other contents."""
@@ -100,6 +117,12 @@ def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Small
 def _newest_state(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test changes makes documents old at once, not within a second."""
     monkeypatch.setattr(state, "KEPT_SECONDS", 0)
+
+
+@pytest.fixture
+def kept_state(_newest_state: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in real life, for tests that ask for hundreds of pages and change nothing meanwhile."""
+    monkeypatch.setattr(state, "KEPT_SECONDS", 1.0)
 
 
 @pytest.fixture(autouse=True)

@@ -55,6 +55,12 @@ class Snapshots:
         return made
 
 
+def copy_pages(here: str | Path, there: str | Path) -> None:
+    """Copy what is committed of one SQLite file to another."""
+    with closing(sqlite3.connect(here)) as source, closing(sqlite3.connect(there)) as target:
+        source.backup(target)
+
+
 def _pages() -> sqlite3.Connection:
     connection.ensure_connection()
     return connection.connection

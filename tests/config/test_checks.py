@@ -62,9 +62,6 @@ def test_the_command_ends_with_an_error(tmp_path: Path) -> None:
     assert found.returncode == 1
     assert "touchstone.E001" in found.stderr
     assert "touchstone.E002" in found.stderr
-    found = _check(tmp_path, SECRET_KEY=GOOD, HTTPS="yes")
-    assert found.returncode == 1
-    assert "touchstone.E003" in found.stderr
 
 
 def test_a_server_as_the_guide_sets_it_up_passes(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_every_section_of_performance_names_what_measures_it() -> None:
         assert scripts or targets, title
         for name in scripts:
             script = ROOT / "benchmarks" / name
-            places = (script.with_suffix(".py"), script / "__main__.py")
+            places = (script.with_suffix(".py"), script / "__init__.py")
             assert any(place.exists() for place in places), f"{title}: {name}"
         for name in targets:
             assert f"\n{name}:" in makefile, f"{title}: {name}"

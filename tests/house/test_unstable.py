@@ -24,7 +24,9 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_some.py").write_text(TESTS)
     (folder / "pytest.ini").write_text("[pytest]")
     given = {"PYTHONPATH": str(ROOT), "UNSTABLE_TESTS": str(folder / "unstable")}
-    command = [sys.executable, "-m", "pytest", "-p", "no:django", "-p", "tests.unstable", *options]
+    # Of the plugins that are installed only what runs tests in several processes.
+    given |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist.plugin"}
+    command = [sys.executable, "-m", "pytest", "-p", "tests.unstable", *options]
     return subprocess.run(
         command, cwd=folder, env=os.environ | given, capture_output=True, text=True, check=False
     )

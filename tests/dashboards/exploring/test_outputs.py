@@ -22,6 +22,8 @@ from tests.dashboards.outputs import Address, addresses, documented, make_filter
 from tests.shared import SharedRows
 from tests.world import World
 
+# Nothing changes while a test asks.
+pytestmark = pytest.mark.usefixtures("kept_state", "no_pdf")
 BAD = {
     "scores": "median",
     "without": "nobody",

@@ -2,6 +2,7 @@
 
 import math
 import string
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,20 @@ def test_published_power_means() -> None:
     np.testing.assert_allclose(power_means(layers), check["expected"], atol=1e-6)
 
 
+@cache
+def loaded(folder: str) -> tuple[Any, Any]:
+    """Tokenizer and model as transformers load them."""
+    return (
+        AutoTokenizer.from_pretrained(folder, use_fast=False),
+        AutoModel.from_pretrained(folder).eval(),
+    )
+
+
 def plain(
     folder: str, version: str, segment: SegmentInput, n: int, corpus: list[str] | None
 ) -> float:
     """One score, as the specification words it: C.7 of the notes on the papers."""
-    tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=False)
-    model = AutoModel.from_pretrained(folder).eval()
+    tokenizer, model = loaded(folder)
     documents = [set(tokenizer(line)["input_ids"]) for line in corpus or []]
     sides = []
     for text in (segment.references[0], segment.hypothesis):

@@ -1,9 +1,9 @@
 """SentSim from texts to values, each part against another way of computing it."""
 
-import bert_score
 import numpy as np
 import pytest
 import torch
+from bert_score import BERTScorer
 from transformers import AutoModel, AutoTokenizer
 
 from metrics.base import SegmentInput
@@ -24,6 +24,7 @@ def test_parts(xlmr: str, mbert: str) -> None:
     model = AutoModel.from_pretrained(xlmr).eval()
     sentence = AutoModel.from_pretrained(mbert).eval()
     pieces = AutoTokenizer.from_pretrained(mbert, use_fast=False)
+    peer = BERTScorer(model_type=xlmr, num_layers=2, device="cpu")
 
     @torch.no_grad()
     def words(text: str) -> np.ndarray:
@@ -37,9 +38,7 @@ def test_parts(xlmr: str, mbert: str) -> None:
     for each, row in zip(inputs, rows, strict=True):
         left, right = words(each.hypothesis), words(each.source)
         a, b = mean(each.hypothesis), mean(each.source)
-        f = bert_score.score(
-            [each.hypothesis], [each.source], model_type=xlmr, num_layers=2, device="cpu"
-        )[2].item()
+        f = peer.score([each.hypothesis], [each.source])[2].item()
         distance = solve(np.linalg.norm(left[:, None] - right[None], axis=2))
         between_means = np.linalg.norm(left.mean(0) - right.mean(0))
         cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import bert_score
 import numpy as np
 import pytest
 import torch
+from bert_score import BERTScorer
 from bert_score.utils import get_idf_dict, get_tokenizer
 
 from metrics.base import MetricError, Scores, SegmentInput
@@ -86,15 +86,10 @@ def test_a_side_of_special_tokens_alone_scores_zero(data_dir: Path) -> None:
 
 def official(checkpoint: str, outputs: list[str], others: list[str], idf: Any = False) -> Scores:
     """(n, 3) of bert-score's second layer, one pair at a time: its padding counts otherwise."""
-    rows = [
-        torch.cat(
-            bert_score.score(
-                [output], [other], model_type=checkpoint, num_layers=2, idf=idf, device="cpu"
-            )
-        )
-        for output, other in zip(outputs, others, strict=True)
-    ]
-    return np.array([row.numpy() for row in rows])
+    peer = BERTScorer(model_type=checkpoint, num_layers=2, idf=bool(idf), device="cpu")
+    peer._idf_dict = idf
+    pairs = zip(outputs, others, strict=True)
+    return np.array([torch.cat(peer.score([one], [other])).numpy() for one, other in pairs])
 
 
 @pytest.mark.usefixtures("fresh")

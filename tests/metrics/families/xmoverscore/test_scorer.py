@@ -2,6 +2,7 @@
 
 import string
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,16 +78,22 @@ def fit(encoder: str, folder: Path, kind: Any, layer: int = 2) -> str:
     return str(folder)
 
 
+@cache
+def bert(folder: str) -> tuple[BertTokenizer, BertModel]:
+    """The model as transformers load it."""
+    return BertTokenizer.from_pretrained(folder), BertModel.from_pretrained(folder).eval()
+
+
 def plain(
     encoder: str, segment: SegmentInput, definition: str, n: int, mapped: Any = None
 ) -> float:
     """One score, as the specification words it: C.1 and C.3 of the notes on the papers."""
     sides = []
+    tokenizer, model = bert(encoder)
     for text in (segment.source, segment.hypothesis):
-        tokenizer = BertTokenizer.from_pretrained(encoder)
         ids = tokenizer(text, return_tensors="pt")
         with torch.inference_mode():
-            states = BertModel.from_pretrained(encoder).eval()(**ids, output_hidden_states=True)
+            states = model(**ids, output_hidden_states=True)
         vectors = states.hidden_states[2][0].double().numpy()
         if mapped is not None:
             vectors = (mapped.apply_to_target if sides else mapped.apply)(vectors)
