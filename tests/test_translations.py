@@ -33,6 +33,7 @@ ANNOTATORS = (
     "error.html",
     "_field.html",
     "_languages.html",
+    "_messages.html",
     "registration/*.html",
     "annotation/_item.html",
     "annotation/_outbox.html",
