@@ -9,7 +9,7 @@ import numpy as np
 from dashboards.documents.head import CampaignDocument
 from dashboards.panel.human import Floats
 from metaeval import Interval
-from metaeval.systems import Contest, Share
+from metaeval.significance.contests import Contest, Share
 
 # Where the two differ most: so many on each side.
 N_MOST = 15

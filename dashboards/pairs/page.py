@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from annotation.filters import FilterError
 from annotation.models import Campaign, Output
 from dashboards.pages.page import Page
-from dashboards.pairs.answer import answer, ends, percent
+from dashboards.pairs.ahead import answer, ends, percent
 from dashboards.pairs.diff import Piece, difference
 from dashboards.pairs.document import FIRST, SECOND, Difference, Pair, Part
-from dashboards.pairs.metrics import MetricsPair
-from dashboards.pairs.systems import HUMAN, SystemsPair
+from dashboards.pairs.two_metrics import MetricsPair
+from dashboards.pairs.two_systems import HUMAN, SystemsPair
 from dashboards.panel.human import unique_names
 from dashboards.papers import latex
 from dashboards.trust import marks

@@ -15,9 +15,9 @@ from annotation.models import Campaign
 from dashboards.correlations.document import Correlations, Row
 from dashboards.pages import selection
 from dashboards.significance.document import Comparison, Metric
-from dashboards.studies.answer import Trend
 from dashboards.studies.averages import Line
 from dashboards.studies.beside import Beside
+from dashboards.studies.headline import Trend
 from dashboards.trust import marks
 from dashboards.trust.reasons import Verdict
 

@@ -12,9 +12,6 @@ from dashboards.correlations.document import DEFAULT, Correlations
 from dashboards.correlations.page import COLUMNS, CORRELATIONS, choose, present
 from dashboards.pages import selection, statistics
 from dashboards.papers import latex
-from dashboards.studies.answer import Asked, answer
-from dashboards.studies.answer import Column as Told
-from dashboards.studies.answer import Named as Averaged
 from dashboards.studies.averages import (
     LEVELS,
     STATISTICS,
@@ -30,6 +27,9 @@ from dashboards.studies.averages import (
 )
 from dashboards.studies.beside import beside_of, titles
 from dashboards.studies.document import CorrelationsOfStudy, Named
+from dashboards.studies.headline import Asked, answer
+from dashboards.studies.headline import Column as Told
+from dashboards.studies.headline import Named as Averaged
 from dashboards.studies.matrix import Matrix, groups_of, heads_of, matrix_of, trend_of
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.shown import worst_of

@@ -1,7 +1,6 @@
 """MT systems beside each other: rankings, paired tests, tables, lengths, preferences."""
 
 from metaeval.systems.columns import MetricColumn
-from metaeval.systems.contests import Contest, Share, contest, contest_of_metrics
 from metaeval.systems.lengths import LengthDeviation, length_deviation
 from metaeval.systems.paired_tests import (
     SystemComparison,
@@ -18,18 +17,14 @@ from metaeval.systems.ranking import SystemRanking, rank_systems
 from metaeval.systems.table import SystemTable, system_table
 
 __all__ = [
-    "Contest",
     "LengthDeviation",
     "MetricColumn",
     "PooledPreference",
     "Preference",
-    "Share",
     "SystemComparison",
     "SystemRanking",
     "SystemTable",
     "approximate_randomization",
-    "contest",
-    "contest_of_metrics",
     "length_deviation",
     "paired_bootstrap",
     "pool_preferences",

@@ -9,8 +9,9 @@ from django.test import Client
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Output
-from dashboards.pairs import metrics, systems
-from dashboards.pairs.answer import answer
+from dashboards.pairs import two_metrics as metrics
+from dashboards.pairs import two_systems as systems
+from dashboards.pairs.ahead import answer
 from dashboards.pairs.document import FIRST, SECOND, Pair, Part, Side
 from dashboards.panel.panel import read_panel
 from tests.dashboards.conftest import make_rated

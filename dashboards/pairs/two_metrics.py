@@ -11,11 +11,11 @@ from dashboards.documents.head import head
 from dashboards.pages import statistics
 from dashboards.pages.choice import Choice
 from dashboards.pairs.document import Difference, Offered, Pair, Side, most, part, parts_of
-from dashboards.pairs.systems import segments_of
+from dashboards.pairs.two_systems import segments_of
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.replication import questions
 from metaeval.sensitivity import gaps
-from metaeval.systems import contest_of_metrics
+from metaeval.significance import contest_of_metrics
 
 VERSION = 1
 STATISTIC = "tau-b"

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from metaeval.results import TooFewWarning
-from metaeval.systems import contest, contest_of_metrics
+from metaeval.significance import contest, contest_of_metrics
 
 
 def test_shares_of_independent_outcomes_have_wilsons_interval() -> None:

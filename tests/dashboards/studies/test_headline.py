@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from dashboards.studies.answer import Asked, Column, Named, Trend, answer
+from dashboards.studies.headline import Asked, Column, Named, Trend, answer
 
 LABELS = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
 

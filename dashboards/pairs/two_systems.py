@@ -14,7 +14,7 @@ from dashboards.pairs.document import Difference, Offered, Pair, Side, most, par
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.intervals import mean_interval
-from metaeval.systems import contest
+from metaeval.significance import contest
 
 VERSION = 1
 HUMAN = "human"
