@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import msgspec
 from django.http.request import QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -17,6 +18,7 @@ from annotation.filters import Filters
 from annotation.filters.chosen import check
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.documents.results import Result
+from dashboards.pages.answers import public
 from dashboards.quality.page import QUALITY
 
 SLUG = {"type": "string"}
@@ -56,7 +58,8 @@ class ResultViewSet(TakesParameters, viewsets.ViewSet):
         return Response(body | {"filters": filters.as_json()}, status=status)
 
 
-def _dated(result: Result) -> dict[str, Any] | None:
+def _dated(result: Result[Any]) -> Any:
     """The document with the time of its numbers."""
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-    return result.document and {**result.document, "as_of": as_of}
+    document = result.document
+    return None if document is None else msgspec.to_builtins(public(document, as_of=as_of))

@@ -1,5 +1,6 @@
 """Pages that go from a number to the text: the scatter plot, one output, the MT systems."""
 
+from dataclasses import fields
 from typing import Any
 
 from django.http import Http404, HttpRequest
@@ -9,7 +10,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
-from annotation.exports import table_response
 from annotation.filters import FilterError
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices, filter_parameters
@@ -17,16 +17,19 @@ from annotation.models import Campaign
 from annotation.web.parameters import NOTHING, takes
 from dashboards.documents import results
 from dashboards.outputs import find_output, output_view
-from dashboards.pages.page import Document, Page, study_campaigns
+from dashboards.pages.answers import data_response, public
+from dashboards.pages.page import Page, study_campaigns
 from dashboards.panel.human import unique_names
 from dashboards.papers import latex
 from dashboards.papers.scatter import tables as scatter_tables
 from dashboards.papers.systems import study_tables
 from dashboards.papers.systems import tables as systems_tables
-from dashboards.scatter.document import HUMAN, ScatterChoice
-from dashboards.studies.systems import study_table
-from dashboards.systems.document import SystemsChoice, by_name
-from dashboards.trust.shown import comments, with_trust, worst_of
+from dashboards.scatter.document import HUMAN, Scatter, ScatterChoice
+from dashboards.scatter.points import Disagreement
+from dashboards.studies.systems import Score, study_table
+from dashboards.systems.columns import by_name
+from dashboards.systems.document import Systems, SystemsChoice
+from dashboards.trust.shown import comments, with_trust
 from dashboards.trust.systems import marked
 from metrics.scores import measure_keys
 
@@ -52,10 +55,10 @@ def _output_context(campaign: Campaign, pk: int | str) -> dict[str, Any]:
     return {"campaign": campaign, "shown": output_view(campaign, find_output(campaign, pk))}
 
 
-def scatter_context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
+def scatter_context(request: HttpRequest, campaign: Campaign, document: Scatter) -> dict[str, Any]:
     """The worst disagreements by direction, and the output that the address names."""
     sides = [
-        (side, title, [row for row in document["rows"] if row["side"] == side])
+        (side, title, [row for row in document.rows if row.side == side])
         for side, title in SIDES.items()
     ]
     context: dict[str, Any] = {"sides": sides, "kept": filter_parameters(request.GET)}
@@ -89,7 +92,7 @@ SCATTER = Page(
     title="Metric and human",
     kind="scatter",
     template="dashboards/scatter.html",
-    columns=("side", "gap", "system", "segment", "document", "x", "y", "output"),
+    columns=[column.name for column in fields(Disagreement)],
     context=scatter_context,
     tables=scatter_tables,
     on_page=("output",),
@@ -97,15 +100,15 @@ SCATTER = Page(
 )
 
 
-def choose_marks(document: Document, query: QueryDict) -> Document:
+def choose_marks(document: Systems, query: QueryDict) -> Systems:
     """Keep of clusters, ranks and marks what the verdict bears out."""
     return marked(document)
 
 
-def systems_context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
+def systems_context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict[str, Any]:
     """The table with a line a system: its human row, a cell for every measure, its lengths."""
-    human, lengths = by_name(document["human"]), by_name(document["lengths"]["rows"])
-    cells = [by_name(column["rows"]) for column in document["columns"]]
+    human, lengths = by_name(document.human), by_name(document.lengths.rows)
+    cells = [by_name(column.rows) for column in document.columns]
     lines = [
         {
             "system": name,
@@ -113,10 +116,10 @@ def systems_context(request: HttpRequest, campaign: Campaign, document: Document
             "cells": [column.get(name) for column in cells],
             "length": lengths.get(name),
         }
-        for name in document["systems"]
+        for name in document.systems
     ]
     # One number for all is told once, above the table.
-    spans = {column[name] for column in document["columns"] for name in ("span", "compared_span")}
+    spans = {each for column in document.columns for each in (column.span, column.compared_span)}
     return {
         "lines": lines,
         "pairs": _pairs(document),
@@ -125,16 +128,15 @@ def systems_context(request: HttpRequest, campaign: Campaign, document: Document
     }
 
 
-def _pairs(document: Document) -> list[dict[str, Any]]:
+def _pairs(document: Systems) -> list[dict[str, Any]]:
     """Every comparison of two systems on a measure; none where all have the same segments."""
-    if all(column["is_even"] for column in document["columns"]):
+    if all(column.is_even for column in document.columns):
         return []
-    is_next = document["versus"] == "next"
+    is_next = document.versus == "next"
     return [
-        row
-        | {"label": column["label"], "other": (rows[place + 1] if is_next else rows[0])["system"]}
-        for column in document["columns"]
-        for rows in [column["rows"]]
+        {"row": row, "label": column.label, "other": rows[place + 1 if is_next else 0].system}
+        for column in document.columns
+        for rows in [column.rows]
         for place, row in enumerate(rows)
         if (place < len(rows) - 1 if is_next else place)
     ]
@@ -167,17 +169,19 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
         (each, with_trust(results.latest("systems", each, own), each, own)) for each, own in asked
     ]
     known = [(each, marked(result.document)) for each, result in found if result.document]
-    document = study_table([each for each, _ in known], [each for _, each in known])
-    document["trust"] = worst_of([each["trust"] for _, each in known])
-    document["filters"] = filters.as_json()
-    document["missing"] = [each.name for each, result in found if not result.document]
+    document = study_table(
+        [each for each, _ in known],
+        [each for _, each in known],
+        missing=[each.name for each, result in found if not result.document],
+    )
     name = filters.file_name(f"{slug}-systems")
     if fmt == "tex":
-        head = comments(document["trust"])
+        head = comments(document.trust)
         return latex.response(study_tables(document), name, head=head)
     if fmt:
-        columns = ("measure", "system", "campaign", "score", "mark")
-        return table_response(fmt, name, columns, document["rows"], document)
+        columns = [column.name for column in fields(Score)]
+        data = public(document, filters=filters.as_json())
+        return data_response(fmt, name, columns, document.rows, data)
     context = {
         "study": slug,
         "document": document,

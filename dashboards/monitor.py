@@ -4,7 +4,6 @@ Counts are taken from the tables at every look; agreement, which changes slowest
 a document that is asked for anew at most every `AGREEMENT_SECONDS`.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -23,13 +22,14 @@ from annotation.web.live import is_part, render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import NOTHING, Parameters, takes
 from dashboards.documents import results
+from dashboards.quality.agreement import AgreementSoFar, Figure
 
 PER_PAGE = 50
 AGREEMENT_SECONDS = 30
 FIGURES = ("one_vs_rest", "alpha_z", "alpha_raw")
 
 
-def agreement_so_far(campaign: Campaign) -> results.Result:
+def agreement_so_far(campaign: Campaign) -> results.Result[AgreementSoFar]:
     """Agreement on outputs, of at most `AGREEMENT_SECONDS` ago where workers keep up."""
     return results.latest("agreement", campaign, Filters(), every=AGREEMENT_SECONDS)
 
@@ -94,7 +94,9 @@ def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "dashboards/monitor_remarks.html", context)
 
 
-def as_json(campaign: Campaign, report: MonitorReport, agreement: results.Result) -> dict[str, Any]:
+def as_json(
+    campaign: Campaign, report: MonitorReport, agreement: results.Result[AgreementSoFar]
+) -> dict[str, Any]:
     """Return the whole report as plain values."""
     return {
         "campaign": campaign.slug,
@@ -115,23 +117,21 @@ def as_json(campaign: Campaign, report: MonitorReport, agreement: results.Result
     }
 
 
-def _agreement(so_far: results.Result) -> dict[str, Any]:
+def _agreement(so_far: results.Result[AgreementSoFar]) -> dict[str, Any]:
     """Agreement by its names, None where it is not computed yet or nothing has two ratings."""
-    document = so_far.document or {"n_units": None, "figures": {}}
-    found: Mapping[str, Any] = document["figures"]
+    found = so_far.document.figures if so_far.document else {}
     return {
         "as_of": so_far.as_of,
         "is_fresh": so_far.is_fresh,
-        "n_units": document["n_units"],
+        "n_units": so_far.document and so_far.document.n_units,
         **{name: _figure(found[name]) if name in found else None for name in FIGURES},
     }
 
 
-def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
-    ends = figure["interval"]
+def _figure(figure: Figure) -> dict[str, Any]:
     return {
-        "value": figure["statistic"],
-        "interval": ends and {"low": ends[0], "high": ends[1]},
-        "method": figure["method"],
-        "warnings": [each["message"] for each in figure["warnings"]],
+        "value": figure.statistic,
+        "interval": figure.interval and dict(zip(("low", "high"), figure.interval, strict=False)),
+        "method": figure.method,
+        "warnings": [each.message for each in figure.warnings],
     }

@@ -11,18 +11,20 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
-from annotation.exports import table_response
 from annotation.filters import Filters
 from annotation.filters.chosen import check, fitted
 from annotation.models import Campaign
 from annotation.web.parameters import takes
+from dashboards.bundle.document import Bundle
 from dashboards.documents import kinds, results
-from dashboards.pages.page import Document, Page, no_document, study_campaigns
+from dashboards.pages.answers import data_response, no_document
+from dashboards.pages.page import Page, study_campaigns
 from dashboards.pages.parameters import require_measures
+from dashboards.report.document import Report
 from metaeval.replication.questions import STATISTICS
 
 BLOCK = 1 << 16
-REPORT = Page(
+REPORT: Page[Report] = Page(
     name="report",
     title="Report",
     kind="report",
@@ -31,9 +33,9 @@ REPORT = Page(
 )
 
 
-def bundle_context(request: HttpRequest, campaign: Campaign, document: Document) -> dict[str, Any]:
+def bundle_context(request: HttpRequest, campaign: Campaign, document: Bundle) -> dict[str, Any]:
     """The statistics that can be taken along, and what else of the address stays."""
-    wanted = set(document["statistics"])
+    wanted = set(document.statistics)
     return {
         "offered": [(one, one.key in wanted) for one in STATISTICS.values()],
         "others": [
@@ -70,10 +72,8 @@ def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
         return _html(request, [document])
     if fmt == "pdf":
         return _pdf(request, campaign, document)
-    data = {name: value for name, value in document.items() if name != "pdf"}
-    return table_response(
-        fmt, _name(request, f"{slug}-report"), REPORT.columns, document["rows"], data
-    )
+    data = {name: value for name, value in vars(document).items() if name != "pdf"}
+    return data_response(fmt, _name(request, f"{slug}-report"), REPORT.columns, document.rows, data)
 
 
 @researcher_required
@@ -87,11 +87,9 @@ def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if document is None:
         return _not_yet(request, "bundle", campaign, result)
     if fmt == "zip":
-        return _file(document["zip"], "application/zip", f"{_name(request, slug)}-bundle.zip")
-    data = {name: value for name, value in document.items() if name != "zip"}
-    return table_response(
-        fmt, _name(request, f"{slug}-bundle"), BUNDLE.columns, document["rows"], data
-    )
+        return _file(document.zip, "application/zip", f"{_name(request, slug)}-bundle.zip")
+    data = {name: value for name, value in vars(document).items() if name != "zip"}
+    return data_response(fmt, _name(request, f"{slug}-bundle"), BUNDLE.columns, document.rows, data)
 
 
 @researcher_required
@@ -108,7 +106,7 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
     return _html(request, documents, study=slug, missing=missing)
 
 
-def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Result:
+def _latest(request: HttpRequest, page: Page[Any], campaign: Campaign) -> results.Result[Any]:
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     check(campaign, filters)
     require_measures(request.GET, [campaign])
@@ -116,7 +114,7 @@ def _latest(request: HttpRequest, page: Page, campaign: Campaign) -> results.Res
 
 
 def _not_yet(
-    request: HttpRequest, name: str, campaign: Campaign, result: results.Result
+    request: HttpRequest, name: str, campaign: Campaign, result: results.Result[Any]
 ) -> HttpResponseBase:
     """People go to the page that waits with them; programs get 202, or the error."""
     if "text/html" in request.headers.get("Accept", ""):
@@ -136,7 +134,7 @@ def _query(request: HttpRequest) -> str:
 
 def _html(
     request: HttpRequest,
-    documents: list[dict[str, Any]],
+    documents: list[Report],
     study: str = "",
     missing: list[str] | None = None,
 ) -> HttpResponseBase:
@@ -144,14 +142,12 @@ def _html(
     return render(request, "dashboards/report_document.html", context)
 
 
-def _pdf(request: HttpRequest, campaign: Campaign, document: dict[str, Any]) -> HttpResponseBase:
-    if document["pdf"]:
-        return _file(
-            document["pdf"], "application/pdf", f"{_name(request, campaign.slug)}-report.pdf"
-        )
+def _pdf(request: HttpRequest, campaign: Campaign, document: Report) -> HttpResponseBase:
+    if document.pdf:
+        return _file(document.pdf, "application/pdf", f"{_name(request, campaign.slug)}-report.pdf")
     if "text/html" in request.headers.get("Accept", ""):
         return redirect(f"{reverse('report', args=[campaign.slug])}{_query(request)}")
-    return JsonResponse({"error": document["pdf_problem"]}, status=501)
+    return JsonResponse({"error": document.pdf_problem}, status=501)
 
 
 def _file(encoded: str, content_type: str, name: str) -> HttpResponseBase:

@@ -6,14 +6,15 @@ from dashboards import exploring, monitor, taking
 from dashboards.compare.page import compare
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.layers.page import LAYERS, STUDY_LAYERS
-from dashboards.overview.page import OVERVIEW, SAMPLESIZE, WHATIF
-from dashboards.pages.page import routes, study_routes, study_view, view
+from dashboards.overview.page import OVERVIEW
+from dashboards.pages.page import routes, view
 from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import STUDY
+from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
     path("power/", page.stated_power, name="power"),
@@ -44,15 +45,11 @@ urlpatterns = [
     path("preferences/", preference_table, name="preference-table"),
     path("preferences.<str:fmt>", preference_table, name="preference-table-data"),
     path("studies/", views.studies, name="studies"),
-    path("studies/<slug:slug>/", study_view(STUDY), name="study"),
-    path("studies/<slug:slug>/correlations.<str:fmt>", study_view(STUDY), name="study-data"),
-    *study_routes(STUDY_LAYERS),
-    path("studies/<slug:slug>/quality/", study_view(STUDY_QUALITY), name="study-quality"),
-    path(
-        "studies/<slug:slug>/quality.<str:fmt>",
-        study_view(STUDY_QUALITY),
-        name="study-quality-data",
-    ),
+    path("studies/<slug:slug>/", view(STUDY), name="study"),
+    path("studies/<slug:slug>/correlations.<str:fmt>", view(STUDY), name="study-data"),
+    *routes(STUDY_LAYERS),
+    path("studies/<slug:slug>/quality/", view(STUDY_QUALITY), name="study-quality"),
+    path("studies/<slug:slug>/quality.<str:fmt>", view(STUDY_QUALITY), name="study-quality-data"),
     *routes(exploring.SCATTER),
     path("campaigns/<slug:slug>/outputs/<int:pk>/", exploring.output, name="output"),
     *routes(exploring.SYSTEMS),

@@ -104,6 +104,14 @@ def mean(values: FloatArray) -> float:
     return float(known.mean()) if known.size else np.nan
 
 
+def mean_of_all(values: FloatArray) -> float:
+    """Mean of values that are all there; nan where one is missing, or all are.
+
+    Over those that happen to be there it would compare unlike things.
+    """
+    return float(np.mean(values)) if values.size else np.nan
+
+
 def mean_along(values: FloatArray, *, axis: int = -1) -> FloatArray:
     """Mean of what is there along an axis; nan where nothing is, without numpy's complaint."""
     present = ~np.isnan(values)

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray
+from metaeval.results import Interval
 
 Rng: TypeAlias = int | np.random.Generator | None
 BLOCK = 128
@@ -105,6 +106,15 @@ def resampled_pvalue(
     own = 0 if is_exact else 1
     found = (len(null) - missed.sum(axis=0) + own) / (len(null) + own)
     return np.where(np.isnan(observed), np.nan, found)
+
+
+def percentile_interval(
+    samples: FloatArray, *, confidence: float = 0.95, fewest: int = 1
+) -> Interval:
+    """Return the ends of the middle of the samples that are defined; nan for fewer than that."""
+    known, tail = samples[~np.isnan(samples)], (1.0 - confidence) / 2.0
+    ends = np.quantile(known, [tail, 1.0 - tail]) if len(known) >= fewest else (np.nan, np.nan)
+    return Interval(float(ends[0]), float(ends[1]), confidence)
 
 
 def tail(lower: float, upper: float, alternative: str) -> float:

@@ -19,6 +19,7 @@ if "sqlite3" in DATABASES["default"]["ENGINE"]:
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True  # else each client of a test lists all static files
 STATIC_ROOT = VAR_DIR
 STORAGES = STORAGES | {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from django.core.cache import cache
@@ -33,16 +32,6 @@ class Figure:
         """How the interval was computed, or why there is none, without a full stop."""
         told = self.method or next((each.message for each in self.warnings), NO_INTERVAL)
         return told.rstrip(".")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, None for nan."""
-        return {
-            "statistic": None if np.isnan(self.statistic) else self.statistic,
-            "interval": list(self.interval) if self.interval else None,
-            "method": self.method,
-            "basis": self.basis,
-            "warnings": [{"code": one.code, "message": one.message} for one in self.warnings],
-        }
 
 
 @dataclass(frozen=True)

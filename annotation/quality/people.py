@@ -10,6 +10,8 @@ import metaeval
 from annotation.models import Item
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
 from annotation.quality.verdict import LOW_SCORE, Checks, check
+from metaeval.arrays import mean
+from metaeval.judgments import spread
 from metaeval.judgments.controls import AnnotationTimes, ControlTest, TrapLevels, annotation_times
 
 CUT_SECONDS = 600
@@ -64,7 +66,7 @@ def annotator_quality(
 ) -> AnnotatorQuality:
     """Describe one annotator from the columns, excluded ones included."""
     own = columns.annotator == person["pk"]
-    scores = columns.score[own]
+    use = spread(columns.score[own])
     traps = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
     excluded = person["excluded_at"]
     return AnnotatorQuality(
@@ -72,9 +74,9 @@ def annotator_quality(
         label=str(person["label"]),
         is_simulated=bool(person["is_simulated"]),
         excluded_at=excluded if isinstance(excluded, datetime) else None,
-        n=len(scores),
-        mean=float(scores.mean()) if len(scores) else float("nan"),
-        sd=float(scores.std(ddof=1)) if len(scores) > 1 else float("nan"),
+        n=use.n,
+        mean=use.mean,
+        sd=use.sd,
         times=times_of(columns.seconds[own]),
         clocks=clocks_of(columns, own),
         traps=trap_levels(traps) if has_score else None,
@@ -100,9 +102,4 @@ def clocks_of(columns: JudgmentColumns, own: Mask) -> Clocks | None:
     paid, active = columns.paid[own], columns.active[own & ~columns.doubted]
     if np.isnan(paid).all():
         return None
-    return Clocks(_mean(paid), _mean(active), int(columns.doubted[own].sum()))
-
-
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+    return Clocks(mean(paid), mean(active), int(columns.doubted[own].sum()))

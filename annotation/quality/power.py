@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from annotation.models import Campaign, Item, Judgment
-from annotation.models.judgment import VALUE
+from annotation.models import Campaign, Item, Output
+from annotation.quality.columns import read_columns
+from annotation.quality.current import NOTHING
 from metaeval.judgments import z_scores
 from metaeval.judgments.planning import VarianceComponents, variance_components
 
@@ -16,25 +17,10 @@ def pilot_components(campaign: Campaign, scores: str) -> VarianceComponents:
     Control items, repeats, excluded annotators and targets whose text is no output here (human
     translations of imported data) are left out.
     """
-    rows = list(
-        Judgment.objects.filter(
-            is_current=True,
-            assignment__annotator__campaign=campaign,
-            assignment__annotator__excluded_at=None,
-            assignment__item__kind=Item.Kind.TARGET,
-            assignment__item__output__isnull=False,
-        )
-        .order_by()
-        .values_list(
-            "assignment__item__output__system_id",
-            "assignment__item__segment_id",
-            "assignment__annotator_id",
-            VALUE,
-        )
-    )
-    table = np.array(rows, dtype=np.float64).reshape(-1, 4)
-    system, segment, annotator = table[:, :3].astype(np.int64).T
-    values = table[:, 3]
-    if scores == Z:
-        values = z_scores(values, annotator).z
-    return variance_components(values, system, segment, annotator)
+    columns = read_columns(campaign)
+    judged = columns.select(columns.is_kind(Item.Kind.TARGET) & (columns.output != NOTHING))
+    outputs = Output.objects.filter(system__test_set=campaign.test_set).order_by()
+    system_of = dict(outputs.values_list("pk", "system_id"))
+    system = np.array([system_of[pk] for pk in judged.output.tolist()], dtype=np.int64)
+    values = z_scores(judged.score, judged.annotator).z if scores == Z else judged.score
+    return variance_components(values, system, judged.segment, judged.annotator)

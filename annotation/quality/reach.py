@@ -6,7 +6,6 @@ A design is one annotator's numbers of control items; the rules are those of `ve
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from annotation.models import Campaign, Item
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS, Checks, Verdict
@@ -86,10 +85,6 @@ class Tested:
     tested: int
     failing: tuple[str, ...]
     sentence: str
-
-    def values(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**vars(self), "failing": list(self.failing)}
 
 
 def who_was_tested(campaign: Campaign, people: Sequence[tuple[str, Checks]]) -> Tested:

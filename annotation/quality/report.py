@@ -26,6 +26,7 @@ from annotation.quality.people import (
 )
 from annotation.quality.reach import Tested, who_was_tested
 from annotation.quality.verdict import LOW_SCORE
+from metaeval.arrays import mean
 from metaeval.judgments import z_scores
 from metaeval.judgments.agreement import OneVsRest, one_vs_rest_pearson
 from metaeval.judgments.controls import AnnotationTimes, PassRate, TrapLevels, pass_rate
@@ -186,7 +187,7 @@ def _trap_rates(columns: JudgmentColumns, traps: Mask) -> list[TrapRate]:
 
 def _kind_means(columns: JudgmentColumns) -> list[KindMean]:
     return [
-        KindMean(kind.label, int(mask.sum()), float(columns.score[mask].mean()))
+        KindMean(kind.label, int(mask.sum()), mean(columns.score[mask]))
         for kind in Item.Kind
         if (mask := columns.is_kind(kind)).any()
     ]

@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
+
 from annotation.exports.zips import zip_bytes
 from annotation.filters import Filters
 from annotation.models import Campaign
@@ -15,8 +17,7 @@ from dashboards.bundle.files import data_files
 from dashboards.bundle.manifest import manifest_of
 from dashboards.bundle.readme import readme, script
 from dashboards.bundle.tables import expected, tables_of
-from dashboards.trust.shown import fields_of
-from dashboards.trust.verdict import trust_of
+from dashboards.trust import verdict
 
 BLOCK = 1 << 16
 
@@ -25,14 +26,15 @@ def build(campaign: Campaign, filters: Filters) -> tuple[bytes, dict[str, Any]]:
     """Return a bundle as a zip file, and its manifest. The same data give the same bytes."""
     content = read_content(campaign, filters)
     tables = tables_of(content)
-    trust = fields_of(trust_of(campaign, content.filters))
+    trust = verdict.compute(campaign, content.filters)
     with TemporaryDirectory() as name:
         folder = Path(name)
         for path, lines in data_files(content):
             _write(folder / path, lines)
         for table in tables:
             _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
-        manifest = manifest_of(content, tables, _sums(folder)) | {"trust": trust}
+        manifest = manifest_of(content, tables, _sums(folder))
+        manifest["trust"] = msgspec.to_builtins(trust)
         _write(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1)])
         _write(folder / "README.md", [readme(content, tables, trust)])
         _write(folder / "reproduce.sh", [script(tables)])

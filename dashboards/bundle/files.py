@@ -11,7 +11,7 @@ from annotation.models import Item, Judgment
 from dashboards.bundle.content import Content
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
-from dashboards.systems.document import output_lengths
+from dashboards.systems.deviations import output_lengths
 from metaeval.files.text import plain_number
 
 Files = Iterator[tuple[str, Iterable[str]]]

@@ -1,6 +1,7 @@
 """The manifest of a bundle: what was measured, by what, with which settings."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -21,7 +22,7 @@ def manifest_of(
     computed_on = provenance.of_signatures([each.signature for each in measures.values()])
     return {
         "format": FORMAT,
-        "campaign": campaign_facts(content),
+        "campaign": vars(campaign_facts(content)),
         "filters": content.filters.of(content.campaign).as_json(),
         "metrics": [
             {
@@ -59,31 +60,55 @@ def _system_score(content: Content, key: str) -> str:
     return content.counted.get(key, "mean of segments")
 
 
-def campaign_facts(content: Content) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Facts:
     """What a methods section says of a campaign: settings, seed, numbers, exclusions."""
+
+    slug: str
+    name: str
+    origin: str
+    direction: str
+    length_ratio: str
+    protocol: str
+    question: str
+    shown_text: str
+    human_scores: str
+    z_pool: str
+    seed: int
+    segments: int
+    systems: Sequence[str]
+    annotators: int
+    excluded_annotators: Sequence[str]
+    judgments: int
+    judgments_by_kind: Mapping[str, int]
+    judged_outputs: int
+
+
+def campaign_facts(content: Content) -> Facts:
+    """Return the facts of a campaign."""
     campaign, judgments = content.campaign, content.judgments
     excluded = campaign.annotators.exclude(excluded_at=None).order_by("pk")
     kinds = {kind.value: int(judgments.is_kind(kind).sum()) for kind in Item.Kind}
-    return {
-        "slug": campaign.slug,
-        "name": campaign.name,
-        "origin": campaign.origin,
-        "direction": campaign.test_set.direction,
-        "length_ratio": str(campaign.length_ratio),
-        "protocol": campaign.protocol,
-        "question": campaign.question_text,
-        "shown_text": campaign.shown_text,
-        "human_scores": content.panel.human.source,
-        "z_pool": campaign.z_pool,
-        "seed": campaign.seed,
-        "segments": len(content.segments),
-        "systems": list(content.names),
-        "annotators": campaign.annotators.count(),
-        "excluded_annotators": list(excluded.values_list("label", flat=True)),
-        "judgments": len(judgments),
-        "judgments_by_kind": {kind: n for kind, n in kinds.items() if n},
-        "judged_outputs": content.panel.human.n,
-    }
+    return Facts(
+        slug=campaign.slug,
+        name=campaign.name,
+        origin=campaign.origin,
+        direction=campaign.test_set.direction,
+        length_ratio=str(campaign.length_ratio),
+        protocol=campaign.protocol,
+        question=campaign.question_text,
+        shown_text=campaign.shown_text,
+        human_scores=content.panel.human.source,
+        z_pool=campaign.z_pool,
+        seed=campaign.seed,
+        segments=len(content.segments),
+        systems=list(content.names),
+        annotators=campaign.annotators.count(),
+        excluded_annotators=list(excluded.values_list("label", flat=True)),
+        judgments=len(judgments),
+        judgments_by_kind={kind: n for kind, n in kinds.items() if n},
+        judged_outputs=content.panel.human.n,
+    )
 
 
 def _packages() -> dict[str, str]:

@@ -1,10 +1,10 @@
 """The README and the script of a bundle."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
+from dashboards.trust.reasons import Trust
 from dashboards.trust.shown import lines
 
 TEXT = """# {name}: replication bundle
@@ -59,7 +59,7 @@ layers, drift, and comparisons with other campaigns.
 """
 
 
-def readme(content: Content, tables: Sequence[BundleTable], trust: dict[str, Any] | None) -> str:
+def readme(content: Content, tables: Sequence[BundleTable], trust: Trust | None) -> str:
     """Return the README, with what limits trust first."""
     head, *reasons = lines(trust)
     commands = "\n\n".join(f"    {table.command}\n\n{table.about}." for table in tables)

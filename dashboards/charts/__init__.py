@@ -6,6 +6,7 @@ words what a figure shows; a specification without one is refused (`dashboards.c
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from dashboards.charts import (
     correlations,
@@ -17,10 +18,10 @@ from dashboards.charts import (
     systems,
     whatif,
 )
-from dashboards.charts.base import Document, Spec
+from dashboards.charts.style import Spec
 from training.preferences.altering import CONDITIONS
 
-Draw = Callable[[Document], Spec | None]
+Draw = Callable[[Any], Spec | None]
 
 # Kind of analysis -> name in the address -> what draws it; a study's kinds begin with `study-`.
 FIGURES: dict[str, dict[str, Draw]] = {

@@ -1,33 +1,35 @@
 """Metrics by their agreement with humans: points with intervals."""
 
-from dashboards.charts.base import Document, Spec
-from dashboards.charts.style import ACCENT, INK, figure
+from dashboards.charts.style import ACCENT, INK, Spec, figure
+from dashboards.correlations.document import Correlations
+from dashboards.significance.document import Metric
 
 
-def intervals(document: Document) -> Spec | None:
+def intervals(document: Correlations) -> Spec | None:
     """Draw the chosen statistic of each metric with its 95 % interval, best on top."""
-    known = [metric for metric in document["metrics"] if metric["value"] is not None]
+    known = [metric for metric in document.metrics if metric.value is not None]
     if not known:
         return None
-    known.sort(key=lambda metric: -metric["value"])
+    known.sort(key=lambda metric: -(metric.value or 0.0))
     values = [
-        {name: metric[name] for name in ("label", "value", "low", "high")} for metric in known
+        {name: getattr(metric, name) for name in ("label", "value", "low", "high")}
+        for metric in known
     ]
     # Without intervals nothing says how far apart is far: the axis begins at zero then.
-    has_intervals = any(metric["low"] is not None for metric in known)
-    label = document["statistic_label"]
+    has_intervals = any(metric.low is not None for metric in known)
+    label = document.statistic_label
     y = {
         "field": "label",
         "type": "nominal",
         "title": None,
-        "sort": [metric["label"] for metric in known],
+        "sort": [metric.label for metric in known],
     }
     tooltip = [
         {"field": "label", "title": "metric"},
         *({"field": name, "format": ".3f"} for name in ("value", "low", "high")),
     ]
     return figure(
-        f"{label}, {document['name']}",
+        f"{label}, {document.name}",
         f"Points: {label} of each metric with the humans.{_lines(document, has_intervals)} "
         f"{_first(document, known)}",
         data={"values": values},
@@ -59,13 +61,12 @@ def intervals(document: Document) -> Spec | None:
     )
 
 
-def _first(document: Document, known: list[Document]) -> str:
+def _first(document: Correlations, known: list[Metric]) -> str:
     """The metrics of the first rank where ranks are borne out, else why none is named."""
-    keys = {row["key"] for row in document["rows"] if row.get("is_best")}
-    names = [f"{metric['label']}, {metric['value']:.3f}" for metric in known
-             if metric["key"] in keys]  # fmt: skip
-    return f"First rank: {'; '.join(names)}." if names else str(document.get("marks", ""))
+    keys = {row.key for row in document.rows if row.is_best}
+    names = [f"{metric.label}, {metric.value:.3f}" for metric in known if metric.key in keys]
+    return f"First rank: {'; '.join(names)}." if names else document.marks
 
 
-def _lines(document: Document, has_intervals: bool) -> str:
-    return f" Lines: 95 % intervals, {document['interval']}." if has_intervals else ""
+def _lines(document: Correlations, has_intervals: bool) -> str:
+    return f" Lines: 95 % intervals, {document.interval}." if has_intervals else ""

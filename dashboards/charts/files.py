@@ -19,7 +19,7 @@ from django.http.response import HttpResponseBase
 from django.utils.safestring import SafeString, mark_safe
 
 from dashboards.charts import FIGURES
-from dashboards.charts.base import Document, Spec
+from dashboards.charts.style import Spec
 from dashboards.documents.state import digest
 
 # vl-convert's newest Vega-Lite, and the one in static/vendor.
@@ -79,7 +79,7 @@ class Figure:
         return mark_safe(_for_page(drawn.decode(), self.name))  # noqa: S308
 
 
-def figures(kind: str, document: Document, address: str, query: str) -> dict[str, Figure]:
+def figures(kind: str, document: Any, address: str, query: str) -> dict[str, Figure]:
     """Return, by name, the figures that a document has something to draw for."""
     drawn = {name: draw(document) for name, draw in FIGURES.get(kind, {}).items()}
     return {

@@ -1,23 +1,23 @@
 """Agreement with humans by layer: a line for precision, recall and F1, one panel an encoder."""
 
-from dashboards.charts.base import Document, Spec
-from dashboards.charts.style import CATEGORY, DASHES, INK, SHAPES, figure
+from dashboards.charts.style import CATEGORY, DASHES, INK, SHAPES, Spec, figure
+from dashboards.layers.document import Layers
 from dashboards.layers.names import PARTS
 
 
-def profiles(document: Document) -> Spec | None:
+def profiles(document: Layers) -> Spec | None:
     """Draw every layer of every encoder; a ring marks the layer chosen on held-out folds."""
     values = [
         {
-            "encoder": metric["label"],
-            "layer": row["layer"],
-            "part": PARTS.get(row["part"], row["part"] or "score"),
-            "value": row["value"],
-            "is_recommended": row["is_recommended"],
+            "encoder": metric.label,
+            "layer": row.layer,
+            "part": PARTS.get(row.part, row.part or "score"),
+            "value": row.value,
+            "is_recommended": row.is_recommended,
         }
-        for metric in document["metrics"]
-        for row in metric["rows"]
-        if row["value"] is not None
+        for metric in document.metrics
+        for row in metric.rows
+        if row.value is not None
     ]
     if not values:
         return None
@@ -44,8 +44,8 @@ def profiles(document: Document) -> Spec | None:
         "mark": {"type": "point", "size": 160, "color": INK, "strokeWidth": 2},
     }
     return figure(
-        f"{document['statistic_label']} by layer, {document['name']}",
-        f"{document['statistic_label']} of every layer, 0 being the embedding. A ring marks the "
+        f"{document.statistic_label} by layer, {document.name}",
+        f"{document.statistic_label} of every layer, 0 being the embedding. A ring marks the "
         "layer chosen on held-out folds.",
         data={"values": values},
         facet={"row": {"field": "encoder", "type": "nominal", "title": None}},

@@ -1,25 +1,27 @@
 """Figures of the overview: how annotators use the scale, and how they move while they work."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dashboards.charts.style import ACCENT, INK, figure
+from dashboards.charts.style import ACCENT, INK, Spec, figure
+from dashboards.overview.annotators import Row
+from dashboards.overview.document import Overview, Series
 
 BAR = "#9db8d9"
 CHARTED = 16
 ROW, PANEL = 22, 300
 
 
-def annotator_distributions(document: dict[str, Any]) -> dict[str, Any] | None:
+def annotator_distributions(document: Overview) -> Spec | None:
     """One box an annotator, raw and z: middle half, median, and the middle nine tenths as a line.
 
     The `CHARTED` people with the most judgments; the page's table has everybody.
     """
-    people = _busiest(document["rows"])
+    people = _busiest(document.rows)
     if not people:
         return None
     spreads = {"raw": "Raw scores", "z": "z-scores"}
-    order = [row["annotator"] for row in people]
+    order = [row.annotator for row in people]
     return figure(
         "How annotators use the scale",
         "Boxes hold the middle half of an annotator's scores, lines the middle nine tenths, and "
@@ -29,32 +31,31 @@ def annotator_distributions(document: dict[str, Any]) -> dict[str, Any] | None:
     )
 
 
-def drift_of_scores(document: dict[str, Any]) -> dict[str, Any] | None:
+def drift_of_scores(document: Overview) -> Spec | None:
     """Small multiples: rolling mean of z by place in the annotator's own order."""
     return _small_multiples(document, "z", "Mean z-score", zero=True)
 
 
-def drift_of_seconds(document: dict[str, Any]) -> dict[str, Any] | None:
+def drift_of_seconds(document: Overview) -> Spec | None:
     """Small multiples: rolling mean of the seconds an item took."""
     return _small_multiples(document, "seconds", "Mean seconds an item", zero=False)
 
 
-def _whom(document: dict[str, Any], n: int) -> str:
-    everybody = sum(not row["is_excluded"] for row in document["rows"])
+def _whom(document: Overview, n: int) -> str:
+    everybody = sum(not row.is_excluded for row in document.rows)
     return "all annotators" if n == everybody else f"the {n} with the most judgments"
 
 
-def _busiest(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    known = [row for row in rows if row["raw_median"] is not None and not row["is_excluded"]]
-    chosen = sorted(known, key=lambda row: (-row["n"], row["annotator"]))[:CHARTED]
+def _busiest(rows: Sequence[Row]) -> list[Row]:
+    known = [row for row in rows if row.raw_median is not None and not row.is_excluded]
+    chosen = sorted(known, key=lambda row: (-row.n, row.annotator))[:CHARTED]
     return [row for row in known if row in chosen]
 
 
-def _box(row: dict[str, Any], names: Sequence[str] | dict[str, str]) -> dict[str, Any]:
+def _box(row: Row, names: Iterable[str]) -> dict[str, Any]:
     parts = ("q05", "q25", "median", "q75", "q95")
-    return {"annotator": row["annotator"]} | {
-        f"{name}_{part}": _short(row[f"{name}_{part}"]) for name in names for part in parts
-    }
+    columns = [f"{name}_{part}" for name in names for part in parts]
+    return {"annotator": row.annotator} | {name: _short(getattr(row, name)) for name in columns}
 
 
 def _short(value: float | None) -> float | None:
@@ -80,10 +81,8 @@ def _boxes(name: str, title: str, order: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _small_multiples(
-    document: dict[str, Any], value: str, title: str, *, zero: bool
-) -> dict[str, Any] | None:
-    chosen = [one for one in document["series"] if one["value"] == value][:CHARTED]
+def _small_multiples(document: Overview, value: str, title: str, *, zero: bool) -> Spec | None:
+    chosen = [one for one in document.series if one.value == value][:CHARTED]
     if not chosen:
         return None
     x = {"field": "place", "type": "quantitative", "title": "Place in order"}
@@ -96,7 +95,7 @@ def _small_multiples(
     if zero:
         rule = {"type": "rule", "color": INK, "strokeDash": [3, 3]}
         lines.insert(0, {"mark": rule, "encoding": {"y": {"datum": 0}}})
-    order = [one["annotator"] for one in chosen]
+    order = [one.annotator for one in chosen]
     header = {"title": None, "labelFontWeight": "bold"}
     return figure(
         f"{title} over each annotator's work",
@@ -109,9 +108,9 @@ def _small_multiples(
     )
 
 
-def _points(series: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _points(series: Sequence[Series]) -> list[dict[str, Any]]:
     return [
-        {"annotator": one["annotator"], "place": round(place, 1), "mean": round(mean, 3)}
+        {"annotator": one.annotator, "place": round(place, 1), "mean": round(mean, 3)}
         for one in series
-        for place, mean in one["points"]
+        for place, mean in one.points
     ]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dashboards.charts.base import Document, Spec
-from dashboards.charts.style import ACCENT, CATEGORY, INK, SOFT, figure
+from dashboards.charts.style import ACCENT, CATEGORY, INK, SOFT, Spec, figure
+from dashboards.preferences.documents import OfTestSet, Row
 
 CHARTED = 24
 WIDTH, HEIGHT, COLUMNS = 250, 90, 2
@@ -11,16 +11,16 @@ SIDES = {"lower": "reference preferred", "equal": "no difference", "higher": "al
 COLOURS = [ACCENT, SOFT, CATEGORY[1]]
 
 
-def histograms(document: Document, condition: str) -> Spec | None:
+def histograms(document: OfTestSet, condition: str) -> Spec | None:
     """Draw d of the `CHARTED` measures with the lowest W2W; the page's table has all."""
-    found = [row for row in document["rows"] if row["condition"] == condition]
-    rows = [row for row in found if row["histogram"]][:CHARTED]
+    found = [row for row in document.rows if row.condition == condition]
+    rows = [row for row in found if row.histogram][:CHARTED]
     if not rows:
         return None
-    label = rows[0]["condition_label"]
+    label = rows[0].condition_label
     told = "all metrics" if len(rows) == len(found) else f"the {len(rows)} with the lowest W2W"
     return figure(
-        f"{label}: d by metric, {document['title']}",
+        f"{label}: d by metric, {document.title}",
         f"Segments by d, the score of the altered text minus that of the reference, of {told}. "
         "Right of 0 the metric prefers the altered text; each metric has its own scale.",
         data={"values": [bar for row in rows for bar in _bars(row)]},
@@ -28,7 +28,7 @@ def histograms(document: Document, condition: str) -> Spec | None:
             "field": "label",
             "type": "nominal",
             "title": None,
-            "sort": [row["label"] for row in rows],
+            "sort": [row.label for row in rows],
             "header": {"labelColor": INK, "labelFontSize": 12, "labelLimit": WIDTH},
         },
         columns=min(COLUMNS, len(rows)),
@@ -37,18 +37,18 @@ def histograms(document: Document, condition: str) -> Spec | None:
     )
 
 
-def _bars(row: dict[str, Any]) -> list[dict[str, Any]]:
-    edges = row["histogram"]["edges"]
+def _bars(row: Row) -> list[dict[str, Any]]:
+    edges = row.histogram["edges"]
     return [
         {
-            "label": row["label"],
+            "label": row.label,
             "low": _short(low),
             "high": _short(high),
             "segments": count,
             "side": told,
         }
         for side, told in SIDES.items()
-        for count, low, high in zip(row["histogram"][side], edges, edges[1:], strict=False)
+        for count, low, high in zip(row.histogram[side], edges, edges[1:], strict=False)
         if count
     ]
 

@@ -1,7 +1,9 @@
 """Heat map of all pairs of metrics: does the row beat the column?"""
 
-from dashboards.charts.base import Document, Spec
-from dashboards.charts.style import INK, figure
+from typing import Any
+
+from dashboards.charts.style import INK, Spec, figure
+from dashboards.significance.document import Pair, Shown
 
 # Upper bounds of the steps of p; darker means smaller, in grey too.
 STEPS = (0.001, 0.01, 0.05, 0.1)
@@ -11,13 +13,12 @@ LABELS = ("p < .001", "p < .01", "p < .05", "p < .1", "p ≥ .1")
 MAX_NUMBERED = 24
 
 
-def heat_map(document: Document) -> Spec | None:
+def heat_map(document: Shown) -> Spec | None:
     """Draw p of every pair, outlined where it stays significant after the correction."""
-    labels = [metric["label"] for metric in document["metrics"]]
-    cells = [row for row in document["rows"] if row["pvalue"] is not None]
-    if not cells:
+    labels = [metric.label for metric in document.metrics]
+    values = [_cell(row, row.pvalue) for row in document.rows if row.pvalue is not None]
+    if not values:
         return None
-    values = [_cell(row) for row in cells]
     axis = {"type": "nominal", "sort": labels, "title": None, "scale": {"domain": labels}}
     x = axis | {"field": "other", "axis": {"orient": "top", "labelAngle": -60}}
     y = axis | {"field": "metric"}
@@ -47,9 +48,9 @@ def heat_map(document: Document) -> Spec | None:
     if len(labels) <= MAX_NUMBERED:
         layers.append(_numbers())
     return figure(
-        f"{document['statistic_label']}, {document['name']}",
+        f"{document.statistic_label}, {document.name}",
         f"Does the metric of the row agree better with the humans than that of the column? Darker: "
-        f"smaller one-sided p ({document['test_label']}). {_outlines(document, len(labels))}",
+        f"smaller one-sided p ({document.test_label}). {_outlines(document, len(labels))}",
         data={"values": values},
         width={"step": 28},
         height={"step": 20},
@@ -58,12 +59,12 @@ def heat_map(document: Document) -> Spec | None:
     )
 
 
-def _outlines(document: Document, n: int) -> str:
-    if document.get("refused"):
-        return str(document["refused"])
+def _outlines(document: Shown, n: int) -> str:
+    if document.refused:
+        return document.refused
     return (
-        f"Black outline: significant at .05 after correction ({document['correction_label']}), "
-        f"with an interval that leaves 0 out. {document['n_significant']} of {n * (n - 1) // 2} "
+        f"Black outline: significant at .05 after correction ({document.correction_label}), "
+        f"with an interval that leaves 0 out. {document.n_significant} of {n * (n - 1) // 2} "
         "pairs are."
     )
 
@@ -73,16 +74,14 @@ def step(pvalue: float) -> int:
     return sum(pvalue >= bound for bound in STEPS)
 
 
-def _cell(row: Document) -> Document:
-    names = ("metric", "other", "difference", "low", "high", "pvalue", "adjusted", "is_significant")
-    cell = {name: row[name] for name in names}
-    text = "<.001" if row["pvalue"] < STEPS[0] else f"{row['pvalue']:.3f}".removeprefix("0")
-    return cell | {
-        "metric": row["label"],
-        "other": row["other_label"],
-        "step": LABELS[step(row["pvalue"])],
-        "is_dark": step(row["pvalue"]) < 2,
-        "text": text,
+def _cell(row: Pair, pvalue: float) -> dict[str, Any]:
+    names = ("difference", "low", "high", "pvalue", "adjusted", "is_significant")
+    return {name: getattr(row, name) for name in names} | {
+        "metric": row.label,
+        "other": row.other_label,
+        "step": LABELS[step(pvalue)],
+        "is_dark": step(pvalue) < 2,
+        "text": "<.001" if pvalue < STEPS[0] else f"{pvalue:.3f}".removeprefix("0"),
     }
 
 

@@ -6,13 +6,14 @@ ordered so that neighbours differ in lightness.
 
 from typing import Any
 
+Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, SOFT, LINE, ACCENT = "#1b2430", "#4b5765", "#d5dae1", "#1a56a0"
 CATEGORY = ["#0072B2", "#E69F00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"]
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 1], [1, 3], [10, 4]]
 
-CONFIG: dict[str, Any] = {
+CONFIG: Spec = {
     # Thousands of labelled marks help nobody: the table is the accessible form.
     "aria": False,
     "background": "white",
@@ -35,7 +36,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def figure(title: str, description: str, **spec: Any) -> dict[str, Any]:
+def figure(title: str, description: str, **spec: Any) -> Spec:
     """Return a specification in this style; the rest is plain Vega-Lite."""
     return {
         "$schema": SCHEMA,

@@ -1,9 +1,10 @@
 """Figures of what would change: movement of the correlations, and how they grow with segments."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from dashboards.charts.style import ACCENT, INK, figure
+from dashboards.charts.style import ACCENT, INK, Spec, figure
+from dashboards.whatif.document import WhatIf, largest
+from dashboards.whatif.samplesize import SampleSize
 
 BAND = "#c9d8ec"
 SCENARIOS, MEASURES = 16, 20
@@ -12,28 +13,28 @@ SHORT = {"tau": "τ-b", "r_system": "r"}
 LABELS = {"tau": "Kendall τ-b, segment level", "r_system": "Pearson r over systems"}
 
 
-def movement(document: dict[str, Any]) -> dict[str, Any] | None:
+def movement(document: WhatIf) -> Spec | None:
     """How far each measure's τ moves when something is left out, the largest movers first."""
     return _movement(document, "tau")
 
 
-def movement_over_systems(document: dict[str, Any]) -> dict[str, Any] | None:
+def movement_over_systems(document: WhatIf) -> Spec | None:
     """The same for Pearson's r over systems."""
     return _movement(document, "r_system")
 
 
-def _movement(document: dict[str, Any], statistic: str) -> dict[str, Any] | None:
-    chosen = largest(document["scenarios"], statistic, SCENARIOS)
+def _movement(document: WhatIf, statistic: str) -> Spec | None:
+    chosen = largest(document.scenarios, statistic)[:SCENARIOS]
     if not chosen:
         return None
     points = [
-        {"left_out": name_of(one), "change": round(change, 4)}
+        {"left_out": one.title, "change": round(change, 4)}
         for one in chosen
-        for change in one[statistic]["changes"]
+        for change in one.by(statistic).changes
         if change is not None
     ]
     x = {"field": "change", "type": "quantitative", "title": f"Change of {LABELS[statistic]}"}
-    order = [name_of(one) for one in chosen]
+    order = [one.title for one in chosen]
     # Names of documents are long; the axis shows what tells them apart.
     axis = {"labelLimit": 220}
     y = {"field": "left_out", "type": "nominal", "sort": order, "title": "Left out", "axis": axis}
@@ -57,32 +58,21 @@ def _movement(document: dict[str, Any], statistic: str) -> dict[str, Any] | None
     )
 
 
-def largest(scenarios: Sequence[dict[str, Any]], statistic: str, n: int) -> list[dict[str, Any]]:
-    """Return the scenarios in which some measure's correlation moves most."""
-    known = [one for one in scenarios if one[statistic]["change"] is not None]
-    return sorted(known, key=lambda one: -abs(one[statistic]["change"]))[:n]
-
-
-def name_of(scenario: dict[str, Any]) -> str:
-    """Write what is left out, with its kind: `system strong`."""
-    return f"{scenario['left_out_kind']} {scenario['left_out']}"
-
-
-def sample_size_curves(document: dict[str, Any]) -> dict[str, Any] | None:
+def sample_size_curves(document: SampleSize) -> Spec | None:
     """Small multiples: mean and 95 % band of τ over drawn segments, by their number."""
     return _curves(document, "tau")
 
 
-def curves_over_systems(document: dict[str, Any]) -> dict[str, Any] | None:
+def curves_over_systems(document: SampleSize) -> Spec | None:
     """The same for Pearson's r over systems."""
     return _curves(document, "r_system")
 
 
-def _curves(document: dict[str, Any], statistic: str) -> dict[str, Any] | None:
+def _curves(document: SampleSize, statistic: str) -> Spec | None:
     rows = [
-        {key: row[key] for key in ("label", "n_segments", "mean", "low", "high")}
-        for row in document["rows"]
-        if row["statistic"] == statistic and row["mean"] is not None
+        {key: getattr(row, key) for key in ("label", "n_segments", "mean", "low", "high")}
+        for row in document.rows
+        if row.statistic == statistic and row.mean is not None
     ]
     order = list(dict.fromkeys(row["label"] for row in rows))[:MEASURES]
     if not order:
@@ -97,7 +87,7 @@ def _curves(document: dict[str, Any], statistic: str) -> dict[str, Any] | None:
     header = {"title": None, "labelFontWeight": "bold"}
     return figure(
         f"{LABELS[statistic]} by number of segments",
-        f"Lines are means over {document['n_samples']} samples of segments drawn with replacement, "
+        f"Lines are means over {document.n_samples} samples of segments drawn with replacement, "
         "bands hold 95 % of them.",
         data={"values": [_rounded(row) for row in rows if row["label"] in order]},
         facet={"field": "label", "type": "nominal", "sort": order, "header": header},

@@ -1,15 +1,15 @@
 """Campaigns and published columns side by side: differences to the first, with intervals."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from annotation.models import Campaign
-from dashboards.compare.document import QUALITY, interval
-from dashboards.documents.plain import plain
+from dashboards.compare.document import FEWEST_SAMPLES, QUALITY, Known, Line, Side
+from dashboards.documents.counted import Number
+from dashboards.pages.selection import array
 from dashboards.published import Published
+from metaeval.resampling import percentile_interval
 from metaeval.sensitivity import LEVELS
 
 CORRELATIONS = {
@@ -20,115 +20,95 @@ CORRELATIONS = {
     # Only published tables have it: campaigns rate outputs, not pairs of them.
     "darr": "Segment level, WMT’s τ over pairs (published)",
 }
-Estimate = Sequence[Any]
-NOTHING: Estimate = (None, None)
+SECTIONS = {"correlations": [*CORRELATIONS], "systems": ["mean"]}
+Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Column:
-    """One side of a comparison. `document` is that of the analysis `compare`, or None."""
+    """One side of a comparison: a campaign's, None while it is not known, or a published one."""
 
     key: str
     label: str
-    campaign: Campaign | None = None
-    document: Mapping[str, Any] | None = None
+    document: Side | None = None
     published: Published | None = None
 
-    def estimate(self, section: str, statistic: str, key: str) -> Estimate:
-        """Return [value, interval]; NOTHING where this side has no such number."""
-        if self.published is not None:
-            return [self.published.values.get((statistic, key)), None]
-        found: Mapping[str, Any] = (self.document or {}).get(section, {})
-        if section == "correlations":
-            found = found.get(key, {})
-        estimate: Estimate = found.get(key if section == "systems" else statistic, NOTHING)
-        return estimate
-
-    def samples(self, section: str, statistic: str, key: str) -> Any:
-        """Return the bootstrap samples of a number, None where there are none."""
-        found = (self.document or {}).get("samples", {}).get(section, {}).get(key)
-        if section == "correlations" and found is not None:
-            return found.get(statistic)
-        return found
-
-    def labels(self, section: str) -> dict[str, str]:
-        """Return keys and labels of the lines of a section."""
-        if section == "quality":
-            return QUALITY
-        if self.published is not None:
-            return dict(self.published.measures) if section == "correlations" else {}
-        found: Mapping[str, Any] = (self.document or {}).get(section, {})
-        if section == "systems":
-            return {name: name for name in found}
-        return {key: one["label"] for key, one in found.items()}
+    @cached_property
+    def numbers(self) -> dict[Place, Known]:
+        """What this side knows by section, statistic and key, in its order."""
+        known = [*_of_table(self.published)] if self.published else []
+        known += self.document.numbers if self.document else ()
+        return {(one.section, one.statistic, one.key): one for one in known}
 
 
-def rows_of(columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Return a dict for every number: where it stands, its interval, its difference to the first.
+@dataclass(frozen=True, kw_only=True)
+class Row(Line):
+    """A number in its `column`, with its interval and its difference to the first column."""
+
+    column: str
+    value: Number
+    low: Number
+    high: Number
+    difference: Number = None
+    difference_low: Number = None
+    difference_high: Number = None
+
+
+def _of_table(table: Published) -> Iterator[Known]:
+    for (statistic, key), value in table.values.items():
+        section = "correlations" if key else "quality"
+        label = table.measures.get(key, "")
+        yield Known(section=section, statistic=statistic, key=key, label=label, value=value)
+
+
+def rows_of(columns: Sequence[Column]) -> list[Row]:
+    """Return a row for every number of every column, also where it has none.
 
     A difference has an interval where both sides have samples: paired where the campaigns share
     their test set, independent otherwise.
     """
-    rows = [
+    return [
         row
         for section, statistic, key, label in _lines(columns)
-        for row in _row(columns, section, statistic, key, label)
+        for row in _row(columns, Line(section=section, statistic=statistic, key=key, label=label))
     ]
-    result: list[dict[str, Any]] = plain(rows)
-    return result
 
 
 def _lines(columns: Sequence[Column]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield section, statistic, key and label of every line that some column has."""
+    """Yield section, statistic, key and label of every line that some column may have."""
     for statistic, label in QUALITY.items():
         yield "quality", statistic, "", label
-    for section, statistics in (("correlations", [*CORRELATIONS]), ("systems", ["mean"])):
+    for section, statistics in SECTIONS.items():
         labels: dict[str, str] = {}
         for column in columns:
-            for key, name in column.labels(section).items():
-                labels.setdefault(key, name)
+            for one in column.numbers.values():
+                if one.section == section:
+                    labels.setdefault(one.key, one.label)
         for statistic in statistics:
             for key, label in labels.items():
                 yield section, statistic, key, label
 
 
-def _row(
-    columns: Sequence[Column], section: str, statistic: str, key: str, label: str
-) -> Iterator[dict[str, Any]]:
-    estimates = [column.estimate(section, statistic, key) for column in columns]
-    if all(value is None for value, _ in estimates):
+def _row(columns: Sequence[Column], line: Line) -> Iterator[Row]:
+    place = (line.section, line.statistic, line.key)
+    nothing = Known(**vars(line), value=None)
+    base, *others = [column.numbers.get(place, nothing) for column in columns]
+    if all(one.value is None for one in (base, *others)):
         return
-    base = columns[0]
-    for column, (value, own) in zip(columns, estimates, strict=True):
-        low, high = own or (None, None)
-        change = _change(base, column, section, statistic, key) if column is not base else {}
-        yield {
-            "section": section,
-            "statistic": statistic,
-            "key": key,
-            "label": label,
-            "column": column.key,
-            "value": value,
-            "low": low,
-            "high": high,
-            "difference": None,
-            "difference_low": None,
-            "difference_high": None,
-        } | change
+    for column, one in zip(columns, (base, *others), strict=True):
+        ends: dict[str, Any] = {"value": one.value, "low": one.low, "high": one.high}
+        change = _change(base, one) if one is not base else {}
+        yield Row(**vars(line), column=column.key, **ends, **change)
 
 
-def _change(base: Column, other: Column, section: str, statistic: str, key: str) -> dict[str, Any]:
-    (x, _), (y, _) = (side.estimate(section, statistic, key) for side in (base, other))
-    if x is None or y is None:
+def _change(base: Known, other: Known) -> dict[str, Any]:
+    if base.value is None or other.value is None:
         return {}
-    drawn = [side.samples(section, statistic, key) for side in (base, other)]
-    found = None
-    if None not in drawn:
-        first, second = (np.array(each, dtype=np.float64) for each in drawn)
-        n = min(len(first), len(second))
-        found = interval(second[:n] - first[:n])
+    first, second = array(base.samples), array(other.samples)
+    n = min(len(first), len(second))
+    found = percentile_interval(second[:n] - first[:n], fewest=FEWEST_SAMPLES // 2)
     return {
-        "difference": y - x,
-        "difference_low": found.low if found else None,
-        "difference_high": found.high if found else None,
+        "difference": other.value - base.value,
+        "difference_low": found.low,
+        "difference_high": found.high,
     }

@@ -4,6 +4,8 @@ The samples draw segments of the *test set* with a seed of its own: campaigns ov
 drawn alike, so differences of their samples are paired; others are drawn independently.
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,9 @@ from annotation.counted import counted
 from annotation.filters import Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
-from annotation.quality import QualityReport, quality_report
-from dashboards.documents.plain import plain
+from annotation.quality import quality_report
+from dashboards.documents.counted import Number
+from dashboards.documents.head import CampaignDocument, Ends, Estimate, head
 from dashboards.overview import document as overview
 from dashboards.panel.human import Floats, HumanScores
 from dashboards.panel.panel import Panel, read_panel
@@ -25,11 +28,10 @@ from metaeval.correlation.intervals.jackknife import FEWEST
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, draw_segments, level_correlations, resampled_levels
 
-VERSION = 3
+VERSION = 4
 SEED = 20_230
 FEWEST_SAMPLES, MOST_SAMPLES = 100, 400
 BUDGET = 60_000_000
-TAIL = 2.5
 DIGITS = 6
 QUALITY = {
     "n_judgments": "Judgments",
@@ -48,8 +50,40 @@ QUALITY = {
 AGREEMENT = {"one_vs_rest": "r", "alpha_z": "alpha_z", "alpha_raw": "alpha_raw"}
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return the campaign's side; every estimate is [value, interval or None]."""
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What a number is of: a statistic of judgments, of a measure's `key` or of a system's."""
+
+    section: str
+    statistic: str
+    key: str
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known(Line):
+    """One number of a campaign with its interval, and bootstrap samples where it has some."""
+
+    value: Number
+    low: Number = None
+    high: Number = None
+    samples: Sequence[Number] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side(CampaignDocument):
+    """What a campaign brings: all its numbers, and of how many samples at the most."""
+
+    test_set: str
+    n_samples: int
+    numbers: Sequence[Known]
+
+
+DOCUMENT = Side
+
+
+def compute(campaign: Campaign, filters: Filters) -> Side:
+    """Return the campaign's side."""
     panel = read_panel(campaign, filters)
     human = panel.human
     cells = human.n * max(1, len(panel.measures) if human.is_there else 0)
@@ -57,94 +91,81 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     rng = np.random.default_rng([SEED, campaign.test_set_id])
     size = len(human.segments)
     counts = draw_segments(rng, n, size, size) if size else np.empty((n, 0))
-    correlations, samples = _correlations(panel, counts) if human.is_there else ({}, {})
-    systems, drawn = _systems(human, counts)
     quality, doubts = _quality(campaign, filters)
-    few = _too_few(human)
-    document = {
-        "campaign": campaign.slug,
-        "test_set": campaign.test_set.slug,
-        "human_scores": human.source,
-        "n_samples": n,
-        "quality": quality,
-        "correlations": correlations,
-        "systems": systems,
-        "samples": {"correlations": samples, "systems": drawn},
-        "warnings": [*human.warnings, *few, *doubts],
-    }
-    result: dict[str, Any] = plain(document)
-    return result
+    correlations = _correlations(panel, counts) if human.is_there else ()
+    return Side(
+        **head(campaign, human.source),
+        test_set=campaign.test_set.slug,
+        n_samples=n,
+        numbers=[*quality, *correlations, *_systems(human, counts)],
+        warnings=[*human.warnings, *_too_few(human), *doubts],
+    )
 
 
-def _quality(campaign: Campaign, filters: Filters) -> tuple[dict[str, Any], list[str]]:
-    """Return estimates by name, and what must be known of the intervals of agreement."""
+def _quality(campaign: Campaign, filters: Filters) -> tuple[list[Known], list[str]]:
+    """Return numbers, and what must be known of the intervals of agreement."""
     columns, _ = read_judgments(campaign, filters)
     if not len(columns):
-        return {}, []
+        return [], []
     report = quality_report(campaign, columns)
-    found = {
-        "n_judgments": report.n_judgments,
-        "n_annotators": sum(one.n > 0 for one in report.annotators),
-        "seconds_mean": report.times.mean if report.times else None,
-        "seconds_mean_cut": report.times.mean_dropped if report.times else None,
-        **_traps(report),
+    found: dict[str, Estimate] = {
+        "n_judgments": (report.n_judgments, None),
+        "n_annotators": (sum(one.n > 0 for one in report.annotators), None),
     }
-    estimates: dict[str, Any] = {
-        name: [value, None] for name, value in found.items() if value is not None
-    }
+    if times := report.times:
+        found |= {
+            "seconds_mean": (times.mean, None),
+            "seconds_mean_cut": (times.mean_dropped, None),
+        }
+    if traps := report.traps:
+        levels = ("zero", "low", "high")
+        found |= {f"traps_{name}": (getattr(traps, name), None) for name in levels}
     doubts: dict[str, None] = {}
     for part in overview.agreement(campaign, columns):
-        traps = "with_traps" if part["items"] == overview.WITH_TRAPS else "without_traps"
-        estimates |= {f"{name}_{traps}": part[key] for key, name in AGREEMENT.items()}
-        without = [f"{part['basis'][key]}." for key in AGREEMENT if part[key][1] is None]
-        doubts |= dict.fromkeys([*part["doubts"], *without])
-    return estimates, list(doubts)
+        where = "with_traps" if part.items == overview.WITH_TRAPS else "without_traps"
+        found |= {f"{name}_{where}": getattr(part, key) for key, name in AGREEMENT.items()}
+        without = [f"{part.basis[key]}." for key in AGREEMENT if getattr(part, key)[1] is None]
+        doubts |= dict.fromkeys([*part.doubts, *without])
+    about: dict[str, Any] = {"section": "quality", "key": ""}
+    return [
+        Known(**about, statistic=name, label=label, value=value, **_ends(interval))
+        for name, label in QUALITY.items()
+        if name in found
+        for value, interval in [found[name]]
+    ], list(doubts)
 
 
-def _traps(report: QualityReport) -> dict[str, Any]:
-    names = ("zero", "low", "high")
-    return {f"traps_{name}": getattr(report.traps, name) for name in names if report.traps}
+def _ends(interval: Interval | Ends | None) -> dict[str, Any]:
+    return dict(zip(("low", "high"), interval, strict=False)) if interval else {}
 
 
-def _correlations(panel: Panel, counts: Floats) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return estimates and samples by measure and statistic; hybrids have no samples."""
+def _correlations(panel: Panel, counts: Floats) -> Iterator[Known]:
+    """Yield every measure's statistics; hybrids have no interval and no samples."""
     scored, human = panel.scored, panel.human
     hybrids = scored.turned_hybrids()
-    estimates, stored = {}, {}
     for key, measure in panel.measures.items():
+        about: dict[str, Any] = {"section": "correlations", "key": key, "label": measure.label}
+        yield Known(
+            **about, statistic="r_hybrid", value=hybrids[key][0] if key in hybrids else None
+        )
         turned = scored.turned(key)
         values = level_correlations(scored.humans, turned)
-        drawn = resampled_levels(human.values, turned, counts)
-        stored[key] = {
-            name: _short(column)
-            for name, column in zip(LEVELS, drawn.T, strict=True)
-            if _is_drawn(name, human, turned)
-        }
-        ends = _intervals(panel, key)
-        estimates[key] = {
-            "label": measure.label,
-            "r_hybrid": [hybrids[key][0] if key in hybrids else None, None],
-            **{
-                name: [float(value), ends[name]] for name, value in zip(LEVELS, values, strict=True)
-            },
-        }
-    return estimates, stored
+        drawn, ends = resampled_levels(human.values, turned, counts), _intervals(panel, key)
+        for name, value, column in zip(LEVELS, values.tolist(), drawn.T, strict=True):
+            samples = _short(column) if _is_drawn(name, human, turned) else ()
+            known: dict[str, Any] = {"statistic": name, "value": value, "samples": samples}
+            yield Known(**about, **known, **_ends(ends[name]))
 
 
 def _intervals(panel: Panel, key: str) -> dict[str, Interval | None]:
     """Intervals of LEVELS: over outputs clustered by segment, over systems jackknifed."""
     ours = panel.scored.human
     theirs = ours.with_values(panel.scored.turned(key).values)
-    found = {
+    return {
         "tau": kendall(ours, theirs).interval,
         "r_segment": pearson(ours, theirs).interval,
         "r_system": jackknife_interval(*panel.scored.system_level(key)),
     }
-    return {name: _known(ends) for name, ends in found.items()}
-
-
-def _known(ends: Interval | None) -> Interval | None:
-    return ends if ends and ends.low == ends.low else None
 
 
 def _n_judged(human: HumanScores) -> int:
@@ -177,24 +198,17 @@ def _is_drawn(statistic: str, human: HumanScores, one: TurnedScores) -> bool:
     return statistic != "r_system" or (human.published_systems is None and one.systems is None)
 
 
-def _systems(human: HumanScores, counts: Floats) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return every system's mean human score over its segments, and the samples of it."""
+def _systems(human: HumanScores, counts: Floats) -> Iterator[Known]:
+    """Yield every system's mean human score over its segments."""
     own = TurnedScores(human.values)
     once, drawn = own.over(own.mask), own.over(own.mask, counts)
-    ends = [_known(mean_interval(row)) for row in human.values]
-    judged = [(at, name) for at, name in enumerate(human.names) if once[at] == once[at]]
-    estimates = {name: [float(once[at]), ends[at]] for at, name in judged}
-    enough = _n_judged(human) >= FEWEST_SEGMENTS
-    return estimates, {name: _short(drawn[:, at]) for at, name in judged if enough}
-
-
-def interval(samples: Floats | None) -> Interval | None:
-    """The percentile interval of samples; None where hardly one is defined."""
-    known = np.empty(0) if samples is None else samples[~np.isnan(samples)]
-    if len(known) < FEWEST_SAMPLES // 2:
-        return None
-    low, high = np.percentile(known, [TAIL, 100 - TAIL])
-    return Interval(float(low), float(high), 0.95)
+    has_samples = _n_judged(human) >= FEWEST_SEGMENTS
+    for at, name in enumerate(human.names):
+        if not np.isnan(once[at]):
+            about: dict[str, Any] = {"section": "systems", "statistic": "mean", "key": name}
+            known: dict[str, Any] = {"label": name, "value": float(once[at])}
+            known["samples"] = _short(drawn[:, at]) if has_samples else ()
+            yield Known(**about, **known, **_ends(mean_interval(human.values[at])))
 
 
 def _short(samples: Floats) -> list[float]:

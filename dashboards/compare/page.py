@@ -1,6 +1,7 @@
 """The comparison page: which campaigns and published columns stand side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import fields
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -10,27 +11,27 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required, visible_campaigns
-from annotation.exports import table_response
 from annotation.filters import FilterError, Filters
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices, own_parameters
 from annotation.models import Campaign
 from annotation.web.parameters import ALL, takes
-from dashboards.compare.differences import CORRELATIONS, Column, rows_of
+from dashboards.compare.differences import CORRELATIONS, Column, Row
+from dashboards.compare.document import Side
+from dashboards.compare.shown import Comparison, sections, side_by_side
+from dashboards.compare.tables import tables as latex_tables
 from dashboards.documents import results
-from dashboards.pages.page import Page, no_document
+from dashboards.pages.answers import data_response, no_document, public
+from dashboards.pages.page import Page
 from dashboards.pages.selection import one_of
-from dashboards.papers import compare as papers
+from dashboards.pages.statistics import statistic_choices
 from dashboards.papers import latex
 from dashboards.published import published
-from dashboards.trust.shown import comments, with_trust, worst_of
+from dashboards.trust.shown import comments, with_trust
 
 MOST_COLUMNS = 6
-DATA = (
-    *("section", "statistic", "key", "label", "column", "value", "low", "high"),
-    *("difference", "difference_low", "difference_high"),
-)
-PAGE = Page("compare", "Compare", "compare", "dashboards/compare.html", DATA)
+DATA = [each.name for each in fields(Row)]
+PAGE: Page[Any] = Page("compare", "Compare", "compare", "dashboards/compare.html", DATA)
 PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "published"))
 
 
@@ -53,12 +54,12 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
         for campaign, each in zip(campaigns, asked, strict=True)
     ]
     columns = [
-        Column(one.slug, one.name, one, result.document)
+        Column(one.slug, one.name, result.document)
         for one, result in zip(campaigns, found, strict=True)
     ] + [Column(one.key, f"{one.title}, {one.label}", published=one) for one in tables]
     result = _together(found, columns)
     if fmt:
-        return _data(result, fmt, columns, of, filters)
+        return _data(result, fmt, of, filters)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     context = {
@@ -75,7 +76,7 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
         **_offers(request, campaigns, tables),
     }
     if result.document:
-        context |= _tables(request, columns, result.document["rows"], of)
+        context |= _tables(request, result.document.rows, of)
     response = render(request, PAGE.template, context)
     response["ETag"] = result.tag
     return response
@@ -127,53 +128,32 @@ def _published(request: HttpRequest) -> list[Any]:
     return [published()[key] for key in keys]
 
 
-def _together(found: Sequence[results.Result], columns: Sequence[Column]) -> results.Result:
+def _together(
+    found: Sequence[results.Result[Side]], columns: Sequence[Column]
+) -> results.Result[Comparison]:
     """One result of all, of published columns too; without any column there is no document."""
     if not columns:
         return results.Result(None, None, is_fresh=True)
-    return results.together(found, lambda _: _document(columns))
-
-
-def _document(columns: Sequence[Column]) -> dict[str, Any]:
-    own = [column for column in columns if column.document is not None]
-    return {
-        "columns": [
-            {
-                "key": column.key,
-                "label": column.label,
-                "source": column.published.source if column.published else "",
-                "licence": column.published.licence if column.published else "",
-                "note": column.published.note if column.published else "",
-                "human_scores": (column.document or {}).get("human_scores", ""),
-                "n_samples": (column.document or {}).get("n_samples"),
-                "test_set": (column.document or {}).get("test_set", ""),
-            }
-            for column in columns
-        ],
-        "rows": rows_of(columns),
-        "trust": worst_of([(column.document or {})["trust"] for column in own]),
-        "warnings": [
-            f"{column.label}: {warning}"
-            for column in own
-            for warning in (column.document or {})["warnings"]
-        ],
-    }
+    return results.together(found, lambda documents: side_by_side(columns, documents))
 
 
 def _data(
-    result: results.Result, fmt: str, columns: Sequence[Column], of: str, filters: Filters
+    result: results.Result[Comparison],
+    fmt: str,
+    of: str,
+    filters: Filters,
 ) -> HttpResponseBase:
     if result.document is None and not result.is_fresh:
         return no_document(result)
-    document = result.document or {"columns": [], "rows": [], "warnings": []}
-    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-    chosen, name = filters.as_json(), filters.file_name("comparison")
-    document |= {"as_of": as_of, "is_fresh": result.is_fresh, "filters": chosen}
+    document = result.document or Comparison()
+    name = filters.file_name("comparison")
     if fmt == "tex":
-        lines = _sections(columns, document["rows"], of)
-        found = papers.tables(document["columns"], lines, CORRELATIONS[of])
-        return latex.response(found, name, head=comments(document.get("trust")))
-    return table_response(fmt, name, DATA, document["rows"], document)
+        lines = sections(document.rows, of)
+        found = latex_tables(document.columns, lines, CORRELATIONS[of])
+        return latex.response(found, name, head=comments(document.trust))
+    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
+    told = public(document, as_of=as_of, is_fresh=result.is_fresh, filters=filters.as_json())
+    return data_response(fmt, name, DATA, document.rows, told)
 
 
 def _offers(
@@ -195,62 +175,6 @@ def _offers(
     }
 
 
-def _tables(
-    request: HttpRequest, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], of: str
-) -> dict[str, Any]:
+def _tables(request: HttpRequest, rows: Sequence[Row], of: str) -> dict[str, Any]:
     """Lines for the three tables of the page; correlations of the chosen statistic only."""
-    return {
-        **_sections(columns, rows, of),
-        "statistic": CORRELATIONS[of],
-        "statistics": [
-            {
-                "label": label,
-                "query": _with(request, "of", name),
-                "is_chosen": name == of,
-            }
-            for name, label in CORRELATIONS.items()
-        ],
-    }
-
-
-def _sections(
-    columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], of: str
-) -> dict[str, list[dict[str, Any]]]:
-    keys = [column.key for column in columns]
-    return {
-        "quality": _lines(rows, keys, "quality"),
-        "correlations": _lines(rows, keys, "correlations", of),
-        "systems": _lines(rows, keys, "systems"),
-    }
-
-
-def _with(request: HttpRequest, name: str, value: str) -> str:
-    query = request.GET.copy()
-    query[name] = value
-    return query.urlencode()
-
-
-def _lines(
-    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], section: str, statistic: str = ""
-) -> list[dict[str, Any]]:
-    lines: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in rows:
-        if row["section"] != section or (statistic and row["statistic"] != statistic):
-            continue
-        line = lines.setdefault((row["statistic"], row["key"]), {"label": row["label"]})
-        line[row["column"]] = row
-    return [
-        {
-            "label": line["label"],
-            "places": _places(line[keys[0]]["statistic"]),
-            "cells": [line[key] for key in keys],
-        }
-        for line in lines.values()
-    ]
-
-
-def _places(statistic: str) -> int:
-    """How many decimals a number is shown with."""
-    if statistic.startswith(("n_", "traps_")):
-        return 0
-    return 2 if statistic.startswith("seconds_") else 3
+    return {**sections(rows, of), **statistic_choices(request, of, CORRELATIONS)}

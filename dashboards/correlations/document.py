@@ -1,71 +1,83 @@
-"""The table of metrics against humans as a document: values only, which are there in a second.
+"""The table of metrics against humans: values only, which are there in a second.
 
-Intervals and the tests behind ranks take longer: `analyses.significance` has them.
+Intervals and the tests behind ranks take longer: `dashboards.significance` has them.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.correlations.agreement import table
-from dashboards.documents.kinds import about
+from dashboards.correlations.agreement import MeasureRow, table
 from dashboards.pages import statistics
-from dashboards.pages.statistics import Question
 from dashboards.panel.panel import read_panel
-from dashboards.significance.document import asked_fields, measure_rows
+from dashboards.significance.document import Comparison, OfMetrics, asked_head, measured
 from metaeval.replication import questions
 
 VERSION = 7
 DEFAULT = "tau-b"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The table with one statistic beside those that it always has."""
+@dataclass(frozen=True, kw_only=True)
+class Row(MeasureRow):
+    """A measure of a campaign, under one form of the human `scores`.
 
-    question: Question
-    VERSION: int = VERSION
+    `value` is that of the question, with the interval and rank of the comparison; both and
+    `is_best` only where they are borne out.
+    """
 
-    def compute(self, campaign: Campaign, filters: Filters) -> dict[str, Any]:
-        """Return the table with everything needed to quote it."""
-        filters = filters.of(campaign)
-        panel = read_panel(campaign, filters)
-        found = table(panel, filters.scores)
-        values, notes = questions.values_of(panel.scored, self.question)
-        metrics = measure_rows(panel, values)
-        chosen = {metric["key"]: metric["value"] for metric in metrics}
-        said = {"campaign": campaign.slug, "scores": filters.scores}
-        return {
-            **about(campaign),
-            "human_scores": found.source,
-            "n_outputs": found.n_outputs,
-            "n_judged": found.n_judged,
-            "n_hybrids": found.n_hybrids,
-            "n_segments": found.n_segments,
-            "n_informative": found.n_informative,
-            "n_systems": found.n_systems,
-            "seed": found.seed,
-            "segment_grouping": "none",
-            "warnings": once(found.warnings, notes),
-            **asked_fields(self.question),
-            "metrics": metrics,
-            "rows": [said | row.values() | {"value": chosen[row.key]} for row in found.rows],
-        }
+    campaign: str
+    scores: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    rank: int | None = None
+    is_best: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlations(OfMetrics):
+    """The table with one statistic beside those that it always has.
+
+    `comparison` is the analysis `significance` of the same question, None until there is one, and
+    `intervals_note` says where it is of other data. `marks` says what is bold, or why nothing is.
+    """
+
+    n_hybrids: int
+    segment_grouping: str = "none"
+    rows: Sequence[Row] = ()
+    comparison: Comparison | None = None
+    intervals_note: str = ""
+    marks: str = ""
+
+
+DOCUMENT = Correlations
+
+
+def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Correlations:
+    """Return the table with everything needed to quote it; FilterError for no question."""
+    filters, asked = filters.of(campaign), statistics.parse(question)
+    panel = read_panel(campaign, filters)
+    found = table(panel, filters.scores)
+    values, notes = questions.values_of(panel.scored, asked)
+    metrics = measured(panel, values)
+    chosen = {metric.key: metric.value for metric in metrics}
+    return Correlations(
+        **asked_head(campaign, panel, asked),
+        n_systems=found.n_systems,
+        n_segments=found.n_segments,
+        n_informative=found.n_informative,
+        n_hybrids=found.n_hybrids,
+        metrics=metrics,
+        rows=[
+            Row(**vars(row), campaign=campaign.slug, scores=filters.scores, value=chosen[row.key])
+            for row in found.rows
+        ],
+        warnings=once(found.warnings, notes),
+    )
 
 
 def once(told: Sequence[str], notes: Iterable[str]) -> list[str]:
     """Join sentences, without those of `notes` that are told already with the metric's name."""
     new = (note for note in notes if not any(each.endswith(f": {note}") for each in told))
     return list(dict.fromkeys([*told, *new]))
-
-
-def asked(question: str) -> Asked:
-    """Return the analysis of a question; FilterError where there is no such."""
-    return Asked(statistics.parse(question))
-
-
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Answer the default question."""
-    return asked(DEFAULT).compute(campaign, filters)

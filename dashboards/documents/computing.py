@@ -5,8 +5,6 @@ computed rests for as long as that took, so that a judgment every second leaves 
 after its rest the newest state counts, whatever came between.
 """
 
-import json
-import zlib
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -20,6 +18,7 @@ from config.work.clock import Now
 from config.work.kinds import Kind
 from dashboards.documents import kinds
 from dashboards.documents.state import digest, state_of
+from dashboards.documents.stored import pack
 from dashboards.models import Analysis
 
 # Queues of what a reader waits for, and of what takes longer than that.
@@ -75,11 +74,11 @@ class Documents(Kind[Analysis]):
 documents = Documents()
 
 
-def compute(row: Analysis) -> dict[str, Any]:
+def compute(row: Analysis) -> Any:
     """Return the document of a question from the data of this moment."""
     filters = kinds.filters_of(row.kind).from_json(row.filters)
     with one_computation():
-        return kinds.load(row.kind).compute(row.campaign, filters)
+        return kinds.compute(row.kind, row.campaign, filters)
 
 
 def reason(error: BaseException) -> str:
@@ -99,15 +98,3 @@ def forget_old() -> None:
     ended = Analysis.objects.exclude(status__in=Analysis.ACTIVE)
     ended.filter(campaign=None, not_before__lt=Now() - timedelta(days=STATED_DAYS)).delete()
     ended.filter(not_before__lt=Now() - timedelta(days=KEPT_DAYS)).delete()
-
-
-def pack(document: dict[str, Any]) -> bytes:
-    """Return a document as stored."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return zlib.compress(text.encode(), 6)
-
-
-def unpack(payload: bytes | memoryview) -> dict[str, Any]:
-    """The inverse of `pack`."""
-    document: dict[str, Any] = json.loads(zlib.decompress(payload))
-    return document

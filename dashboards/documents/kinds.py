@@ -1,9 +1,9 @@
 """What pages show, computed by workers: one module an analysis.
 
-An analysis module has `VERSION`, to be raised whenever its document changes, and
-`compute(campaign, filters)`, which returns a document of plain JSON values (None for nan). One that
-answers several questions has `asked(question)`, which returns such an object for one of them. A
-page that lets its reader choose more names a subclass of `page_choice.Choice` as `FILTERS`.
+An analysis module has `VERSION`, to be raised whenever its numbers change, `DOCUMENT`, the
+dataclass of its documents, and `compute(campaign, filters)`, which returns one. An analysis that
+answers several questions takes one of them as `question`. A page that lets its reader choose more
+names a subclass of `dashboards.pages.choice.Choice` as `FILTERS`.
 """
 
 from importlib import import_module
@@ -24,7 +24,7 @@ KINDS: dict[str, str] = {
     "systems": "dashboards.systems.document",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
-    "trust": "dashboards.trust.document",
+    "trust": "dashboards.trust.verdict",
     "quality": "dashboards.quality.document",
     "agreement": "dashboards.quality.agreement",
     "power": "dashboards.power.document",
@@ -40,8 +40,9 @@ class Analyse(Protocol):
     """What an analysis module looks like."""
 
     VERSION: int
+    DOCUMENT: type[Any]
 
-    def compute(self, campaign: Campaign | None, filters: Filters) -> dict[str, Any]:
+    def compute(self, campaign: Campaign | None, filters: Filters, **question: str) -> Any:
         """Return the document; only an analysis of what readers state takes no campaign."""
         ...
 
@@ -51,25 +52,18 @@ def load(kind: str) -> Analyse:
 
     `kind` may carry a question after a colon, as in `correlations:kendall-b/item`.
     """
-    name, _, question = kind.partition(":")
-    module: Any = import_module(KINDS[name])
-    analysis: Analyse = module.asked(question) if question else module
-    return analysis
+    module: Any = import_module(KINDS[kind.partition(":")[0]])
+    return module  # type: ignore[no-any-return]
+
+
+def compute(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
+    """Return the document of an analysis, of its default question where `kind` carries none."""
+    _, _, question = kind.partition(":")
+    asked = {"question": question} if question else {}
+    return load(kind).compute(campaign, filters, **asked)
 
 
 def filters_of(kind: str) -> type[Filters]:
     """Return the filters of an analysis: those of all pages, or with choices of its own."""
-    module: Any = import_module(KINDS[kind.partition(":")[0]])
-    found: type[Filters] = getattr(module, "FILTERS", Filters)
+    found: type[Filters] = getattr(load(kind), "FILTERS", Filters)
     return found
-
-
-def about(campaign: Campaign) -> dict[str, str]:
-    """Return what documents say of their campaign."""
-    return {
-        "campaign": campaign.slug,
-        "name": campaign.name,
-        "direction": campaign.test_set.direction,
-        "length_ratio": str(campaign.length_ratio),
-        "origin": campaign.origin,
-    }

@@ -7,7 +7,7 @@ document, and a task computes and stores a newer one (`dashboards.documents.comp
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -18,17 +18,22 @@ from config.work.claims import ask
 from config.work.clock import Now
 from config.work.working import do_one, due
 from dashboards.documents import kinds
-from dashboards.documents.computing import QUICK, SLOW, basis_of, documents, unpack
+from dashboards.documents.computing import QUICK, SLOW, basis_of, documents
 from dashboards.documents.state import digest, lately
+from dashboards.documents.stored import unpack
 from dashboards.models import Analysis
 from metrics.workers.fleet import living
 
 # Where no worker takes documents, a request that waited for so long makes the page say so.
 PATIENCE_SECONDS = 15
 
+D = TypeVar("D")
+E = TypeVar("E")
+F = TypeVar("F")
+
 
 @dataclass(frozen=True)
-class Result:
+class Result(Generic[D]):
     """What is known now.
 
     `document` may be older than the data (`is_fresh` false) or None. `message` says why there is
@@ -37,7 +42,7 @@ class Result:
     while it is not fresh.
     """
 
-    document: dict[str, Any] | None
+    document: D | None
     as_of: datetime | None
     is_fresh: bool
     message: str = ""
@@ -53,34 +58,43 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Completion:
+class Completion(Generic[D]):
     """What a slower analysis has for a document: its own document, maybe of older data."""
 
-    document: dict[str, Any] | None
+    document: D | None
     as_of: datetime | None
     is_fresh: bool
 
 
-def latest(kind: str, campaign: Campaign | None, filters: Filters, *, every: float = 0.0) -> Result:
+def latest(
+    kind: str, campaign: Campaign | None, filters: Filters, *, every: float = 0.0
+) -> Result[Any]:
     """Return the newest document of an analysis, and have a fresh one computed where it is old.
 
-    A document that is less than `every` seconds old is not old, whatever has changed. An analysis
-    of what a reader states has no campaign.
+    A document that is less than `every` seconds old is not old, whatever has changed; one that an
+    older version left in another shape is none. What a reader states has no campaign.
     """
     row = _found(kind, campaign, filters)
-    if row.as_of and row.now - row.as_of < timedelta(seconds=every):
-        return Result(unpack(row.payload), row.as_of, is_fresh=True)
+    document = _stored(row)
+    if document is not None and row.now - row.as_of < timedelta(seconds=every):
+        return Result(document, row.as_of, is_fresh=True)
     basis = basis_of(kind, lately(campaign) if campaign else None)
-    if row.basis != basis:
+    if document is None or row.basis != basis:
         row = _ask(row)
-    is_fresh = row.basis == basis
+        document = _stored(row)
+    is_fresh = document is not None and row.basis == basis
     return Result(
-        unpack(row.payload) if row.as_of else None,
-        row.as_of,
+        document,
+        None if document is None else row.as_of,
         is_fresh=is_fresh,
         message="" if is_fresh else row.problem,
         waits_for="" if is_fresh else _left_alone(row),
     )
+
+
+def _stored(row: Any) -> Any:
+    """The document of a row, None where there is none that can be shown."""
+    return unpack(row.payload, kinds.load(row.kind).DOCUMENT) if row.as_of else None
 
 
 def _rows() -> QuerySet[Any]:
@@ -126,9 +140,7 @@ def _left_alone(row: Any) -> str:
     return "" if any(row.queue in each for each in queues) else row.queue
 
 
-def together(
-    found: Sequence[Result], combine: Callable[[list[dict[str, Any]]], dict[str, Any]]
-) -> Result:
+def together(found: Sequence[Result[D]], combine: Callable[[list[D]], E]) -> Result[E]:
     """Return several documents as one, as old as the oldest; none while one is missing."""
     documents = [result.document for result in found if result.document is not None]
     is_complete = len(documents) == len(found)
@@ -144,8 +156,8 @@ def together(
 
 
 def completed(
-    first: Result, second: Result, complete: Callable[[dict[str, Any], Completion], dict[str, Any]]
-) -> Result:
+    first: Result[D], second: Result[E], complete: Callable[[D, Completion[E]], F]
+) -> Result[F]:
     """Return a document with what a slower analysis of the same question adds.
 
     It is there and as old as the first; it is fresh where both are.

@@ -5,6 +5,8 @@ import re
 from metrics.base import MetricInfo
 
 PARTS = {"p": "P", "r": "R", "f": "F1"}
+# As tables 11 to 14 of Cheng et al. 2023 name F1.
+SHORT = {"p": "P", "r": "R", "f": "F"}
 
 
 def layers_of(info: MetricInfo) -> dict[str, tuple[int, str]]:

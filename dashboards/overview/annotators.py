@@ -6,19 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Item
-from annotation.quality import AnnotatorQuality, JudgmentColumns, Verdict
+from annotation.models import Campaign, Item
+from annotation.quality import AnnotatorQuality, JudgmentColumns, QualityReport, Verdict
 from annotation.quality.columns import Floats
-from metaeval.judgments import Drift, drift
+from metaeval.judgments import Drift, Spread, drift, spread
 from metaeval.judgments.controls import WorkerFlags, graham_filters
 
-QUANTILES = {"min": 0, "q05": 5, "q25": 25, "median": 50, "q75": 75, "q95": 95, "max": 100}
 # Graham's scripts look into more than eight equal scores in a row.
 LONGEST_RUN = 8
 # Somebody below this share of the usual time can hardly have read.
 FAST_SHARE = 1 / 3
-ROLLING = 10
-POINTS = 20
 GRAHAM = {
     Item.Kind.TARGET.value: "SYSTEM",
     Item.Kind.DOCUMENT.value: "SYSTEM",
@@ -26,71 +23,140 @@ GRAHAM = {
     Item.Kind.BAD_REF.value: "BAD_REF",
     Item.Kind.TRAP.value: "BAD_REF",
 }
+DRIFT = ("tau", "pvalue", "adjusted", "first", "last", "is_drifting")
+SPREAD = ("mean", "sd", "min", "q05", "q25", "median", "q75", "q95", "max")
 
 
-def quantiles(values: Floats) -> dict[str, float] | None:
-    """Five numbers and the ends of the middle nine tenths; None without a value."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return None
-    found = np.percentile(known, list(QUANTILES.values()))
-    return dict(zip(QUANTILES, found.tolist(), strict=True))
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One annotator. Spreads of raw and z-scores, and drift of z-scores and seconds, on outputs.
+
+    `signs` is what to look into, in words: where an inspection starts, no verdict.
+    """
+
+    campaign: str
+    annotator: str
+    is_simulated: bool
+    is_excluded: bool
+    n: int
+    n_outputs: int
+    raw_mean: float | None
+    raw_sd: float | None
+    raw_min: float | None
+    raw_q05: float | None
+    raw_q25: float | None
+    raw_median: float | None
+    raw_q75: float | None
+    raw_q95: float | None
+    raw_max: float | None
+    z_mean: float | None
+    z_sd: float | None
+    z_min: float | None
+    z_q05: float | None
+    z_q25: float | None
+    z_median: float | None
+    z_q75: float | None
+    z_q95: float | None
+    z_max: float | None
+    seconds_mean: float | None
+    seconds_mean_cut: float | None
+    seconds_median: float | None
+    seconds_active_mean: float | None
+    traps_n: int | None
+    traps_low_share: float | None
+    r_without_traps: float | None
+    z_drift_tau: float | None
+    z_drift_pvalue: float | None
+    z_drift_adjusted: float | None
+    z_drift_first: float | None
+    z_drift_last: float | None
+    z_drift_is_drifting: bool | None
+    seconds_drift_tau: float | None
+    seconds_drift_pvalue: float | None
+    seconds_drift_adjusted: float | None
+    seconds_drift_first: float | None
+    seconds_drift_last: float | None
+    seconds_drift_is_drifting: bool | None
+    verdict: str
+    signs: str
+    is_suspect: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Trends:
-    """Drift of z-scores and of seconds, on outputs; None where there is nothing to test."""
+class _Work:
+    """What was computed over all annotators together; drift is None where nothing can be tested."""
 
-    z: Drift | None
-    seconds: Drift | None
-
-    @property
-    def warnings(self) -> list[str]:
-        """The drift of both, in words."""
-        named = {"z-scores": self.z, "Seconds an item": self.seconds}
-        return [
-            f"{name}: {warning.message}"
-            for name, found in named.items()
-            if found is not None
-            for warning in found.warnings
-        ]
-
-    def of(self, label: str) -> dict[str, Any]:
-        """Both trends of one annotator as plain values."""
-        return {"z": _trend(self.z, label), "seconds": _trend(self.seconds, label)}
+    columns: JudgmentColumns
+    z: Floats
+    drifts: Mapping[str, Drift | None]
+    flags: WorkerFlags | None
+    usual_seconds: float
 
 
-def trends(columns: JudgmentColumns, z: Floats, labels: Mapping[int, str]) -> Trends:
-    """Test for drift over the judgments of outputs, each annotator's in their own order."""
-    own = columns.is_target
+def describe(
+    campaign: Campaign, report: QualityReport, columns: JudgmentColumns, z: Floats
+) -> tuple[list[Row], list[str]]:
+    """Describe everybody of a report, and in words who drifts.
+
+    `columns` are the judgments that count, `z` their scores.
+    """
+    own, labels = columns.is_target, {one.pk: one.label for one in report.annotators}
     names = [labels[pk] for pk in columns.annotator[own].tolist()]
-    return Trends(_drift(z[own], names), _drift(columns.seconds[own], names))
+    drifts = {"z": _drift(z[own], names), "seconds": _drift(columns.seconds[own], names)}
+    flags = longest_runs(columns) if campaign.judging.has_score else None
+    usual = report.times.median if report.times else float("nan")
+    work = _Work(columns, z, drifts, flags, usual)
+    warnings = [
+        f"{name}: {warning.message}"
+        for name, found in zip(("z-scores", "Seconds an item"), drifts.values(), strict=True)
+        for warning in (found.warnings if found else ())
+    ]
+    return [_row(campaign, one, work) for one in report.annotators], warnings
 
 
 def _drift(values: Floats, names: Sequence[str]) -> Drift | None:
+    """Test for drift, each annotator's judgments in their own order."""
     return None if np.isnan(values).all() else drift(values, names)
 
 
-def _trend(found: Drift | None, label: str) -> dict[str, Any] | None:
+def _row(campaign: Campaign, one: AnnotatorQuality, work: _Work) -> Row:
+    columns = work.columns
+    own = (columns.annotator == one.pk) & columns.is_target
+    found = signs(one, work.flags, work.usual_seconds)
+    times, traps = one.times, one.checks.traps
+    return Row(
+        campaign=campaign.slug,
+        annotator=one.label,
+        is_simulated=one.is_simulated,
+        is_excluded=one.excluded_at is not None,
+        n=one.n,
+        n_outputs=int(own.sum()),
+        **_spread("raw", spread(columns.score[own])),
+        **_spread("z", spread(work.z[own])),
+        seconds_mean=times.mean if times else None,
+        seconds_mean_cut=times.mean_dropped if times else None,
+        seconds_median=times.median if times else None,
+        seconds_active_mean=one.clocks.active if one.clocks else None,
+        traps_n=traps.n if traps else None,
+        traps_low_share=traps.statistic if traps else None,
+        r_without_traps=one.r_without,
+        **_trend("z", work.drifts["z"], one.label),
+        **_trend("seconds", work.drifts["seconds"], one.label),
+        verdict=one.checks.verdict.value,
+        signs="; ".join(found),
+        is_suspect=is_suspect(one, found),
+    )
+
+
+def _spread(name: str, found: Spread) -> dict[str, Any]:
+    return {f"{name}_{part}": getattr(found, part) for part in SPREAD}
+
+
+def _trend(name: str, found: Drift | None, label: str) -> dict[str, Any]:
     if found is None or label not in found.annotators:
-        return None
+        return {f"{name}_drift_{part}": None for part in DRIFT}
     at = found.annotators.index(label)
-    names = ("tau", "pvalue", "adjusted", "first", "last", "is_drifting")
-    return {name: getattr(found, name)[at].item() for name in names}
-
-
-def rolling(values: Floats) -> list[list[float]]:
-    """Return [place, mean of the values around it]: at most `POINTS` windows side by side.
-
-    A window holds at least `ROLLING` values; places count from 1.
-    """
-    known = np.flatnonzero(~np.isnan(values))
-    windows = max(1, min(POINTS, len(known) // ROLLING))
-    return [
-        [float(np.mean(part)) + 1.0, float(np.mean(values[part]))]
-        for part in np.array_split(known, windows)
-        if len(part)
-    ]
+    return {f"{name}_drift_{part}": getattr(found, part)[at].item() for part in DRIFT}
 
 
 def longest_runs(columns: JudgmentColumns) -> WorkerFlags | None:
@@ -108,7 +174,7 @@ def longest_runs(columns: JudgmentColumns) -> WorkerFlags | None:
 
 
 def signs(person: AnnotatorQuality, flags: WorkerFlags | None, usual_seconds: float) -> list[str]:
-    """Return what to look into, in words: a sign is where an inspection starts, no verdict."""
+    """Return what to look into, in words."""
     found = [f"fails {name}" for name in person.checks.failed]
     if flags is not None and person.pk in flags.workers:
         found += _graham(flags, flags.workers.index(person.pk))

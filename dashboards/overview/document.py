@@ -3,7 +3,8 @@
 Everything but the progress rests on the judgments that the filters choose.
 """
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,11 +22,15 @@ from annotation.quality import (
     standardise,
 )
 from annotation.quality.agreement import N_RESAMPLES
-from annotation.quality.columns import Floats, Mask
-from dashboards.documents.plain import plain
+from annotation.quality.columns import Floats
+from annotation.quality.people import CUT_SECONDS, times_of
+from annotation.quality.reach import Tested
+from dashboards.documents.head import CampaignDocument, Ends, Estimate, ends, head
 from dashboards.overview import annotators
-from dashboards.panel.human import human_scores
-from metaeval.judgments.controls import WorkerFlags, pass_rate, trap_levels
+from dashboards.overview.annotators import Row
+from dashboards.panel.human import HumanScores, human_scores
+from metaeval.judgments import rolling_means
+from metaeval.judgments.controls import pass_rate, trap_levels
 
 VERSION = 2
 WITH_TRAPS = "outputs and traps"
@@ -33,169 +38,193 @@ WITH_TRAPS = "outputs and traps"
 CHARTED = 16
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return the overview; `rows` has a dict for every annotator."""
+@dataclass(frozen=True)
+class Progress:
+    """How far the whole campaign is, whatever the filters; outputs with a score are theirs."""
+
+    ratings: int
+    wanted: int
+    is_complete: bool
+    outputs: int
+    outputs_judged: int
+    human_scores: str
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds an item; `mean_cut` leaves out items above the `cap`, `mean_clipped` cuts them.
+
+    `paid` and `active` are means of the other clocks; `doubted` reports of the browser count not.
+    """
+
+    n: int
+    mean: float | None
+    median: float | None
+    mean_cut: float | None
+    mean_clipped: float | None
+    n_above: int
+    cap: int
+    paid: float | None
+    active: float | None
+    active_n: int
+    active_median: float | None
+    doubted: int | None
+
+
+@dataclass(frozen=True)
+class Traps:
+    """Traps by score: 0, up to 20, above; the share of the first two with its interval."""
+
+    n: int
+    zero: int
+    low: int
+    high: int
+    share_low: float | None
+    interval: Ends | None
+
+
+@dataclass(frozen=True)
+class AgreementLine:
+    """Agreement on some `items`: `n` judgments of `n_units` that two or more rated.
+
+    `basis` says, by statistic, how its interval was computed.
+    """
+
+    items: str
+    n: int
+    n_units: int
+    one_vs_rest: Estimate
+    alpha_z: Estimate
+    alpha_raw: Estimate
+    basis: Mapping[str, str]
+    doubts: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """Rolling means of one annotator's z-scores or seconds (`value`) as (place in order, mean)."""
+
+    annotator: str
+    value: str
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview(CampaignDocument):
+    """The document; `suspects` are the annotators whom somebody should look at."""
+
+    progress: Progress
+    n_judgments: int
+    times: Times | None
+    traps: Traps | None
+    agreement: Sequence[AgreementLine]
+    n_resamples: int = N_RESAMPLES
+    seed: int
+    rows: Sequence[Row]
+    tested: Tested
+    series: Sequence[Series]
+    drift_warnings: Sequence[str]
+    suspects: Sequence[str]
+
+
+DOCUMENT = Overview
+
+
+def compute(campaign: Campaign, filters: Filters) -> Overview:
+    """Return the overview, with a row for every annotator."""
     everybody, notes = read_judgments(campaign, filters, with_excluded=True)
-    report = quality_report(campaign, everybody)
+    report, human = quality_report(campaign, everybody), human_scores(campaign, filters)
     people = report.annotators
     counted = [one.pk for one in people if one.excluded_at is None]
     columns = everybody.select(np.isin(everybody.annotator, counted))
     z = standardise(columns, campaign.z_pool).z if len(columns) else np.empty(0)
-    trends = annotators.trends(columns, z, {one.pk: one.label for one in people})
-    flags = annotators.longest_runs(columns) if campaign.judging.has_score else None
-    rows = [_row(campaign, one, columns, z, trends, flags, report) for one in people]
+    rows, drift_warnings = annotators.describe(campaign, report, columns, z)
     by_size = sorted(people, key=lambda one: (-one.n, one.label))[:CHARTED]
-    document = {
-        "campaign": campaign.slug,
-        "origin": campaign.origin,
-        "filters": filters.as_json(),
-        "progress": _progress(campaign, filters),
-        "n_judgments": len(columns),
-        "times": _times(report, columns),
-        "traps": _traps(columns) if campaign.judging.has_score else None,
-        "agreement": agreement(campaign, columns),
-        "n_resamples": N_RESAMPLES,
-        "seed": campaign.seed,
-        "rows": rows,
-        "tested": report.tested.values(),
-        "series": _series([one for one in by_size if one.pk in counted], columns, z),
-        "warnings": list(dict.fromkeys([*notes, *report.warnings])),
-        "drift_warnings": trends.warnings,
-    }
-    document["suspects"] = [row["annotator"] for row in rows if row["is_suspect"]]
-    result: dict[str, Any] = plain(document)
-    return result
+    has_score = campaign.judging.has_score
+    return Overview(
+        **head(campaign, human.source),
+        progress=_progress(campaign, human),
+        n_judgments=len(columns),
+        times=_times(report, columns),
+        traps=_traps(columns) if has_score else None,
+        agreement=agreement(campaign, columns),
+        seed=campaign.seed,
+        rows=rows,
+        tested=report.tested,
+        series=_series([one for one in by_size if one.pk in counted], columns, z),
+        warnings=list(dict.fromkeys([*notes, *report.warnings])),
+        drift_warnings=drift_warnings,
+        suspects=[row.annotator for row in rows if row.is_suspect],
+    )
 
 
-def _progress(campaign: Campaign, filters: Filters) -> dict[str, Any]:
+def _progress(campaign: Campaign, human: HumanScores) -> Progress:
     done, total, is_complete = wanted(campaign)
     outputs = Output.objects.filter(system__campaigns=campaign).count()
-    human = human_scores(campaign, filters)
-    return {
-        "ratings": done,
-        "wanted": total,
-        "is_complete": is_complete,
-        "outputs": outputs,
-        "outputs_judged": human.n,
-        "human_scores": human.source,
-    }
+    return Progress(done, total, is_complete, outputs, human.n, human.source)
 
 
-def _times(report: QualityReport, columns: JudgmentColumns) -> dict[str, Any] | None:
+def _times(report: QualityReport, columns: JudgmentColumns) -> Times | None:
     if report.times is None:
         return None
     found, clocks = report.times, report.clocks
-    active = columns.active[~columns.doubted & ~np.isnan(columns.active)]
-    return {
-        "n": found.n,
-        "mean": found.mean,
-        "median": found.median,
-        "mean_cut": found.mean_dropped,
-        "mean_clipped": found.mean_clipped,
-        "n_above": found.n_above,
-        "cap": found.cap,
-        "paid": clocks.paid if clocks else None,
-        "active": clocks.active if clocks else None,
-        "active_n": len(active),
-        "active_median": float(np.median(active)) if len(active) else None,
-        "doubted": clocks.doubted if clocks else None,
-    }
+    active = times_of(columns.active[~columns.doubted])
+    return Times(
+        n=found.n,
+        mean=found.mean,
+        median=found.median,
+        mean_cut=found.mean_dropped,
+        mean_clipped=found.mean_clipped,
+        n_above=found.n_above,
+        cap=CUT_SECONDS,
+        paid=clocks.paid if clocks else None,
+        active=clocks.active if clocks else None,
+        active_n=active.n if active else 0,
+        active_median=active.median if active else None,
+        doubted=clocks.doubted if clocks else None,
+    )
 
 
-def _traps(columns: JudgmentColumns) -> dict[str, Any] | None:
+def _traps(columns: JudgmentColumns) -> Traps | None:
     scores = columns.score[columns.is_kind(Item.Kind.TRAP)]
     if not len(scores):
         return None
-    levels = trap_levels(scores)
-    rate = pass_rate(levels.zero + levels.low, levels.n)
-    return {
-        **{name: getattr(levels, name) for name in ("n", "zero", "low", "high")},
-        "share_low": rate.statistic,
-        "interval": rate.interval,
-    }
+    found = trap_levels(scores)
+    rate = pass_rate(found.zero + found.low, found.n)
+    return Traps(found.n, found.zero, found.low, found.high, rate.statistic, ends(rate.interval))
 
 
-def agreement(campaign: Campaign, columns: JudgmentColumns) -> list[dict[str, Any]]:
-    """One dict for outputs alone and, where there are traps, one for both; z as computed there."""
+def agreement(campaign: Campaign, columns: JudgmentColumns) -> list[AgreementLine]:
+    """One line for outputs alone and, where there are traps, one for both; z as computed there."""
     targets, traps = columns.is_kind(Item.Kind.TARGET), columns.is_kind(Item.Kind.TRAP)
     sets = {"outputs": targets} | ({WITH_TRAPS: targets | traps} if traps.any() else {})
     found = {
         name: agreement_of(columns, chosen, seed=campaign.seed) for name, chosen in sets.items()
     }
-    return [{"items": name, **_told(each)} for name, each in found.items() if each is not None]
+    return [agreement_line(name, each) for name, each in found.items() if each is not None]
 
 
-def _told(found: Agreement) -> dict[str, Any]:
+def agreement_line(items: str, found: Agreement) -> AgreementLine:
+    """Return agreement as documents have it."""
     figures = found.figures
-    return {
-        "n_units": found.n_units,
-        **{name: [each.statistic, each.interval] for name, each in figures.items()},
-        "basis": {name: each.basis for name, each in figures.items()},
-        "doubts": found.doubts,
-    }
-
-
-def _row(
-    campaign: Campaign,
-    one: AnnotatorQuality,
-    columns: JudgmentColumns,
-    z: Floats,
-    trends: annotators.Trends,
-    flags: WorkerFlags | None,
-    report: QualityReport,
-) -> dict[str, Any]:
-    own = (columns.annotator == one.pk) & columns.is_target
-    usual = report.times.median if report.times else float("nan")
-    signs = annotators.signs(one, flags, usual)
-    return {
-        "campaign": campaign.slug,
-        "annotator": one.label,
-        "is_simulated": one.is_simulated,
-        "is_excluded": one.excluded_at is not None,
-        "n": one.n,
-        "n_outputs": int(own.sum()),
-        **_spread("raw", columns.score, own),
-        **_spread("z", z, own),
-        "seconds_mean": one.times.mean if one.times else None,
-        "seconds_mean_cut": one.times.mean_dropped if one.times else None,
-        "seconds_median": one.times.median if one.times else None,
-        "seconds_active_mean": one.clocks.active if one.clocks else None,
-        "traps_n": one.checks.traps.n if one.checks.traps else None,
-        "traps_low_share": one.checks.traps.statistic if one.checks.traps else None,
-        "r_without_traps": one.r_without,
-        **_drift("z", trends.of(one.label)["z"]),
-        **_drift("seconds", trends.of(one.label)["seconds"]),
-        "verdict": one.checks.verdict.value,
-        "signs": "; ".join(signs),
-        "is_suspect": annotators.is_suspect(one, signs),
-    }
-
-
-def _spread(name: str, values: Floats, own: Mask) -> dict[str, Any]:
-    known = values[own & ~np.isnan(values)]
-    found = annotators.quantiles(known) or dict.fromkeys(annotators.QUANTILES)
-    return {
-        f"{name}_mean": float(known.mean()) if len(known) else None,
-        f"{name}_sd": float(known.std(ddof=1)) if len(known) > 1 else None,
-        **{f"{name}_{key}": value for key, value in found.items()},
-    }
-
-
-def _drift(name: str, trend: dict[str, Any] | None) -> dict[str, Any]:
-    keys = ("tau", "pvalue", "adjusted", "first", "last", "is_drifting")
-    return {f"{name}_drift_{key}": (trend or {}).get(key) for key in keys}
+    return AgreementLine(
+        items=items,
+        n=found.n,
+        n_units=found.n_units,
+        **{key: (one.statistic, ends(one.interval)) for key, one in figures.items()},
+        basis={key: one.basis for key, one in figures.items()},
+        doubts=found.doubts,
+    )
 
 
 def _series(
-    people: list[AnnotatorQuality], columns: JudgmentColumns, z: Floats
-) -> list[dict[str, Any]]:
-    """Rolling means of z and of seconds by place in the annotator's own order, on outputs."""
-    series = []
-    for one in people:
-        own = (columns.annotator == one.pk) & columns.is_target
-        series += [
-            {"annotator": one.label, "value": name, "points": annotators.rolling(values[own])}
-            for name, values in (("z", z), ("seconds", columns.seconds))
-            if (own & ~np.isnan(values)).any()
-        ]
-    return series
+    people: Sequence[AnnotatorQuality], columns: JudgmentColumns, z: Floats
+) -> list[Series]:
+    """Outputs in the annotator's own order."""
+    return [
+        Series(one.label, name, rolling_means(values[own]))
+        for one in people
+        for own in [(columns.annotator == one.pk) & columns.is_target]
+        for name, values in (("z", z), ("seconds", columns.seconds))
+        if (own & ~np.isnan(values)).any()
+    ]

@@ -1,114 +1,56 @@
-"""The pages overview, what-if and sample size: their columns, and what templates need besides."""
+"""The overview: its columns, and what the template needs besides."""
 
+from dataclasses import fields
 from typing import Any
 
 from django.http import HttpRequest
-from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.charts.whatif import largest, name_of
-from dashboards.overview.annotators import QUANTILES
+from dashboards.overview.annotators import Row
+from dashboards.overview.document import Overview
 from dashboards.pages.page import Page
-from dashboards.pages.selection import one_of
-from dashboards.papers.overview import dashboard_tables, samplesize_tables, whatif_tables
-from dashboards.trust.marks import forbidden
-from dashboards.whatif.samplesize import SHARES
-from metaeval.sensitivity import LEVELS as STATISTICS
+from dashboards.papers.latex import Table, number, texts
 
-# Scenarios with a column a measure; everything is in the data.
-DETAILED = 12
 # A page has 100 KiB.
 SHOWN, DRIFTS = 100, 40
-Document = dict[str, Any]
-DRIFT = ("tau", "pvalue", "adjusted", "first", "last", "is_drifting")
-SPREAD = ("mean", "sd", *QUANTILES)
 
 
-def statistic_of(query: QueryDict) -> str:
-    """Return the statistic that the reader asks for with `?of=`. Raises FilterError."""
-    return one_of(query, "of", list(STATISTICS))
-
-
-def choose(document: Document, query: QueryDict) -> Document:
-    """Note in the document which statistic the reader looks at; it holds all of them.
-
-    Ranks of metrics go where the verdict of trust forbids marks.
-    """
-    found = document | {"of": statistic_of(query)}
-    is_bare = "scenarios" in document and forbidden(document.get("trust"))
-    return _without_ranks(found) if is_bare else found
-
-
-def _without_ranks(document: Document) -> Document:
-    bare = {"n_ranks": None, "best": ""}
-    ranks = {f"{name}_{what}": None for name in STATISTICS for what in ("rank", "rank_change")}
-    scenarios = [
-        one | {name: one[name] | bare for name in STATISTICS} for one in document["scenarios"]
-    ]
-    return document | {"scenarios": scenarios, "rows": [row | ranks for row in document["rows"]]}
-
-
-def statistic_choices(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return links to the same page for each statistic, filters and all."""
-    chosen, links = statistic_of(request.GET), []
-    for name, label in STATISTICS.items():
-        query = request.GET.copy()
-        query["of"] = name
-        links.append({"label": label, "query": query.urlencode(), "is_chosen": name == chosen})
-    return links
-
-
-def overview_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
+def overview_context(
+    request: HttpRequest, campaign: Campaign, document: Overview
+) -> dict[str, Any]:
     """Cut the tables of very large campaigns to who matters; the data have everybody."""
-    rows = sorted(document["rows"], key=lambda row: (not row["is_suspect"], -row["n"]))
-    shown = {row["annotator"] for row in rows[:SHOWN]}
-    tested = [row for row in document["rows"] if not row["is_excluded"]]
+    rows = sorted(document.rows, key=lambda row: (not row.is_suspect, -row.n))
+    shown = {row.annotator for row in rows[:SHOWN]}
+    tested = [row for row in document.rows if not row.is_excluded]
     return {
-        "rows": [row for row in document["rows"] if row["annotator"] in shown],
+        "rows": [row for row in document.rows if row.annotator in shown],
         "drifts": sorted(tested, key=_least_p)[:DRIFTS],
     }
 
 
-def _least_p(row: Document) -> float:
-    found = [row[f"{name}_drift_adjusted"] for name in ("z", "seconds")]
+def _least_p(row: Row) -> float:
+    found = (row.z_drift_adjusted, row.seconds_drift_adjusted)
     return min((p for p in found if p is not None), default=2.0)
 
 
-def whatif_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
-    """Sort scenarios by how much they move, and set the largest against the measures."""
-    of = document["of"]
-    ordered = largest(document["scenarios"], of, len(document["scenarios"]))
-    detailed = ordered[:DETAILED]
-    return {
-        "statistics": statistic_choices(request),
-        "statistic": STATISTICS[of],
-        "movements": [{**one, **one[of]} for one in ordered[:SHOWN]],
-        "n_hidden": max(0, len(ordered) - SHOWN),
-        "scenario_names": [name_of(one) for one in detailed],
-        "changes": [
-            {
-                "label": measure["label"],
-                "now": measure[of],
-                "cells": [one[of]["changes"][at] for one in detailed],
-            }
-            for at, measure in enumerate(document["base"])
-        ],
-    }
-
-
-def samplesize_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
-    """Put the rows of one statistic into a line a measure."""
-    of = document["of"]
-    lines: dict[str, list[Document]] = {}
-    for row in document["rows"]:
-        if row["statistic"] == of:
-            lines.setdefault(row["label"], []).append(row)
-    return {
-        "statistics": statistic_choices(request),
-        "statistic": STATISTICS[of],
-        "columns": list(zip(SHARES, document["sizes"], strict=False)),
-        "lines": list(lines.items()),
-    }
+def tables(document: Overview) -> list[Table]:
+    """The annotators: how many judgments, where on the scale, how fast, what of the traps."""
+    body = [
+        [
+            *texts(row.annotator, row.n),
+            *(number(value, 1) for value in (row.raw_mean, row.raw_sd, row.seconds_median)),
+            number(row.traps_low_share, 2),
+            number(row.r_without_traps, 3),
+        ]
+        for row in document.rows
+        if not row.is_excluded
+    ]
+    head = texts("Annotator", "Judgments", "Mean", "sd", "Seconds", "Traps low", "r with the rest")
+    caption = (
+        "Annotators: raw scores, median seconds an item, share of traps rated at most 20, and r "
+        "with the mean of the others."
+    )
+    return [Table(caption, f"{document.campaign}-annotators", "lrrrrrr", [head], body)]
 
 
 OVERVIEW = Page(
@@ -116,45 +58,7 @@ OVERVIEW = Page(
     title="Dashboard",
     kind="overview",
     template="dashboards/overview.html",
-    columns=(
-        *("campaign", "annotator", "is_simulated", "is_excluded", "n", "n_outputs"),
-        *(f"{name}_{part}" for name in ("raw", "z") for part in SPREAD),
-        *("seconds_mean", "seconds_mean_cut", "seconds_median", "seconds_active_mean"),
-        *("traps_n", "traps_low_share", "r_without_traps"),
-        *(f"{name}_drift_{part}" for name in ("z", "seconds") for part in DRIFT),
-        *("verdict", "signs", "is_suspect"),
-    ),
+    columns=[column.name for column in fields(Row)],
     context=overview_context,
-    tables=dashboard_tables,
-)
-WHATIF = Page(
-    name="whatif",
-    title="What would change?",
-    kind="whatif",
-    template="dashboards/whatif.html",
-    columns=(
-        *("left_out_kind", "left_out", "n_outputs", "key", "label"),
-        *(
-            f"{name}{part}"
-            for name in STATISTICS
-            for part in ("", "_change", "_rank", "_rank_change")
-        ),
-    ),
-    context=whatif_context,
-    choose=choose,
-    tables=whatif_tables,
-    takes=("of",),
-)
-SAMPLESIZE = Page(
-    name="samplesize",
-    title="Sample size",
-    kind="samplesize",
-    template="dashboards/samplesize.html",
-    columns=(
-        *("key", "label", "statistic", "share", "n_segments", "mean", "low", "high", "n_defined"),
-    ),
-    context=samplesize_context,
-    choose=choose,
-    tables=samplesize_tables,
-    takes=("of",),
+    tables=tables,
 )

@@ -6,10 +6,10 @@ shown of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, TypeVar
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -17,7 +17,6 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required, visible_campaigns
-from annotation.exports import table_response
 from annotation.filters import Filters
 from annotation.filters.chosen import check, fitted
 from annotation.filters.form import filter_choices
@@ -25,13 +24,13 @@ from annotation.models import Campaign
 from annotation.web.parameters import Parameters, takes
 from dashboards.charts import files as figures
 from dashboards.documents import kinds, results
+from dashboards.pages.answers import cells, data_response, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.papers import latex
-from dashboards.trust.shown import comments, with_trust, worst_of
+from dashboards.trust.shown import comments, judged, with_trust, worst_of
 
-Document = dict[str, Any]
-# The page's subject is a campaign, or a study's name.
-Context = Callable[[HttpRequest, Any, Document], dict[str, Any]]
+# What a page shows: the document of an analysis, or what its reader chose of that.
+D = TypeVar("D")
 View = Callable[..., HttpResponseBase]
 
 
@@ -39,23 +38,24 @@ def _nothing(*_: Any) -> dict[str, Any]:
     return {}
 
 
-def _everything(document: Document, query: QueryDict) -> Document:
+def _everything(document: Any, query: QueryDict) -> Any:
     return document
 
 
-def _rows(document: Document) -> Sequence[Document]:
-    rows: Sequence[Document] = document["rows"]
+def _rows(document: Any) -> Sequence[Any]:
+    rows: Sequence[Any] = document.rows
     return rows
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Generic[D]):
     """One page: its address and tab, the analysis behind it, its template, and its CSV.
 
-    `columns` are keys of the dicts that `rows` finds in the document. `context` adds what the
-    template needs beyond `document`; it must be cheap, because it runs in the web process. `ask`
-    returns a question to the analysis (`analyses.load`) beyond the filters; `choose` returns what
-    the reader wants of a document. Both raise FilterError. `slower` is an analysis of the same
+    `columns` are attributes of what `rows` finds in the document. `context` adds what the template
+    needs beyond `document`, from the request, the page's subject (a campaign, or a study's name)
+    and the document; it must be cheap, because it runs in the web process. `ask` returns a question
+    to the analysis (`kinds.compute`) beyond the filters; `choose` returns what the reader wants of
+    a document, maybe of another class. Both raise FilterError. `slower` is an analysis of the same
     question whose document `complete` adds when it is there. `tables` are the document as LaTeX;
     by default the rows of the CSV. `takes` and `repeated` are the parameters that `ask`, `choose`
     and `context` read, the second several times; `on_page` those that only the page knows, not its
@@ -68,13 +68,13 @@ class Page:
     kind: str
     template: str
     columns: Sequence[str]
-    rows: Callable[[Document], Sequence[Document]] = field(default=_rows)
-    context: Context = field(default=_nothing)
+    rows: Callable[[D], Sequence[Any]] = field(default=_rows)
+    context: Callable[[HttpRequest, Any, D], dict[str, Any]] = field(default=_nothing)
     ask: Callable[[QueryDict], str] = field(default=lambda query: "")
-    choose: Callable[[Document, QueryDict], Document] = field(default=_everything)
+    choose: Callable[[Any, QueryDict], D] = field(default=_everything)
     slower: str = ""
-    complete: Callable[[Document, results.Completion], Document] | None = None
-    tables: Callable[[Document], Sequence[latex.Table]] | None = None
+    complete: Callable[[Any, results.Completion[Any]], Any] | None = None
+    tables: Callable[[D], Sequence[latex.Table]] | None = None
     takes: Sequence[str] = ()
     repeated: Sequence[str] = ()
     on_page: Sequence[str] = ()
@@ -87,7 +87,7 @@ class Page:
         without = () if self.has_scores else ("scores",)
         return parameters(self.kind, self.takes, self.repeated, self.on_page, without)
 
-    def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result:
+    def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Any]:
         """The newest document of what an address asks of a campaign, with the verdict of trust."""
         question = self.ask(query)
         found = results.latest(_named(self.kind, question), campaign, filters)
@@ -96,87 +96,65 @@ class Page:
             found = results.completed(found, second, self.complete)
         return with_trust(found, campaign, filters)
 
+    def of_study(self, **others: Any) -> "StudyPage[Any]":
+        """Return the page of a study: with what is other than for a campaign."""
+        same = {each.name: getattr(self, each.name) for each in fields(Page)}
+        return StudyPage(**same | others)
+
 
 def _named(kind: str, question: str) -> str:
-    """An analysis with its question, as `analyses.load` takes them."""
+    """An analysis with its question, as `kinds.compute` takes them."""
     return f"{kind}:{question}" if question else kind
 
 
 @dataclass(frozen=True)
-class StudyPage(Page):
+class StudyPage(Page[D]):
     """A page of a study; `combine` turns campaigns and their documents into one document.
 
     Its figures are listed under `study-` and the kind; its `context` gets the study's name.
     """
 
-    combine: Callable[[Sequence[Campaign], Sequence[Document]], Document] = field(
-        default=lambda campaigns, documents: {"rows": []}
-    )
+    combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(default=_nothing)
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _Shown(Generic[D]):
     """What a request found: the newest result, cut to what the reader chose.
 
-    Data are at `files` with an extension, figures below it.
+    Data are at `files` with an extension, figures below it. `subject` is the campaign or the
+    study's name, `about` what templates are told of it.
     """
 
-    page: Page
+    page: Page[D]
     kind: str
     filters: Filters
     campaigns: Sequence[Campaign]
-    result: results.Result
-    document: Document | None
+    result: results.Result[Any]
+    document: D | None
     filename: str
     files: str
+    subject: Campaign | str
+    about: dict[str, Any]
 
 
-def view(page: Page) -> View:
-    """Return the view of a campaign's page; with `fmt` its data as json, csv or tex."""
-
+def view(page: Page[Any]) -> View:
+    """Return the view of a page; with `fmt` its data as json, csv or tex."""
     @researcher_required
     @require_safe
     @takes(page.parameters)
     def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
-        campaign = campaign_for_reader(request, slug)
-        shown = _find(request, page, campaign)
-        context = {"campaign": campaign, "section": "campaigns", "tab": page.name}
-        return _answer(request, shown, campaign, context, fmt, figure)
+        if isinstance(page, StudyPage):
+            return _answer(request, _of_study(request, page, slug), fmt, figure)
+        return _answer(request, _of_campaign(request, page, slug), fmt, figure)
 
     return show
 
 
-def study_view(page: StudyPage) -> View:
-    """Return the view of a study's page; with `fmt` its data as json, csv or tex."""
-
-    @researcher_required
-    @require_safe
-    @takes(page.parameters)
-    def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
-        campaigns = study_campaigns(request, slug)
-        shown = _find_all(request, page, campaigns, slug)
-        context = {
-            "study": slug,
-            "campaigns": campaigns,
-            "section": "studies",
-            "tab": page.name,
-        }
-        return _answer(request, shown, slug, context, fmt, figure)
-
-    return show
-
-
-def routes(page: Page) -> list[URLPattern]:
-    """Return the addresses of a campaign's page: itself, its data and its figures."""
-    return _routes(f"campaigns/<slug:slug>/{page.name}", page.name, view(page))
-
-
-def study_routes(page: StudyPage) -> list[URLPattern]:
-    """Return the addresses of a study's page, named `study-` and the page's name."""
-    return _routes(f"studies/<slug:slug>/{page.name}", f"study-{page.name}", study_view(page))
-
-
-def _routes(address: str, name: str, shown: View) -> list[URLPattern]:
+def routes(page: Page[Any]) -> list[URLPattern]:
+    """Return the addresses of a page: itself, its data and its figures."""
+    is_of_study = isinstance(page, StudyPage)
+    address = f"{'studies' if is_of_study else 'campaigns'}/<slug:slug>/{page.name}"
+    name, shown = f"study-{page.name}" if is_of_study else page.name, view(page)
     return [
         path(f"{address}/", shown, name=name),
         path(f"{address}.<str:fmt>", shown, name=f"{name}-data"),
@@ -198,21 +176,29 @@ def study_campaigns(request: HttpRequest, slug: str) -> list[Campaign]:
     return campaigns
 
 
-def _find(request: HttpRequest, page: Page, campaign: Campaign) -> _Shown:
+def _of_campaign(request: HttpRequest, page: Page[D], slug: str) -> _Shown[D]:
+    campaign = campaign_for_reader(request, slug)
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     check(campaign, filters)
     require_measures(request.GET, [campaign])
     page.verify(campaign, filters)
     result = page.latest(request.GET, campaign, filters)
-    document = result.document and page.choose(result.document, request.GET)
-    files = request.path.removesuffix("/")
-    name = filters.file_name(f"{campaign.slug}-{page.name}")
-    return _Shown(page, page.kind, filters, [campaign], result, document, name, files)
+    return _Shown(
+        page,
+        page.kind,
+        filters,
+        [campaign],
+        result,
+        None if result.document is None else page.choose(result.document, request.GET),
+        filters.file_name(f"{slug}-{page.name}"),
+        request.path.removesuffix("/"),
+        campaign,
+        {"campaign": campaign, "section": "campaigns"},
+    )
 
 
-def _find_all(
-    request: HttpRequest, page: StudyPage, campaigns: Sequence[Campaign], slug: str
-) -> _Shown:
+def _of_study(request: HttpRequest, page: StudyPage[D], slug: str) -> _Shown[D]:
+    campaigns = study_campaigns(request, slug)
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     require_measures(request.GET, campaigns)
     found = [
@@ -220,35 +206,36 @@ def _find_all(
         for campaign in campaigns
     ]
     result = results.together(found, lambda documents: _combined(page, campaigns, documents))
-    document = result.document and page.choose(result.document, request.GET)
-    # A study's own address shows its first page, so the files of a page need its name.
-    files = f"{reverse('study', args=[slug])}{page.name}"
-    kind, name = f"study-{page.kind}", filters.file_name(f"{slug}-{page.name}")
-    return _Shown(page, kind, filters, campaigns, result, document, name, files)
+    return _Shown(
+        page,
+        f"study-{page.kind}",
+        filters,
+        campaigns,
+        result,
+        None if result.document is None else page.choose(result.document, request.GET),
+        filters.file_name(f"{slug}-{page.name}"),
+        # A study's own address shows its first page, so the files of a page need its name.
+        f"{reverse('study', args=[slug])}{page.name}",
+        slug,
+        {"study": slug, "campaigns": campaigns, "section": "studies"},
+    )
 
 
-def _combined(
-    page: StudyPage, campaigns: Sequence[Campaign], documents: Sequence[Document]
-) -> Document:
-    trust = worst_of([document["trust"] for document in documents])
-    return page.combine(campaigns, documents) | {"trust": trust}
+def _combined(page: StudyPage[Any], campaigns: Sequence[Campaign], documents: Sequence[Any]) -> Any:
+    return judged(
+        page.combine(campaigns, documents), worst_of([document.trust for document in documents])
+    )
 
 
-def _answer(
-    request: HttpRequest,
-    shown: _Shown,
-    subject: Any,
-    context: dict[str, Any],
-    fmt: str,
-    figure: str,
-) -> HttpResponseBase:
+def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
     result, page = shown.result, shown.page
     if fmt:
         return _file(request, shown, fmt, figure)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     query = data_query(request.GET, page.on_page)
-    context |= {
+    context = shown.about | {
+        "tab": page.name,
         "page": page,
         "filters": shown.filters,
         "filter_choices": filter_choices(
@@ -261,14 +248,14 @@ def _answer(
     }
     if shown.document:
         context["figures"] = figures.figures(shown.kind, shown.document, f"{shown.files}/", query)
-        context |= page.context(request, subject, shown.document)
+        context |= page.context(request, shown.subject, shown.document)
     response = render(request, page.template, context)
     # For the page's own script, which asks whether there is something newer.
     response["ETag"] = result.tag
     return response
 
 
-def _file(request: HttpRequest, shown: _Shown, fmt: str, figure: str) -> HttpResponseBase:
+def _file(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
     """The document or a figure, stale or not; 202 with Retry-After while there is none at all."""
     result = shown.result
     if shown.document is None:
@@ -276,23 +263,16 @@ def _file(request: HttpRequest, shown: _Shown, fmt: str, figure: str) -> HttpRes
     if figure:
         return _figure(request, shown, shown.document, fmt, figure)
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-    chosen = shown.filters.as_json()
-    document = {**shown.document, "as_of": as_of, "is_fresh": result.is_fresh, "filters": chosen}
     if fmt == "tex":
-        return _latex(shown, document)
-    rows = shown.page.rows(document)
-    return table_response(fmt, shown.filename, shown.page.columns, rows, document)
-
-
-def no_document(result: results.Result) -> HttpResponseBase:
-    """What programs get while there are no numbers: 202 with Retry-After, or the error."""
-    if result.message:
-        return JsonResponse({"error": result.message}, status=500)
-    return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
+        return _latex(shown, shown.document, as_of)
+    page, filters = shown.page, shown.filters.as_json()
+    document = public(shown.document, as_of=as_of, is_fresh=result.is_fresh, filters=filters)
+    rows = page.rows(shown.document)
+    return data_response(fmt, shown.filename, page.columns, rows, document)
 
 
 def _figure(
-    request: HttpRequest, shown: _Shown, document: Document, fmt: str, name: str
+    request: HttpRequest, shown: _Shown[D], document: D, fmt: str, name: str
 ) -> HttpResponseBase:
     found: Mapping[str, figures.Figure] = figures.figures(shown.kind, document, "", "")
     if name not in found:
@@ -300,16 +280,18 @@ def _figure(
     return figures.response(request, found[name], fmt, shown.filename)
 
 
-def _latex(shown: _Shown, document: Document) -> HttpResponse:
-    page = shown.page
+def _latex(shown: _Shown[D], document: D, as_of: str | None) -> HttpResponse:
     words = "; ".join(shown.filters.words)
-    about = f"{shown.filename}, as of {document['as_of']}"
-    notes = [about, words and f"filters: {words}", document.get("intervals_note")]
-    told = "".join(f"% {' '.join(note.split())}\n" for note in notes if note)
-    head = told + comments(document.get("trust"))
-    tables = (
-        page.tables(document)
-        if page.tables
-        else [latex.plain_table(page.title, shown.filename, page.columns, page.rows(document))]
-    )
-    return latex.response(tables, shown.filename, head=head)
+    about = f"{shown.filename}, as of {as_of}"
+    told = public(document)
+    notes = [about, words and f"filters: {words}", told.get("intervals_note")]
+    lines = "".join(f"% {' '.join(note.split())}\n" for note in notes if note)
+    tables = shown.page.tables(document) if shown.page.tables else [_plain_table(shown, document)]
+    return latex.response(tables, shown.filename, head=lines + comments(told.get("trust")))
+
+
+def _plain_table(shown: _Shown[D], document: D) -> latex.Table:
+    """The rows of the CSV."""
+    page = shown.page
+    rows = cells(page.rows(document), page.columns)
+    return latex.plain_table(page.title, shown.filename, page.columns, rows)

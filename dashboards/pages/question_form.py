@@ -1,6 +1,6 @@
 """The form with which a reader chooses a statistic, how it is tested, and metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -12,10 +12,8 @@ from dashboards.pages import selection, statistics
 FIELDS = ("statistic", "grouping", "test", "correction", "scope", "metric", "row")
 
 
-def question_form(
-    query: QueryDict, default: str, metrics: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return what templates/dashboards/_question.html shows."""
+def question_form(query: QueryDict, default: str, metrics: Mapping[str, str]) -> dict[str, Any]:
+    """Return what templates/dashboards/_question.html shows; `metrics` are labels by key."""
     question = statistics.from_query(query, default)
     wanted = set(query.getlist("metric"))
     return {
@@ -33,12 +31,8 @@ def question_form(
         "corrections": list(selection.CORRECTIONS.items()),
         "scopes": list(selection.SCOPES.items()),
         "metrics": [
-            {
-                "key": metric["key"],
-                "label": metric["label"],
-                "is_shown": not wanted or metric["key"] in wanted,
-            }
-            for metric in metrics
+            {"key": key, "label": label, "is_shown": not wanted or key in wanted}
+            for key, label in metrics.items()
         ],
         "is_subset": bool(wanted),
         "kept": [

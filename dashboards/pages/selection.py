@@ -4,90 +4,82 @@ Pure functions of a document, cheap enough for the web process.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from django.http.request import QueryDict
 
 from annotation.filters import FilterError
 from dashboards.panel.human import Floats
-from dashboards.significance.document import plain
+from dashboards.significance.document import Comparison, Matrix, OfMetrics
 from metaeval.replication import questions
 from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters
 
-__all__ = [
-    "ALPHA",
-    "CORRECTIONS",
-    "MATRICES",
-    "SCOPES",
-    "adjusted",
-    "array",
-    "by_value",
-    "one_of",
-    "ranks",
-    "subset",
-]
+__all__ = ["ALPHA", "CORRECTIONS", "SCOPES", "adjusted", "array", "by_value", "listed", "one_of",
+           "ranks", "subset"]  # fmt: skip
 
-Document = dict[str, Any]
+M = TypeVar("M", bound=OfMetrics)
 MATRICES = ("differences", "difference_lows", "difference_highs", "pvalues")
 
 
-def subset(document: Document, query: QueryDict) -> Document:
+def subset(document: M, query: QueryDict) -> M:
     """Keep the metrics that the address names (`metric=`, repeated); all where it names none.
 
     Raises FilterError for a name that no metric has.
     """
-    metrics = document["metrics"]
-    known = [metric["key"] for metric in metrics]
+    known = [metric.key for metric in document.metrics]
     wanted = set(query.getlist("metric"))
     strangers = wanted - set(known)
     if strangers and known:
         raise FilterError(f"metric: {min(strangers)!r} has no scores here")
     kept = [index for index, key in enumerate(known) if not wanted or key in wanted]
-    cut = {
-        name: [[document[name][i][j] for j in kept] for i in kept]
+    return replace(_cut(document, kept), all_metrics=document.metrics)
+
+
+def by_value(document: Comparison) -> Comparison:
+    """Sort metrics by their value, best first; those without a value last."""
+    values = array([metric.value for metric in document.metrics])
+    return _cut(document, questions.order_of(values))
+
+
+def _cut(document: M, order: Sequence[int]) -> M:
+    """The metrics of these places in this order, in all matrices too."""
+    matrices: dict[str, Matrix] = {
+        name: [[matrix[i][j] for j in order] for i in order]
         for name in MATRICES
-        if name in document
+        if (matrix := getattr(document, name, None)) is not None
     }
-    return document | cut | {"metrics": [metrics[i] for i in kept], "all_metrics": metrics}
+    metrics = [document.metrics[i] for i in order]
+    return replace(document, metrics=metrics, **matrices)  # type: ignore[arg-type]
 
 
-def ranks(document: Document) -> dict[str, int]:
+def ranks(document: Comparison) -> dict[str, int]:
     """Return the rank of each shown metric by key, as in the WMT metrics task."""
-    metrics = document["metrics"]
+    metrics = document.metrics
     if not metrics:
         return {}
     found = rank_clusters(
-        array([metric["value"] for metric in metrics]),
-        array(document["pvalues"]),
-        names=[metric["label"] for metric in metrics],
+        array([metric.value for metric in metrics]),
+        array(document.pvalues),
+        names=[metric.label for metric in metrics],
         alpha=ALPHA,
     )
     return {
-        metric["key"]: int(rank)
+        metric.key: int(rank)
         for metric, rank in zip(metrics, found.ranks, strict=True)
-        if metric["value"] is not None
+        if metric.value is not None
     }
 
 
-def by_value(document: Document) -> Document:
-    """Sort metrics by their value, best first; those without a value last."""
-    metrics = document["metrics"]
-    order = questions.order_of(array([metric["value"] for metric in metrics]))
-    cut = {name: [[document[name][i][j] for j in order] for i in order] for name in MATRICES}
-    return document | cut | {"metrics": [metrics[i] for i in order]}
-
-
-def adjusted(
-    document: Document, correction: str, scope: str
-) -> tuple[list[list[float | None]], list[str]]:
+def adjusted(document: Comparison, correction: str, scope: str) -> tuple[Matrix, list[str]]:
     """Return adjusted one-sided p-values, metrics x metrics, and warnings."""
-    table = array(document["pvalues"])
+    table = array(document.pvalues)
     if not table.size:
         return [], []
-    found, notes = questions.adjusted(table, correction, scope, document["n_permutations"])
-    return plain(found), notes
+    found, notes = questions.adjusted(table, correction, scope, document.n_permutations)
+    return listed(found), notes
 
 
 def one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
@@ -99,5 +91,12 @@ def one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
 
 
 def array(values: Any) -> Floats:
-    """The inverse of `plain`: nan for None."""
+    """Return the numbers of a document as an array: nan for None."""
     return np.array(values, dtype=np.float64)
+
+
+def listed(values: Floats) -> Any:
+    """The inverse of `array`: None for what is not finite."""
+    found = values.astype(object)
+    found[~np.isfinite(values)] = None
+    return found.tolist()

@@ -1,5 +1,9 @@
 """The question that an address asks: which statistic, over which groups, tested how."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.filters import FilterError
@@ -19,11 +23,12 @@ __all__ = [
     "Statistic",
     "from_query",
     "parse",
+    "statistic_choices",
 ]
 
 
 def parse(key: str) -> Question:
-    """Return the question of a key, as `analyses.load` takes it after the colon; FilterError."""
+    """Return the question of a key, as `kinds.compute` takes it after the colon; FilterError."""
     try:
         return parse_question(key)
     except ValueError as error:
@@ -48,3 +53,13 @@ def from_query(query: QueryDict, default: str) -> Question:
         grouping if grouping in statistic.groupings else statistic.groupings[0],
         test if test in statistic.tests else statistic.tests[0],
     )
+
+
+def statistic_choices(request: HttpRequest, of: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return a statistic, and links to the same page for each one, for _statistics.html."""
+    links = []
+    for name, label in labels.items():
+        query = request.GET.copy()
+        query["of"] = name
+        links.append({"label": label, "query": query.urlencode(), "is_chosen": name == of})
+    return {"statistics": links, "statistic": labels[of]}

@@ -1,10 +1,9 @@
 """Metric against human for a paper: correlations within systems, the worst disagreements."""
 
-from typing import Any
-
+from dashboards.documents.measured import Measured
 from dashboards.papers.latex import Cell, Table, number, texts
+from dashboards.scatter.document import Scatter, Statistics
 
-Document = dict[str, Any]
 SIDES = {
     "metric higher": "{metric} above {against}",
     "metric lower": "{metric} below {against}",
@@ -12,55 +11,48 @@ SIDES = {
 GAPS = {"z": "z − z", "rank": "rank − rank"}
 
 
-def tables(document: Document) -> list[Table]:
+def tables(document: Scatter) -> list[Table]:
     """Nothing where nothing can be shown; without disagreements only the systems."""
-    if not document.get("n"):
+    if not document.n or not (document.metric and document.against and document.statistics):
         return []
-    found = [_by_system(document)]
-    return found + ([_disagreements(document)] if document["rows"] else [])
+    names = _name(document.metric), _name(document.against)
+    found = [_by_system(document, document.statistics, *names)]
+    return found + ([_disagreements(document, *names)] if document.rows else [])
 
 
-def _names(document: Document) -> tuple[str, str]:
-    metric, against = document["metric"], document["against"]
-    return _name(metric), _name(against)
+def _name(axis: Measured) -> str:
+    return f"{axis.label} ↓" if axis.is_turned else axis.label
 
 
-def _name(axis: Document) -> str:
-    return f"{axis['label']} ↓" if axis["is_turned"] else str(axis["label"])
-
-
-def _by_system(document: Document) -> Table:
-    metric, against = _names(document)
-    found = document["statistics"]
+def _by_system(document: Scatter, found: Statistics, metric: str, against: str) -> Table:
     body = [
         [
-            *texts(row["system"], row["n"]),
-            *(number(row[name], 3) for name in ("mean_x", "mean_y", "r", "tau")),
+            *texts(row.system, row.n),
+            *(number(value, 3) for value in (row.mean_x, row.mean_y, row.r, row.tau)),
         ]
-        for row in document["by_system"]
+        for row in document.by_system
     ]
     caption = (
-        f"{metric} against {against}, {document['human_scores']}. Over all {document['n']} "
-        f"points: r {number(found['r'], 3).text}, τ-b {number(found['tau'], 3).text}."
+        f"{metric} against {against}, {document.human_scores}. Over all {document.n} "
+        f"points: r {number(found.r, 3).text}, τ-b {number(found.tau, 3).text}."
     )
     head = texts("System", "Outputs", f"Mean, {against}", f"Mean, {metric}", "r", "τ-b")
-    return Table(caption, f"{document['campaign']}-scatter", "lrrrrr", [head], body)
+    return Table(caption, f"{document.campaign}-scatter", "lrrrrr", [head], body)
 
 
-def _disagreements(document: Document) -> Table:
-    metric, against = _names(document)
+def _disagreements(document: Scatter, metric: str, against: str) -> Table:
     body: list[list[Cell]] = []
     for side, heading in SIDES.items():
-        rows = [row for row in document["rows"] if row["side"] == side]
+        rows = [row for row in document.rows if row.side == side]
         if rows:
             body.append([Cell(heading.format(metric=metric, against=against), is_bold=True)])
         body += [
             [
-                *texts(row["system"], row["document"], row["segment"]),
-                *(number(row[name], 3) for name in ("x", "y", "gap")),
+                *texts(row.system, row.document, row.segment),
+                *(number(value, 3) for value in (row.x, row.y, row.gap)),
             ]
             for row in rows
         ]
     caption = f"Outputs on which {metric} and {against} disagree most."
-    head = texts("System", "Document", "Segment", against, metric, GAPS[document["order"]])
-    return Table(caption, f"{document['campaign']}-disagreements", "lllrrr", [head], body)
+    head = texts("System", "Document", "Segment", against, metric, GAPS[document.order])
+    return Table(caption, f"{document.campaign}-disagreements", "lllrrr", [head], body)

@@ -1,14 +1,16 @@
 """MT systems for a paper; those of a study as tables 9 and 10 of Cheng et al. 2023."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 from dashboards.papers.latex import Cell, Table, number, small_number, texts
 from dashboards.studies.averages import direction_heads
-from dashboards.systems.document import by_name
+from dashboards.studies.systems import Block, StudySystems
+from dashboards.systems import columns as shown
+from dashboards.systems.columns import AgreementGroup, Column, Row, by_name
+from dashboards.systems.document import Systems
 from dashboards.trust.systems import BOLD
 
-Document = dict[str, Any]
 Line = list[Cell]
 MARKS = "† p < .05, ‡ p < .01, two-sided paired bootstrap: {}"
 VERSUS = {
@@ -17,127 +19,130 @@ VERSUS = {
 }
 
 
-def tables(document: Document) -> list[Table]:
+def tables(document: Systems) -> list[Table]:
     """A campaign's scores with marks, and its lengths where they are known."""
     found = [_scores(document)]
-    found += [_compared(document, g) for g in document["agreement"] if not g["is_shown"]]
-    return found + ([_lengths(document)] if document["lengths"]["rows"] else [])
+    found += [_compared(document, group) for group in document.agreement if not group.is_shown]
+    return found + ([_lengths(document)] if document.lengths.rows else [])
 
 
-def _scores(document: Document) -> Table:
+def _scores(document: Systems) -> Table:
     """The longer side of systems and metrics down the page, so that it fits."""
     grid = _grid(document)
     if len(grid[0]) > len(grid):
         grid = [list(line) for line in zip(*grid, strict=True)]
     caption = (
-        f"MT systems, {document['direction']} at {_percent(document)}: "
-        f"{document['human_scores']}, clusters by {document['test']}; metrics with "
-        f"{MARKS.format(VERSUS[document['versus']])}. {document['marks']} Last: τ-b and pairwise "
-        "accuracy of the metric’s ranking against that of the humans. "
-        + " ".join(document["basis"])
+        f"MT systems, {document.direction} at {_percent(document)}: "
+        f"{document.human_scores}, clusters by {document.test}; metrics with "
+        f"{MARKS.format(VERSUS[document.versus])}. {document.marks} Last: τ-b and pairwise "
+        "accuracy of the metric’s ranking against that of the humans. " + " ".join(document.basis)
     )
     columns = "l" + "r" * (len(grid[0]) - 1)
-    return Table(caption, f"{document['campaign']}-systems", columns, grid[:1], grid[1:])
+    return Table(caption, f"{document.campaign}-systems", columns, grid[:1], grid[1:])
 
 
-def _compared(document: Document, group: Document) -> Table:
+def _compared(document: Systems, group: AgreementGroup) -> Table:
     """The scores over the same segments on both sides, of which agreement is."""
-    human = "Human, published" if document["has_published_systems"] else "Human, these segments"
-    head = texts("System", human, "Segments", *group["labels"])
+    human = "Human, published" if document.has_published_systems else "Human, these segments"
+    head = texts("System", human, "Segments", *group.labels)
     body = [
         [
-            Cell(line["system"]),
-            number(line["human"], 3),
-            Cell(f"{line['n']:,}"),
-            *(number(score, 3) for score in line["scores"]),
+            Cell(line.system),
+            number(line.human, 3),
+            Cell(f"{line.n:,}"),
+            *(number(score, 3) for score in line.scores),
         ]
-        for line in group["lines"]
+        for line in group.lines
     ]
     caption = "What τ-b and accuracy compare: scores over the same segments on both sides."
-    label = f"{document['campaign']}-systems-{group['keys'][0]}"
+    label = f"{document.campaign}-systems-{group.keys[0]}"
     return Table(caption, label, "l" + "r" * (len(head) - 1), [head], body)
 
 
-def _percent(document: Document) -> str:
-    return f"{100 * float(document['length_ratio']):g}%"
+def _percent(document: Systems) -> str:
+    return f"{100 * float(document.length_ratio):g}%"
 
 
-def _grid(document: Document) -> list[Line]:
+def _grid(document: Systems) -> list[Line]:
     """Systems as rows; human score, cluster and ranks, then the metrics, as columns."""
-    human = by_name(document["human"])
-    named = [_name(column) for column in document["columns"]]
+    human = by_name(document.human)
+    named = [_name(column) for column in document.columns]
     grid = [texts("System", "Human", "Cluster", "Ranks", *named)]
-    best = [by_name(column["rows"]) for column in document["columns"]]
-    for name in document["systems"]:
+    best = [by_name(column.rows) for column in document.columns]
+    for name in document.systems:
         cells = [_score(found.get(name), 3) for found in best]
         grid.append([Cell(name), *_human(human.get(name)), *cells])
-    if document["columns"]:
-        for label, key in (("τ-b", "tau"), ("Accuracy", "accuracy")):
-            values = [number(column[key], 3) for column in document["columns"]]
-            grid.append([*texts(label, "", "", ""), *values])
+    if document.columns:
+        taus = [number(column.tau, 3) for column in document.columns]
+        accuracies = [number(column.accuracy, 3) for column in document.columns]
+        grid.append([*texts("τ-b", "", "", ""), *taus])
+        grid.append([*texts("Accuracy", "", "", ""), *accuracies])
     return grid
 
 
-def _name(column: Document) -> str:
-    return f"{column['label']} ↓" if column["is_turned"] else str(column["label"])
+def _name(column: Column) -> str:
+    return f"{column.label} ↓" if column.is_turned else column.label
 
 
-def _human(row: Document | None) -> Line:
+def _human(row: Row | None) -> Line:
     if row is None:
         return texts(None, None, None)
-    first, last = row["first"], row["last"]
+    first, last = row.first, row.last
     ranks = None if first is None else f"{first}" if first == last else f"{first}–{last}"
-    return [number(row["score"], 3), *texts(row["cluster"], ranks)]
+    return [number(row.score, 3), *texts(row.cluster, ranks)]
 
 
-def _score(row: Document | None, places: int) -> Cell:
+def _score(row: shown.Cell | None, places: int) -> Cell:
     if row is None:
         return Cell("–")
-    found = number(row["score"], places, is_bold=row.get("is_best", False))
-    return Cell(f"{found.text}{row['mark']}", found.is_bold)
+    found = number(row.score, places, is_bold=row.is_best)
+    return Cell(f"{found.text}{row.mark}", found.is_bold)
 
 
-def _lengths(document: Document) -> Table:
-    names = ("statistic", "bias", "median", "pooled", "within")
+def _lengths(document: Systems) -> Table:
+    lengths = document.lengths
     body = [
-        [Cell(row["system"]), *(small_number(row[name]) for name in names), Cell(str(row["n"]))]
-        for row in document["lengths"]["rows"]
+        [
+            Cell(row.system),
+            *map(small_number, (row.statistic, row.bias, row.median, row.pooled, row.within)),
+            Cell(str(row.n)),
+        ]
+        for row in lengths.rows
     ]
-    lengths = document["lengths"]
     head = texts("System", "Mean", "Signed", "Median", "Of the sums", "Within 10%", "Outputs")
     caption = (
-        f"Deviation from the wanted length, in {lengths['unit']}: (length − wanted) / wanted; "
-        f"wanted is {_percent(document)} of the {lengths['of']}."
+        f"Deviation from the wanted length, in {lengths.unit}: (length − wanted) / wanted; "
+        f"wanted is {_percent(document)} of the {lengths.of}."
     )
-    return Table(caption, f"{document['campaign']}-lengths", "lrrrrrr", [head], body)
+    return Table(caption, f"{document.campaign}-lengths", "lrrrrrr", [head], body)
 
 
-def study_tables(document: Document) -> list[Table]:
+def study_tables(document: StudySystems) -> list[Table]:
     """Tables 9 and 10 of the study with a campaign's column each; the humans come first."""
-    scores = [block for block in document["blocks"] if block["key"] != "length"]
-    lengths = [block for block in document["blocks"] if block["key"] == "length"]
+    scores = [block for block in document.blocks if block.key != "length"]
+    lengths = [block for block in document.blocks if block.key == "length"]
     found = []
     if scores:
         caption = f"Scores of the MT systems. {MARKS.format(VERSUS['next'])}. {BOLD}"
         found.append(_of_study(document, caption, "systems", scores))
     for block in lengths:
         caption = "Mean deviation from the wanted length, (length − wanted) / wanted."
-        found.append(_of_study(document, caption, "lengths", [block | {"label": ""}]))
+        found.append(_of_study(document, caption, "lengths", [replace(block, label="")]))
     return found
 
 
-def _of_study(document: Document, caption: str, label: str, blocks: Sequence[Document]) -> Table:
+def _of_study(document: StudySystems, caption: str, label: str, blocks: Sequence[Block]) -> Table:
     body: list[Line] = []
     for block in blocks:
-        if block["label"]:
-            body.append([Cell(block["label"], is_bold=True)])
-        is_length = block["key"] == "length"
-        for line in block["lines"]:
-            cells = [_length(c) if is_length else _score(c, 4) for c in line["cells"]]
-            body.append([Cell(line["system"]), *cells])
-    heads = document["campaigns"]
+        if block.label:
+            body.append([Cell(block.label, is_bold=True)])
+        is_length = block.key == "length"
+        for line in block.lines:
+            cells = [_length(c) if is_length else _score(c, 4) for c in line.cells]
+            body.append([Cell(line.system), *cells])
+    heads = [(head.direction, head.percent) for head in document.campaigns]
     return Table(caption, f"study-{label}", "l" + "r" * len(heads), direction_heads(heads), body)
 
 
-def _length(cell: Document | None) -> Cell:
-    return small_number(cell["score"] if cell else None)
+def _length(cell: shown.Cell | None) -> Cell:
+    return small_number(cell.score if cell else None)

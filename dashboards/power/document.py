@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,17 +10,19 @@ import numpy as np
 
 from annotation.models import Campaign
 from annotation.quality.power import pilot_components
-from dashboards.documents.plain import plain
+from dashboards.documents.counted import Counted, Number
+from dashboards.documents.head import Document
 from dashboards.pages.choice import Choice
 from metaeval import StatisticsWarning
 from metaeval.judgments.planning import PowerTable, VarianceComponents, power_table
 
-VERSION = 1
+VERSION = 2
 SEED = 1
 # Draws that take about half a second; larger studies are simulated less often.
 DRAWS, MOST, LEAST = 12_000_000, 2_000, 300
 MAX_SEGMENTS, MAX_COLUMNS = 5_000, 12
 FIGURES = ("power", "low", "high", "exact", "normal")
+SOURCES = ("system", "segment", "output", "annotator", "residual")
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,106 @@ def asked(question: dict[str, Any]) -> PowerChoice:
     return PowerChoice(question=json.dumps(question, sort_keys=True))
 
 
-def compute(campaign: Campaign | None, choice: PowerChoice) -> dict[str, Any]:
-    """Return components, table and plans; `rows` has a dict for every cell of the table."""
+@dataclass(frozen=True, kw_only=True)
+class Components(Counted):
+    """Variances of one judgment (`metaeval.judgments.planning.VarianceComponents`)."""
+
+    system: Number
+    segment: Number
+    output: Number
+    annotator: Number
+    residual: Number
+    n_systems: int
+    n_segments: int
+    n_outputs: int
+    n_annotators: int
+    method: str
+
+    @property
+    def spreads(self) -> list[tuple[str, float, float]]:
+        """Name, standard deviation and share of the variance of one judgment."""
+        variances = {name: getattr(self, name) for name in SOURCES}
+        known = {name: np.nan if each is None else each for name, each in variances.items()}
+        total = sum(known.values())
+        return [
+            (name, float(np.sqrt(value)), 100 * value / total if total else np.nan)
+            for name, value in known.items()
+        ]
+
+
+Cells = Sequence[Sequence[Number]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Counted):
+    """A `metaeval.judgments.planning.PowerTable`."""
+
+    annotators_per_item: Sequence[int]
+    n_segments: Sequence[int]
+    power: Cells
+    low: Cells
+    high: Cells
+    exact: Cells
+    normal: Cells
+    targets: Sequence[float]
+    smallest: Sequence[Sequence[int]]
+    sds: Sequence[Number]
+    difference: float
+    design: str
+    alpha: float
+    n_pairs: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The fewest segments and judgments that reach a power; None where a million do not."""
+
+    power: float
+    segments: int | None
+    judgments: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The answers for so many annotators, one a target."""
+
+    annotators_per_item: int
+    answers: Sequence[Answer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One cell of the table."""
+
+    annotators_per_item: int
+    n_segments: int
+    judgments: int
+    power: Number
+    low: Number
+    high: Number
+    exact: Number
+    normal: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Power(Document):
+    """The document; `spreads` are those of the components."""
+
+    components: Components
+    n_systems: int
+    table: Simulated
+    plans: Sequence[Plan]
+    rows: Sequence[Cell]
+    spreads: Sequence[tuple[str, Number, Number]]
+    has_values: bool
+
+
+DOCUMENT = Power
+
+
+def compute(campaign: Campaign | None, choice: PowerChoice) -> Power:
+    """Return components, table and plans; `rows` has one for every cell of the table."""
     question = json.loads(choice.question)
     n_systems, scores = question.pop("n_systems"), question.pop("scores", "")
     variances = {name: sd**2 for name, sd in question.pop("sds", {}).items()}
@@ -48,20 +149,17 @@ def compute(campaign: Campaign | None, choice: PowerChoice) -> dict[str, Any]:
         if campaign is None
         else pilot_components(campaign, scores)
     )
-    table = _table(components, question)
-    document: dict[str, Any] = plain(
-        {
-            "components": components.to_dict(),
-            "n_systems": n_systems,
-            "table": table.to_dict(),
-            "plans": list_plans(table, n_systems),
-            "rows": _rows(table, n_systems),
-            "spreads": _spreads(components),
-            "has_values": bool(np.isfinite(table.power).all()),
-            "warnings": [one.message for one in table.warnings],
-        }
+    table, told = _table(components, question), Components.of(components)
+    return Power(
+        components=told,
+        n_systems=n_systems,
+        table=Simulated.of(table),
+        plans=list_plans(table, n_systems),
+        rows=_rows(table, n_systems),
+        spreads=told.spreads,
+        has_values=bool(np.isfinite(table.power).all()),
+        warnings=[one.message for one in table.warnings],
     )
-    return document
 
 
 def _table(components: VarianceComponents, question: dict[str, Any]) -> PowerTable:
@@ -84,50 +182,28 @@ def _around_the_answer(components: VarianceComponents, question: dict[str, Any])
     return sorted({min(n, MAX_SEGMENTS) for n in wanted})[:MAX_COLUMNS]
 
 
-def list_plans(table: PowerTable, n_systems: int) -> list[dict[str, Any]]:
-    """For each number of annotators, the fewest segments and judgments that reach each target.
-
-    None where even a million segments do not.
-    """
+def list_plans(table: PowerTable, n_systems: int) -> list[Plan]:
+    """Return, for each number of annotators, what reaches each target."""
     return [
-        {
-            "annotators_per_item": raters,
-            "answers": [
-                {
-                    "power": target,
-                    "segments": n or None,
-                    "judgments": n * raters * n_systems or None,
-                }
+        Plan(
+            raters,
+            [
+                Answer(target, n or None, n * raters * n_systems or None)
                 for target, n in zip(table.targets, sizes, strict=True)
             ],
-        }
+        )
         for raters, sizes in zip(table.annotators_per_item, table.smallest.T.tolist(), strict=True)
     ]
 
 
-def _rows(table: PowerTable, n_systems: int) -> list[dict[str, Any]]:
+def _rows(table: PowerTable, n_systems: int) -> list[Cell]:
     return [
-        {
-            "annotators_per_item": raters,
-            "n_segments": size,
-            "judgments": size * raters * n_systems,
-            **{name: _finite(getattr(table, name)[i, j]) for name in FIGURES},
-        }
+        Cell(
+            annotators_per_item=raters,
+            n_segments=size,
+            judgments=size * raters * n_systems,
+            **{name: float(getattr(table, name)[i, j]) for name in FIGURES},
+        )
         for i, raters in enumerate(table.annotators_per_item)
         for j, size in enumerate(table.n_segments)
-    ]
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _spreads(components: VarianceComponents) -> list[tuple[str, float, float]]:
-    """Name, standard deviation and share of the variance of one judgment."""
-    names = ("system", "segment", "output", "annotator", "residual")
-    variances = {name: getattr(components, name) for name in names}
-    total = sum(variances.values())
-    return [
-        (name, float(np.sqrt(value)), 100 * value / total if total else float("nan"))
-        for name, value in variances.items()
     ]

@@ -1,5 +1,8 @@
 """The pages of the power analysis: a campaign as the pilot, or variances that the reader states."""
 
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import groupby
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseNotModified, JsonResponse
@@ -8,15 +11,14 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
-from annotation.exports import table_response
 from annotation.forms.power import PilotForm, PowerForm, StatedForm
 from annotation.models import Campaign
 from annotation.web.parameters import Parameters, takes
 from dashboards.documents import results
-from dashboards.pages.page import Document, no_document
-from dashboards.power.document import FIGURES, asked
+from dashboards.pages.answers import data_response, no_document
+from dashboards.power.document import Cell, Plan, Power, asked
 
-COLUMNS = ("annotators_per_item", "n_segments", "judgments", *FIGURES)
+COLUMNS = [each.name for each in fields(Cell)]
 
 
 @researcher_required
@@ -56,7 +58,7 @@ def _answer(
     if fmt:
         if document is None:
             return no_document(result)
-        return table_response(fmt, name, COLUMNS, document["rows"], document)
+        return data_response(fmt, name, COLUMNS, document.rows, document)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     context |= {
@@ -68,28 +70,23 @@ def _answer(
         "query": f"?{request.GET.urlencode()}" if request.GET else "",
     }
     if document:
-        context |= {"rows": _grid(document), "best": _cheapest(document["plans"])}
+        context |= {"rows": _grid(document), "best": _cheapest(document.plans)}
     response = render(request, "dashboards/power.html", context)
     response["ETag"] = result.tag
     return response
 
 
-def _cheapest(plans: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _cheapest(plans: Sequence[Plan]) -> Plan | None:
     """The plan with the fewest judgments for the first target."""
-    possible = [plan for plan in plans if plan["answers"][0]["segments"]]
-    return min(possible, key=lambda plan: plan["answers"][0]["judgments"], default=None)
+    possible = [(n, plan) for plan in plans if (n := plan.answers[0].judgments)]
+    return min(possible, key=lambda each: each[0])[1] if possible else None
 
 
-def _grid(document: Document) -> list[dict[str, Any]]:
-    """One line for each number of annotators; the first cell that reaches the target is marked."""
+def _grid(document: Power) -> list[tuple[int, list[tuple[Cell, bool]]]]:
+    """Cells by the number of annotators; the first that reaches the target is marked."""
     lines = []
-    table, cells = document["table"], document["rows"]
-    width = len(table["n_segments"])
-    for index, raters in enumerate(table["annotators_per_item"]):
-        line = cells[index * width : (index + 1) * width]
-        enough = (cell for cell in line if (cell["exact"] or 0.0) >= table["targets"][0])
-        first = next(enough, None)
-        lines.append(
-            {"raters": raters, "cells": [cell | {"is_first": cell is first} for cell in line]}
-        )
+    for raters, cells in groupby(document.rows, key=lambda cell: cell.annotators_per_item):
+        line, target = list(cells), document.table.targets[0]
+        first = next((cell for cell in line if (cell.exact or 0.0) >= target), None)
+        lines.append((raters, [(cell, cell is first) for cell in line]))
     return lines

@@ -1,19 +1,19 @@
 """Stored preferences as documents: of one test set, and over all of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from annotation.models import TestSet
-from metaeval.judgments.controls import pass_rate
-from metaeval.systems import preference
+from dashboards.documents.counted import Number
+from metaeval.systems import pool_preferences, preference
 from training.models import PreferenceFile, PreferenceResult
 from training.perturbations.rules import EDITION, RULES
 from training.preferences.altering import CONDITIONS, LABELS
 
-Document = dict[str, Any]
 COLUMNS = (
     *("condition", "condition_label", "metric", "measure", "label", "n", "left_out"),
     *("w2w", "low", "high", "mean", "median", "ties"),
@@ -25,30 +25,123 @@ ACROSS_COLUMNS = (
 )
 
 
-def of_test_set(test_set: TestSet) -> Document:
-    """Return the newest result of every measure under every condition.
+@dataclass(frozen=True, kw_only=True)
+class Preferred:
+    """W2W of one measure under a condition with its interval, over `n` segments.
 
-    ``rows`` are in the order of the conditions and then of the measures' W2W; each has the
-    histogram of its d. ``conditions`` are those that have rows.
+    `rules` is the edition of the rules by which the texts were made, None where none are needed.
     """
-    found = [_row(result) for result in _newest(test_set)]
-    _name_files(found)
-    _tell_apart(found)
-    found.sort(key=lambda row: (CONDITIONS.index(row["condition"]), _rank(row), row["label"]))
-    present = {row["condition"] for row in found}
-    return {
-        "name": test_set.slug,
-        "title": test_set.name,
-        "direction": test_set.direction,
-        "n_segments": test_set.segments.count(),
-        "rules": EDITION,
-        "conditions": [
-            {"key": name, "label": LABELS[name], "n_rows": _count(found, name)}
-            for name in CONDITIONS
-            if name in present
+
+    condition: str
+    metric: str
+    measure: str
+    label: str
+    n: int
+    w2w: Number
+    low: Number
+    high: Number
+    mean: Number
+    ties: Number
+    rules: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Preferred):
+    """The same on one test set, with the `histogram` of its d: empty without any.
+
+    `file` is what the condition read, empty where it is made by another rule.
+    """
+
+    condition_label: str
+    left_out: int
+    median: Number
+    seed: int
+    file: str
+    sha256: str
+    job: int
+    signature: str
+    histogram: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowInFull(Row):
+    """The same with d of every segment, None where one was left out."""
+
+    differences: Sequence[Number]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition that has rows."""
+
+    key: str
+    label: str
+    n_rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfTestSet:
+    """The newest result of every measure under every condition, in the order of W2W."""
+
+    name: str
+    title: str
+    direction: str
+    n_segments: int
+    rules: int
+    conditions: Sequence[Condition]
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InFull(OfTestSet):
+    """The same with the segments' keys, and d of every segment."""
+
+    segments: Sequence[str]
+    rows: Sequence[RowInFull]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfPair(Preferred):
+    """One measure on all test sets of a language pair, whose names blanks separate."""
+
+    direction: str
+    test_sets: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Across:
+    """W2W of every measure by language pair."""
+
+    condition: str
+    condition_label: str
+    rules: int
+    directions: Sequence[str]
+    rows: Sequence[OfPair]
+
+
+def of_test_set(test_set: TestSet) -> OfTestSet:
+    """Return the document; rows are in the order of the conditions and then of their W2W."""
+    results = _newest(test_set)
+    files = PreferenceFile.objects.filter(job__in={result.job_id for result in results})
+    known = {(file.job_id, file.condition): file for file in files.defer("packed")}
+    found = [_row(result, known.get((result.job_id, result.condition))) for result in results]
+    rows = sorted(_told_apart(found), key=_place)
+    present = Counter(row.condition for row in rows)
+    return OfTestSet(
+        name=test_set.slug,
+        title=test_set.name,
+        direction=test_set.direction,
+        n_segments=test_set.segments.count(),
+        rules=EDITION,
+        conditions=[
+            Condition(name, LABELS[name], present[name]) for name in CONDITIONS if present[name]
         ],
-        "rows": found,
-    }
+        rows=rows,
+    )
+
+
+def _place(row: Row) -> tuple[int, float, str]:
+    return CONDITIONS.index(row.condition), 2.0 if row.w2w is None else row.w2w, row.label
 
 
 def _newest(test_set: TestSet) -> list[PreferenceResult]:
@@ -57,49 +150,39 @@ def _newest(test_set: TestSet) -> list[PreferenceResult]:
     return list(newest.values())
 
 
-def _row(result: PreferenceResult) -> dict[str, Any]:
+def _row(result: PreferenceResult, file: PreferenceFile | None) -> Row:
     differences = differences_of(result)
-    return {
-        "condition": result.condition,
-        "condition_label": LABELS[result.condition],
-        "metric": result.metric,
-        "measure": result.measure,
-        "label": result.label,
-        "n": result.n,
-        "left_out": len(differences) - result.n,
-        "w2w": result.statistic,
-        "low": result.low,
-        "high": result.high,
-        "mean": result.mean,
-        "median": result.median,
-        "ties": result.ties,
-        "seed": result.job.options["seed"],
-        "rules": result.rules if result.condition in RULES else None,
-        "file": "",
-        "sha256": "",
-        "job": result.job_id,
-        "signature": result.signature,
-        "histogram": _histogram(differences),
-    }
+    return Row(
+        condition=result.condition,
+        condition_label=LABELS[result.condition],
+        metric=result.metric,
+        measure=result.measure,
+        label=result.label,
+        n=result.n,
+        left_out=len(differences) - result.n,
+        w2w=result.statistic,
+        low=result.low,
+        high=result.high,
+        mean=result.mean,
+        median=result.median,
+        ties=result.ties,
+        seed=result.job.options["seed"],
+        rules=result.rules if result.condition in RULES else None,
+        file=file.name if file else "",
+        sha256=file.sha256 if file else "",
+        job=result.job_id,
+        signature=result.signature,
+        histogram=_histogram(differences),
+    )
 
 
-def _name_files(rows: Iterable[dict[str, Any]]) -> None:
-    """Say which file each row's condition read; a condition by another rule has none."""
-    listed = list(rows)
-    files = PreferenceFile.objects.filter(job__in={row["job"] for row in listed})
-    known = {(file.job_id, file.condition): file for file in files.defer("packed")}
-    for row in listed:
-        if file := known.get((row["job"], row["condition"])):
-            row |= {"file": file.name, "sha256": file.sha256}
-
-
-def _tell_apart(rows: Sequence[dict[str, Any]]) -> None:
+def _told_apart(rows: Sequence[Row]) -> list[Row]:
     """Add the metric's name to labels that several measures have."""
-    of = {(row["label"], row["measure"]) for row in rows}
-    shared = Counter(label for label, _ in of)
-    for row in rows:
-        if shared[row["label"]] > 1:
-            row["label"] = f"{row['label']} ({row['metric']})"
+    shared = Counter(label for label, _ in {(row.label, row.measure) for row in rows})
+    return [
+        replace(row, label=f"{row.label} ({row.metric})") if shared[row.label] > 1 else row
+        for row in rows
+    ]
 
 
 def differences_of(result: PreferenceResult) -> Any:
@@ -117,30 +200,18 @@ def _histogram(differences: Any) -> dict[str, list[float]]:
     return {"edges": edges.tolist(), **parts}
 
 
-def _rank(row: dict[str, Any]) -> float:
-    return 2.0 if row["w2w"] is None else float(row["w2w"])
-
-
-def _count(rows: Sequence[dict[str, Any]], condition: str) -> int:
-    return sum(row["condition"] == condition for row in rows)
-
-
-def with_differences(test_set: TestSet, document: Document) -> Document:
-    """Return the document with d of every segment, and the segments' keys."""
+def in_full(test_set: TestSet, document: OfTestSet) -> InFull:
+    """Return the document with d of every segment."""
     known = {(row.condition, row.measure): differences_of(row) for row in _newest(test_set)}
     rows = [
-        row | {"differences": _listed(known[row["condition"], row["measure"]])}
-        for row in document["rows"]
+        RowInFull(**vars(row), differences=known[row.condition, row.measure].tolist())
+        for row in document.rows
     ]
     segments = list(test_set.segments.order_by("position").values_list("key", flat=True))
-    return document | {"segments": segments, "rows": rows}
+    return InFull(**vars(document) | {"rows": rows}, segments=segments)
 
 
-def _listed(values: Any) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]
-
-
-def across(condition: str) -> Document:
+def across(condition: str) -> Across:
     """Return W2W of every measure by language pair, over all test sets of the pair.
 
     The newest result of each test set counts; segments of several test sets are pooled.
@@ -155,30 +226,31 @@ def across(condition: str) -> Document:
             key = (row.label, row.measure, row.test_set.direction)
             groups.setdefault(key, []).append(row)
     pooled = [_pooled(groups[key]) for key in sorted(groups)]
-    return {
-        "condition": condition,
-        "condition_label": LABELS[condition],
-        "rules": EDITION,
-        "directions": sorted({row["direction"] for row in pooled}),
-        "rows": pooled,
-    }
+    return Across(
+        condition=condition,
+        condition_label=LABELS[condition],
+        rules=EDITION,
+        directions=sorted({row.direction for row in pooled}),
+        rows=pooled,
+    )
 
 
-def _pooled(results: Sequence[PreferenceResult]) -> dict[str, Any]:
-    one, n = results[0], sum(row.n for row in results)
-    rate = pass_rate(sum(round((row.statistic or 0.0) * row.n) for row in results), n)
-    return {
-        "condition": one.condition,
-        "measure": one.measure,
-        "label": one.label,
-        "metric": one.metric,
-        "direction": one.test_set.direction,
-        "n": n,
-        "w2w": rate.statistic,
-        "low": rate.interval.low if rate.interval else None,
-        "high": rate.interval.high if rate.interval else None,
-        "mean": sum((row.mean or 0.0) * row.n for row in results) / n,
-        "ties": sum((row.ties or 0.0) * row.n for row in results) / n,
-        "rules": min(row.rules for row in results) if one.condition in RULES else None,
-        "test_sets": " ".join(sorted(row.test_set.slug for row in results)),
-    }
+def _pooled(results: Sequence[PreferenceResult]) -> OfPair:
+    one = results[0]
+    table = [(row.n, row.statistic or 0.0, row.mean or 0.0, row.ties or 0.0) for row in results]
+    found = pool_preferences(*zip(*table, strict=True))
+    return OfPair(
+        condition=one.condition,
+        measure=one.measure,
+        label=one.label,
+        metric=one.metric,
+        direction=one.test_set.direction,
+        n=found.n,
+        w2w=found.statistic,
+        low=found.interval.low if found.interval else None,
+        high=found.interval.high if found.interval else None,
+        mean=found.mean,
+        ties=found.ties,
+        rules=min(row.rules for row in results) if one.condition in RULES else None,
+        test_sets=" ".join(sorted(row.test_set.slug for row in results)),
+    )

@@ -12,13 +12,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import researcher_required, signed_in
-from annotation.exports import table_response
 from annotation.filters import FilterError
 from annotation.models import TestSet
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from annotation.web.parameters import Parameters, takes
 from dashboards.charts import files as figures
+from dashboards.pages.answers import data_response
 from dashboards.papers import latex
 from dashboards.preferences import documents, tables
 from dashboards.preferences.forms import StartForm
@@ -77,22 +77,13 @@ def _under_way(request: HttpRequest, test_set: TestSet) -> HttpResponse:
     return response
 
 
-def _file(fmt: str, test_set: TestSet, document: documents.Document) -> HttpResponseBase:
+def _file(fmt: str, test_set: TestSet, document: documents.OfTestSet) -> HttpResponseBase:
     name = f"{test_set.slug}-preferences"
     if fmt == "tex":
-        return latex_response(name, tables.as_latex(document))
+        return latex.response(tables.as_latex(document), name)
     if fmt == "json":
-        document = documents.with_differences(test_set, document)
-    return table_response(fmt, name, documents.COLUMNS, document["rows"], document)
-
-
-def latex_response(name: str, found: list[latex.Table]) -> HttpResponse:
-    """Answer with tables as a file."""
-    return HttpResponse(
-        latex.write_all(found),
-        content_type="application/x-tex; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.tex"'},
-    )
+        document = documents.in_full(test_set, document)
+    return data_response(fmt, name, documents.COLUMNS, document.rows, document)
 
 
 @researcher_required
@@ -138,10 +129,10 @@ def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
         raise FilterError(f"condition must be one of {', '.join(CONDITIONS)}, not {condition!r}")
     document = documents.across(condition)
     if fmt == "tex":
-        return latex_response("preferences", [tables.across_as_latex(document)])
+        return latex.response([tables.across_as_latex(document)], "preferences")
     if fmt:
-        return table_response(fmt, "preferences", documents.ACROSS_COLUMNS, document["rows"],
-                              document)  # fmt: skip
+        columns = documents.ACROSS_COLUMNS
+        return data_response(fmt, "preferences", columns, document.rows, document)
     context = {
         "section": "testsets",
         "document": document,

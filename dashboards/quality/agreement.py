@@ -1,27 +1,52 @@
 """Agreement on outputs so far, for the monitor: it has to be there soon and often."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from annotation import quality
 from annotation.filters import Filters
 from annotation.models import Campaign, Item
-from annotation.quality import agreement_of, read_columns
-from dashboards.documents.plain import plain
+from dashboards.documents.counted import Number, Warned, warned
 
-VERSION = 1
+VERSION = 2
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return agreement on outputs with its intervals; `figures` is empty where nothing has two
-    ratings. Filters are not asked for: the monitor has none."""
-    columns = read_columns(campaign)
-    found = agreement_of(columns, columns.is_kind(Item.Kind.TARGET), seed=campaign.seed)
+@dataclass(frozen=True)
+class Figure:
+    """A statistic with its interval (low, high, confidence); `basis` is how that was computed."""
+
+    statistic: Number
+    interval: tuple[float, float, float] | None
+    method: str
+    basis: str
+    warnings: Sequence[Warned]
+
+
+@dataclass(frozen=True)
+class AgreementSoFar:
+    """Agreement on `n_units` outputs; `figures` is empty where nothing has two ratings."""
+
+    n_units: int
+    figures: Mapping[str, Figure]
+    doubts: Sequence[str]
+
+
+DOCUMENT = AgreementSoFar
+
+
+def compute(campaign: Campaign, filters: Filters) -> AgreementSoFar:
+    """Return agreement on outputs. Filters are not asked for: the monitor has none."""
+    columns = quality.read_columns(campaign)
+    chosen = columns.is_kind(Item.Kind.TARGET)
+    found = quality.agreement_of(columns, chosen, seed=campaign.seed)
     if found is None or not found.n_units:
-        return {"n_units": 0, "figures": {}, "doubts": []}
-    document: dict[str, Any] = plain(
-        {
-            "n_units": found.n_units,
-            "figures": {name: one.to_dict() for name, one in found.figures.items()},
-            "doubts": found.doubts,
-        }
-    )
-    return document
+        return AgreementSoFar(0, {}, ())
+    return AgreementSoFar(found.n_units, figures_of(found), found.doubts)
+
+
+def figures_of(found: quality.Agreement) -> dict[str, Figure]:
+    """Return the three figures by name."""
+    return {
+        name: Figure(one.statistic, one.interval, one.method, one.basis, warned(one.warnings))
+        for name, one in found.figures.items()
+    }

@@ -1,34 +1,210 @@
 """How well a campaign was annotated: what the quality page and its files hold."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from annotation.filters import Filters
 from annotation.filters.report import filtered_report
 from annotation.models import Campaign
-from annotation.quality import QualityReport
-from annotation.quality.tables import as_json
-from dashboards.documents.plain import plain
+from annotation.quality import Agreement, AnnotatorQuality
+from annotation.quality.reach import Tested
+from annotation.quality.report import KindMean
+from dashboards.documents.counted import Counted, Number
+from dashboards.documents.head import OfCampaign, about
+from dashboards.quality.agreement import Figure, figures_of
 
-VERSION = 1
+VERSION = 2
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return the report; `annotators` has a dict for every annotator.
+@dataclass(frozen=True, kw_only=True)
+class Seconds(Counted):
+    """Seconds an item (`metaeval.judgments.controls.AnnotationTimes`)."""
+
+    mean: Number
+    median: Number
+    mean_cut: Number
+    mean_dropped: Number
+    mean_clipped: Number
+    n_above: int
+    cap: float
+    cut: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traps(Counted):
+    """Traps by score (`metaeval.judgments.controls.TrapLevels`)."""
+
+    zero: int
+    low: int
+    high: int
+    threshold: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrapRate(Counted):
+    """How many annotators saw through a trap (`metaeval.judgments.controls.PassRate`)."""
+
+    segment: str
+    text: str
+    statistic: Number
+    passed: int
+    method: str
+    interval: tuple[float, float, float] | None
+    pvalue: Number
+    alternative: str | None
+    n_resamples: int | None
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """Mean seconds an item by the other clocks (`annotation.quality.people.Clocks`)."""
+
+    paid: Number
+    active: Number
+    doubted: int
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """Agreement on `n_items` units with two or more ratings, which are `n` judgments."""
+
+    n: int
+    n_items: int
+    one_vs_rest: Figure
+    alpha_z: Figure
+    alpha_raw: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One annotator; None where there is no value. Of the data, but for what was passed."""
+
+    campaign: str
+    annotator: str
+    is_simulated: bool
+    n: int
+    mean: Number
+    sd: Number
+    seconds_mean: Number
+    seconds_mean_cut: Number
+    traps_zero: int | None
+    traps_low: int | None
+    traps_high: int | None
+    r_with_traps: Number
+    r_without_traps: Number
+    bad_reference_pairs: int | None
+    bad_reference_difference: Number
+    bad_reference_effect: Number
+    bad_reference_p: Number
+    bad_reference_signed_rank_p: Number
+    traps_n: int | None
+    traps_pass_rate: Number
+    gold_n: int | None
+    gold_pass_rate: Number
+    repeat_pairs: int | None
+    repeat_mean_absolute_difference: Number
+    verdict: str
+    failed_checks: str
+    excluded_at: str | None
+    seconds_paid_mean: Number
+    seconds_active_mean: Number
+    doubted_times: int | None
+    traps_passed: int | None
+    gold_passed: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality(OfCampaign):
+    """The document. With traps means outputs and traps, without traps outputs alone."""
+
+    as_of: str
+    n_judgments: int
+    seconds: Seconds | None
+    clocks: Clocks | None
+    traps: Traps | None
+    trap_rates: Sequence[TrapRate]
+    with_traps: Agreed | None
+    without_traps: Agreed | None
+    kinds: Sequence[KindMean]
+    annotators: Sequence[Line]
+    tested: Tested
+    has_bad_references: bool
+    has_repeats: bool
+    has_gold: bool
+
+
+DOCUMENT = Quality
+
+
+def compute(campaign: Campaign, filters: Filters) -> Quality:
+    """Return the report; `annotators` has a line for every annotator.
 
     Without filters those who gave no judgment have a line, too.
     """
     report = filtered_report(campaign, filters)
-    found = as_json(campaign, report) | _beside(report)
-    document: dict[str, Any] = plain(found)
-    return document
-
-
-def _beside(report: QualityReport) -> dict[str, Any]:
-    """What the page shows besides."""
     clocks = report.clocks
-    return {
-        "clocks": vars(clocks) if clocks else None,
-        "has_bad_references": report.has_bad_references,
-        "has_repeats": report.has_repeats,
-        "has_gold": report.has_gold,
-    }
+    return Quality(
+        **about(campaign),
+        as_of=report.as_of.isoformat(),
+        n_judgments=report.n_judgments,
+        seconds=Seconds.of(report.times) if report.times else None,
+        clocks=Clocks(**vars(clocks)) if clocks else None,
+        traps=Traps.of(report.traps) if report.traps else None,
+        trap_rates=[
+            TrapRate.of(each.rate, segment=each.segment, text=each.text)
+            for each in report.trap_rates
+        ],
+        with_traps=_agreed(report.with_traps),
+        without_traps=_agreed(report.without_traps),
+        kinds=report.kinds,
+        annotators=[_line(campaign, person) for person in report.annotators],
+        tested=report.tested,
+        has_bad_references=report.has_bad_references,
+        has_repeats=report.has_repeats,
+        has_gold=report.has_gold,
+        warnings=report.warnings,
+    )
+
+
+def _agreed(found: Agreement | None) -> Agreed | None:
+    return Agreed(found.n, found.n_units, **figures_of(found)) if found else None
+
+
+def _line(campaign: Campaign, person: AnnotatorQuality) -> Line:
+    times, traps, control = person.times, person.traps, person.bad_references
+    checks, clocks = person.checks, person.clocks
+    return Line(
+        campaign=campaign.slug,
+        annotator=person.label,
+        is_simulated=person.is_simulated,
+        n=person.n,
+        mean=person.mean,
+        sd=person.sd,
+        seconds_mean=times.mean if times else None,
+        seconds_mean_cut=times.mean_cut if times else None,
+        traps_zero=traps.zero if traps else None,
+        traps_low=traps.low if traps else None,
+        traps_high=traps.high if traps else None,
+        r_with_traps=person.r_with if traps else None,
+        r_without_traps=person.r_without,
+        bad_reference_pairs=control.n if control else None,
+        bad_reference_difference=control.mean_difference if control else None,
+        bad_reference_effect=control.effect_size if control else None,
+        bad_reference_p=control.pvalue if control else None,
+        bad_reference_signed_rank_p=checks.signed_rank.pvalue if checks.signed_rank else None,
+        traps_n=checks.traps.n if checks.traps else None,
+        traps_pass_rate=checks.traps.statistic if checks.traps else None,
+        gold_n=checks.gold.n if checks.gold else None,
+        gold_pass_rate=checks.gold.statistic if checks.gold else None,
+        repeat_pairs=checks.repeats.n if checks.repeats else None,
+        repeat_mean_absolute_difference=checks.repeats.mean_absolute if checks.repeats else None,
+        verdict=checks.verdict.value,
+        failed_checks=", ".join(checks.failed),
+        excluded_at=person.excluded_at.isoformat() if person.excluded_at else None,
+        seconds_paid_mean=clocks.paid if clocks else None,
+        seconds_active_mean=clocks.active if clocks else None,
+        doubted_times=clocks.doubted if clocks else None,
+        traps_passed=checks.traps.passed if checks.traps else None,
+        gold_passed=checks.gold.passed if checks.gold else None,
+    )

@@ -1,14 +1,17 @@
 """The pages on how well a campaign, or every campaign of a study, was annotated."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 from django.http import HttpRequest
 
 from annotation.models import Campaign
 from annotation.quality import verdict
 from annotation.quality.people import CUT_SECONDS
-from annotation.quality.tables import HEADER
-from dashboards.pages.page import Document, Page, StudyPage
+from dashboards.documents.head import StudyDocument
+from dashboards.pages.page import Page
+from dashboards.quality.document import Line, Quality
 
 # Traps that not everybody saw through are shown, so many at most.
 WORST = 20
@@ -20,46 +23,40 @@ RULE = {
 }
 
 
-def quality_context(request: HttpRequest, campaign: Campaign, document: Document) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class QualityOfStudy(StudyDocument):
+    """The campaigns of a study below each other, as in tables 2-5 of Cheng et al. 2023."""
+
+    campaigns: Sequence[Quality]
+
+
+def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict[str, Any]:
     """Set beside each annotator's numbers who that is now: decisions rest on no older state."""
     people = {row.label: row for row in campaign.annotators.all()}
-    rates = document["trap_rates"]
+    rates = document.trap_rates
     return {
         "annotators": [
-            row | {"person": people[row["annotator"]]}
-            for row in document["annotators"]
-            if row["annotator"] in people
+            (row, people[row.annotator]) for row in document.annotators if row.annotator in people
         ],
         "cut_seconds": CUT_SECONDS,
         "low_score": verdict.LOW_SCORE,
         "rule": RULE,
-        "worst_traps": [one for one in rates if one["statistic"] < 1][:WORST],
+        "worst_traps": [one for one in rates if one.passed < one.n][:WORST],
     }
 
 
-def annotators_of(document: Document) -> list[Document]:
-    """Return a row for every annotator."""
-    found: list[Document] = document["annotators"]
-    return found
+def combine(campaigns: Sequence[Campaign], documents: Sequence[Quality]) -> QualityOfStudy:
+    """Take the documents together."""
+    return QualityOfStudy(study=campaigns[0].study if campaigns else "", campaigns=documents)
 
 
-def combine(campaigns: Sequence[Campaign], documents: Sequence[Document]) -> Document:
-    """Put the campaigns of a study below each other, as in tables 2-5 of Cheng et al. 2023."""
-    return {"study": campaigns[0].study if campaigns else "", "campaigns": list(documents)}
-
-
-def annotators_of_all(document: Document) -> list[Document]:
-    """Return a row for every annotator of every campaign."""
-    return [row for each in document["campaigns"] for row in annotators_of(each)]
-
-
-def study_context(request: HttpRequest, study: str, document: Document) -> Document:
+def study_context(request: HttpRequest, study: str, document: QualityOfStudy) -> dict[str, Any]:
     """Name every line after its campaign."""
-    slugs = [each["campaign"] for each in document["campaigns"]]
+    slugs = [each.campaign for each in document.campaigns]
     campaigns = {
         row.slug: row for row in Campaign.objects.filter(slug__in=slugs).select_related("test_set")
     }
-    return {"lines": [(campaigns[each["campaign"]], each) for each in document["campaigns"]]}
+    return {"lines": [(campaigns[each.campaign], each) for each in document.campaigns]}
 
 
 QUALITY = Page(
@@ -67,19 +64,14 @@ QUALITY = Page(
     title="Quality",
     kind="quality",
     template="dashboards/quality.html",
-    columns=HEADER,
-    rows=annotators_of,
-    context=quality_context,
+    columns=[each.name for each in fields(Line) if not each.name.endswith("_passed")],
+    rows=lambda document: document.annotators,
+    context=context,
     has_scores=False,
 )
-STUDY_QUALITY = StudyPage(
-    name="quality",
-    title="Quality",
-    kind="quality",
+STUDY_QUALITY = QUALITY.of_study(
     template="dashboards/study_quality.html",
-    columns=HEADER,
-    rows=annotators_of_all,
+    rows=lambda document: [row for each in document.campaigns for row in each.annotators],
     context=study_context,
     combine=combine,
-    has_scores=False,
 )

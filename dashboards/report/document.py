@@ -1,26 +1,61 @@
 """The report as a document: what it says, and the same as PDF, made by a worker."""
 
 import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
-
-from django.utils import timezone
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.report.parts import parts
+from dashboards.bundle.manifest import Facts
+from dashboards.correlations.agreement import CampaignCorrelations, MeasureRow
+from dashboards.documents.head import Document
+from dashboards.documents.stored import settled
+from dashboards.report.parts import Disagreements, Drawing, MetricTable, Quality, parts
 from dashboards.report.pdf import pdf_of
+from dashboards.systems.document import Systems
+from dashboards.trust.reasons import CampaignTrust
 
 VERSION = 3
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return the report; `pdf` is base64, empty where `pdf_problem` says why."""
-    document = parts(campaign, filters)
-    document["as_of"] = timezone.now().strftime("%Y-%m-%d %H:%M:%S UTC")
+@dataclass(frozen=True, kw_only=True)
+class Report(Document):
+    """The pages' documents in one; `pdf` is base64, empty where `pdf_problem` says why."""
+
+    trust: CampaignTrust
+    facts: Facts
+    filters: Mapping[str, Any]
+    filter_words: Sequence[str]
+    percent: str
+    study: str
+    is_simulated: bool
+    target_language: str
+    source_language: str
+    quality: Quality
+    correlations: CampaignCorrelations
+    systems: Systems
+    metric_tables: Sequence[MetricTable]
+    scatter: Disagreements | None
+    figures: Sequence[Drawing]
+    versions: Mapping[str, str]
+    signatures: Sequence[str]
+    rows: Sequence[MeasureRow]
+    as_of: str
+    pdf: str = ""
+    pdf_problem: str = ""
+
+
+DOCUMENT = Report
+
+
+def compute(campaign: Campaign, filters: Filters) -> Report:
+    """Return the report with its PDF."""
+    document = written(campaign, filters)
     pdf, problem = pdf_of(document)
-    rows = document["correlations"]["rows"]
-    return document | {
-        "pdf": base64.b64encode(pdf).decode(),
-        "pdf_problem": problem,
-        "rows": rows,
-    }
+    return replace(document, pdf=base64.b64encode(pdf).decode(), pdf_problem=problem)
+
+
+def written(campaign: Campaign, filters: Filters) -> Report:
+    """Return everything but the PDF, as readers get it."""
+    return settled(Report(**parts(campaign, filters)))

@@ -1,7 +1,10 @@
-"""What a report says, as plain values: the documents of the pages, warnings first, methods."""
+"""What a report says: the documents of the pages, warnings first, methods."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+from django.utils import timezone
 
 from annotation.filters import Filters
 from annotation.filters.chosen import read_judgments
@@ -13,33 +16,117 @@ from dashboards.bundle.manifest import campaign_facts
 from dashboards.charts.scatter import points
 from dashboards.charts.systems import ranking
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
+from dashboards.documents.measured import Measured
+from dashboards.documents.stored import settled
+from dashboards.overview.document import AgreementLine, agreement_line
 from dashboards.report.drawing import drawing
 from dashboards.scatter import document as scatter
+from dashboards.scatter.points import Disagreement
 from dashboards.systems import document as systems
-from dashboards.trust.shown import fields_of
+from dashboards.systems.columns import Row, by_name
+from dashboards.trust import verdict
 from dashboards.trust.systems import marked
-from dashboards.trust.verdict import trust_of
-from metaeval.replication import plain, versions
+from metaeval.replication import versions
 
 # Worst disagreements shown with their texts, on each side.
 N_SHOWN = 3
+SIDES = ("metric higher", "metric lower")
 # Systems side by side in one table of a page.
 N_COLUMNS = 6
 
 
+@dataclass(frozen=True)
+class Person:
+    """One annotator; `r` with the others without traps, `r_with` with them."""
+
+    label: str
+    is_excluded: bool
+    n: int
+    mean: float | None
+    sd: float | None
+    seconds: float | None
+    r: float | None
+    r_with: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """The judgments: `traps` rated 0, up to 20 and above, `agreement` with and without traps."""
+
+    judgments: int
+    seconds: float | None
+    seconds_cut: float | None
+    traps: tuple[int, int, int] | None
+    people: Sequence[Person]
+    tested: str
+    agreement: Mapping[str, AgreementLine]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricLine:
+    """A metric's scores of a table's systems, and its agreement with the human ranking of all."""
+
+    label: str
+    is_turned: bool
+    tau: float | None
+    accuracy: float | None
+    cells: Sequence[Row | None]
+
+
+@dataclass(frozen=True)
+class MetricTable:
+    """Metrics' scores of a few systems."""
+
+    systems: Sequence[str]
+    has_agreement: bool
+    lines: Sequence[MetricLine]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What an output says of what source."""
+
+    source: str
+    output: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(Disagreement):
+    """A disagreement with its texts."""
+
+    texts: Texts
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """The best metric against the humans: its statistics, and the worst on each side."""
+
+    metric: Measured
+    n: int
+    statistics: scatter.Statistics
+    worst: Sequence[Shown]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: the address of its image, and what it shows in words."""
+
+    svg: str
+    description: str
+
+
 def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return everything but the PDF."""
-    content = read_content(campaign, filters)
-    table = _correlations(correlate(campaign, filters))
-    trust = fields_of(trust_of(campaign, filters))
-    scores = systems.compute(campaign, systems.SystemsChoice(**vars(filters)))
-    ranked = marked(scores | {"trust": trust})
+    """Return the fields of a `Report` but for its PDF."""
+    content, table = read_content(campaign, filters), correlate(campaign, filters)
+    trust = verdict.compute(campaign, filters)
+    scores = settled(systems.compute(campaign, systems.SystemsChoice(**vars(filters))))
+    ranked = marked(replace(scores, trust=trust))
     quality = filtered_report(campaign, filters)
     best = _best(table)
     chosen = scatter.ScatterChoice(**vars(filters), metric=best) if best else None
-    against = scatter.compute(campaign, chosen) if chosen else None
-    warnings = [*quality.warnings, *table["warnings"], *ranked["warnings"]]
-    warnings += against["warnings"] if against else []
+    against = settled(scatter.compute(campaign, chosen)) if chosen else None
+    warnings = [*quality.warnings, *table.warnings, *ranked.warnings]
+    warnings += against.warnings if against else []
     return {
         "trust": trust,
         "facts": campaign_facts(_chosen(content, filters)),
@@ -55,11 +142,12 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
         "correlations": table,
         "systems": ranked,
         "metric_tables": metric_tables(ranked),
-        "scatter": _scatter(against),
+        "scatter": _scatter(against) if against else None,
         "figures": _figures(ranked, against),
         "versions": versions(),
-        "signatures": list(dict.fromkeys(row["signature"] for row in table["rows"]))
-        or list(dict.fromkeys(column["signature"] for column in ranked["columns"])),
+        "signatures": list(dict.fromkeys(row.signature for row in table.rows or ranked.columns)),
+        "rows": table.rows,
+        "as_of": timezone.now().strftime("%Y-%m-%d %H:%M:%S UTC"),
     }
 
 
@@ -69,98 +157,79 @@ def _chosen(content: Content, filters: Filters) -> Content:
     return replace(content, judgments=judgments)
 
 
-def _correlations(table: CampaignCorrelations) -> dict[str, Any]:
-    return {
-        "n_outputs": table.n_outputs,
-        "n_hybrids": table.n_hybrids,
-        "seed": table.seed,
-        "warnings": list(table.warnings),
-        "rows": [row.values() for row in table.rows],
-    }
-
-
-def _best(table: dict[str, Any]) -> str:
+def _best(table: CampaignCorrelations) -> str:
     """The measure of the highest τ, which the scatter plot shows."""
-    known = [row for row in table["rows"] if row["tau"] is not None]
-    return str(max(known, key=lambda row: row["tau"])["key"]) if known else ""
+    known = [(row.tau, row.key) for row in settled(table).rows if row.tau is not None]
+    return max(known, key=lambda each: each[0])[1] if known else ""
 
 
-def metric_tables(ranked: dict[str, Any]) -> list[dict[str, Any]]:
+def metric_tables(ranked: systems.Systems) -> list[MetricTable]:
     """The metrics' scores in tables of a few systems each, in the human order.
 
     The last table has the agreement with the human ranking besides.
     """
-    cells = [systems.by_name(column["rows"]) for column in ranked["columns"]]
-    names = ranked["systems"]
+    cells = [by_name(column.rows) for column in ranked.columns]
+    names = ranked.systems
     starts = range(0, len(names), N_COLUMNS) if cells else ()
     return [
-        {
-            "systems": (shown := names[start : start + N_COLUMNS]),
-            "has_agreement": start + N_COLUMNS >= len(names),
-            "lines": [
-                {key: column[key] for key in ("label", "is_turned", "tau", "accuracy")}
-                | {"cells": [own.get(name) for name in shown]}
-                for column, own in zip(ranked["columns"], cells, strict=True)
+        MetricTable(
+            systems=(shown := names[start : start + N_COLUMNS]),
+            has_agreement=start + N_COLUMNS >= len(names),
+            lines=[
+                MetricLine(
+                    label=column.label,
+                    is_turned=column.is_turned,
+                    tau=column.tau,
+                    accuracy=column.accuracy,
+                    cells=[own.get(name) for name in shown],
+                )
+                for column, own in zip(ranked.columns, cells, strict=True)
             ],
-        }
+        )
         for start in starts
     ]
 
 
-def _quality(report: QualityReport) -> dict[str, Any]:
+def _quality(report: QualityReport) -> Quality:
     people = [
-        {
-            "label": each.label,
-            "is_excluded": each.excluded_at is not None,
-            "n": each.n,
-            "mean": each.mean,
-            "sd": each.sd,
-            "seconds": each.times.mean if each.times else None,
-            "r": each.r_without,
-            "r_with": each.r_with,
-        }
+        Person(
+            label=each.label,
+            is_excluded=each.excluded_at is not None,
+            n=each.n,
+            mean=each.mean,
+            sd=each.sd,
+            seconds=each.times.mean if each.times else None,
+            r=each.r_without,
+            r_with=each.r_with,
+        )
         for each in report.annotators
     ]
-    agreement = {}
-    for name, each in (("with traps", report.with_traps), ("without traps", report.without_traps)):
-        if each is not None:
-            figures = each.figures.items()
-            agreement[name] = {
-                **{key: [one.statistic, one.interval] for key, one in figures},
-                "basis": {key: one.basis for key, one in figures},
-                "n": each.n,
-                "n_units": each.n_units,
-            }
-    traps = report.traps
-    found = {
-        "judgments": report.n_judgments,
-        "seconds": report.times.mean if report.times else None,
-        "seconds_cut": report.times.mean_cut if report.times else None,
-        "traps": [traps.zero, traps.low, traps.high] if traps else None,
-        "people": people,
-        "tested": report.tested.sentence,
-        "agreement": agreement,
-    }
-    return dict(plain(found))
+    parts = {"with traps": report.with_traps, "without traps": report.without_traps}
+    traps, times = report.traps, report.times
+    return Quality(
+        judgments=report.n_judgments,
+        seconds=times.mean if times else None,
+        seconds_cut=times.mean_cut if times else None,
+        traps=(traps.zero, traps.low, traps.high) if traps else None,
+        people=people,
+        tested=report.tested.sentence,
+        agreement={name: agreement_line(name, each) for name, each in parts.items() if each},
+    )
 
 
-def _scatter(document: dict[str, Any] | None) -> dict[str, Any] | None:
+def _scatter(document: scatter.Scatter) -> Disagreements | None:
     """The scatter's statistics without its points, with the texts of the worst disagreements."""
-    if document is None or document["problem"]:
+    if document.problem or not (document.metric and document.statistics):
         return None
-    rows = document["rows"]
-    sides = ("metric higher", "metric lower")
-    shown = [row for side in sides for row in [r for r in rows if r["side"] == side][:N_SHOWN]]
-    found = Output.objects.select_related("segment").in_bulk([row["output"] for row in shown])
-    worst = []
-    for row in shown:
-        output = found[row["output"]]
-        texts = {"source": output.segment.source, "output": output.text}
-        worst.append(row | {"texts": texts})
-    return {name: document[name] for name in ("metric", "n", "statistics")} | {"worst": worst}
+    sides = [[row for row in document.rows if row.side == side] for side in SIDES]
+    shown = [row for side in sides for row in side[:N_SHOWN]]
+    found = Output.objects.select_related("segment").in_bulk([row.output for row in shown])
+    texts = {pk: Texts(output.segment.source, output.text) for pk, output in found.items()}
+    worst = [Shown(**vars(row), texts=texts[row.output]) for row in shown]
+    return Disagreements(document.metric, document.n, document.statistics, worst)
 
 
-def _figures(ranked: dict[str, Any], against: dict[str, Any] | None) -> list[dict[str, str]]:
-    specs = [ranking(ranked), points(against) if against and not against["problem"] else None]
+def _figures(ranked: systems.Systems, against: scatter.Scatter | None) -> list[Drawing]:
+    specs = [ranking(ranked), points(against) if against and not against.problem else None]
     drawn = [(spec, drawing(spec)) for spec in specs if spec]
-    return [{"svg": svg, "description": spec["description"]} for spec, svg in drawn if svg]
+    return [Drawing(svg, spec["description"]) for spec, svg in drawn if svg]

@@ -14,8 +14,8 @@ MISSING = (
 )
 
 
-def pdf_of(document: dict[str, Any]) -> tuple[bytes, str]:
-    """Return the PDF and an empty string, or no bytes and why there are none."""
+def pdf_of(document: Any) -> tuple[bytes, str]:
+    """Return a report's PDF and an empty string, or no bytes and why there are none."""
     try:
         from weasyprint import CSS, HTML
         from weasyprint.urls import URLFetcher

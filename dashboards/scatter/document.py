@@ -1,16 +1,21 @@
 """Metric against human, output by output or system by system, and where they disagree most."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
-from dashboards.documents.plain import plain
+from dashboards.documents.head import CampaignDocument, head
+from dashboards.documents.measured import Measured
 from dashboards.pages.choice import Choice
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.scatter.points import (
     Axis,
+    Bin,
+    Disagreement,
+    Point,
     Points,
     choose,
     drawn,
@@ -19,12 +24,11 @@ from dashboards.scatter.points import (
     system_points,
     worst,
 )
-from metaeval.sensitivity import Pooled, WithinSystem, pooled, within_systems
+from metaeval.sensitivity import Pooled, pooled, within_systems
 
 VERSION = 2
 HUMAN = "human"
 SEGMENT, SYSTEM = "segment", "system"
-STATISTICS = ("r", "tau", "r_within", "is_paradox")
 
 
 @dataclass(frozen=True)
@@ -53,46 +57,102 @@ class ScatterChoice(Choice):
             raise FilterError(f"shortest is {low} and longest {high}: no length is both")
 
 
+@dataclass(frozen=True)
+class Offered:
+    """A measure that a reader may choose."""
+
+    key: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Over all points; `r_within` after each system's own mean is taken off on both sides."""
+
+    r: float | None
+    tau: float | None
+    r_within: float | None
+    is_paradox: bool
+
+
+@dataclass(frozen=True)
+class OfSystem:
+    """One system's own outputs; `is_opposite` where r has another sign than pooled."""
+
+    system: str
+    n: int
+    mean_x: float | None
+    mean_y: float | None
+    r: float | None
+    tau: float | None
+    is_opposite: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scatter(CampaignDocument):
+    """`metric` (vertical) against `against`: `n` points, or above `MOST_POINTS` bins of them.
+
+    `problem` says why there is nothing; what stands below it is empty then. `rows` are the worst
+    disagreements.
+    """
+
+    source_language: str
+    target_language: str
+    level: str
+    order: str
+    unit: str
+    measures: Sequence[Offered]
+    systems: Sequence[str]
+    documents: Sequence[str]
+    n_outputs: int
+    problem: str = ""
+    metric: Measured | None = None
+    against: Measured | None = None
+    n: int = 0
+    statistics: Statistics | None = None
+    points: Sequence[Point] = ()
+    bins: Sequence[Bin] = ()
+    rows: Sequence[Disagreement] = ()
+    by_system: Sequence[OfSystem] = ()
+
+
 FILTERS = ScatterChoice
+DOCUMENT = Scatter
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
+def compute(campaign: Campaign, filters: Filters) -> Scatter:
     """Return the points (or their bins), statistics, and the worst disagreements."""
     if not isinstance(filters, ScatterChoice):
         filters = ScatterChoice(**vars(filters))
     panel = read_panel(campaign, filters)
-    document = _head(campaign, panel, filters)
+    said = _head(campaign, panel, filters)
     axes = _axes(panel, filters)
     if isinstance(axes, str):
-        return document | {"problem": axes, "warnings": list(panel.human.warnings), "rows": []}
+        return Scatter(**said, problem=axes, warnings=panel.human.warnings)
     y, x = axes
     points = choose(campaign, panel, x, y, filters)
-    by_system = [_within(points, one) for one in within_systems(points.x, points.y, points.system)]
+    within = within_systems(points.x, points.y, points.system)
+    by_system = [OfSystem(**vars(one) | {"system": points.systems[one.system]}) for one in within]
     if filters.level == SYSTEM:
         points = system_points(panel, x, y, points, filters)
-    return document | _body(points, x, y, filters) | {"by_system": by_system}
+    return Scatter(**said, **_body(points, x, y, filters), by_system=by_system)
 
 
 def _body(points: Points, x: Axis, y: Axis, filters: ScatterChoice) -> dict[str, Any]:
     found = pooled(points.x, points.y, points.system if filters.level == SEGMENT else None)
     paradox = [_paradox(found)] if found.is_paradox else []
-    rows = worst(points, filters.order)
+    shown, bins = drawn(points)
     return {
         "problem": "" if len(points) else "No output has both scores under this choice.",
-        "metric": y.as_json(),
-        "against": x.as_json(),
+        "metric": y.about,
+        "against": x.about,
         "n": len(points),
-        "statistics": plain({name: getattr(found, name) for name in STATISTICS}),
+        "statistics": Statistics(found.r, found.tau, found.r_within, found.is_paradox),
         "warnings": list(dict.fromkeys([*x.warnings, *y.warnings, *paradox, *found.warnings])),
-        **drawn(points),
-        "rows": rows,
+        "points": shown,
+        "bins": bins,
+        "rows": worst(points, filters.order),
     }
-
-
-def _within(points: Points, one: WithinSystem) -> dict[str, Any]:
-    """One system's own points under its name."""
-    found: dict[str, Any] = plain(vars(one) | {"system": points.systems[one.system]})
-    return found
 
 
 def _paradox(found: Pooled) -> str:
@@ -127,15 +187,14 @@ def _head(campaign: Campaign, panel: Panel, filters: ScatterChoice) -> dict[str,
     documents = test_set.segments.order_by("position").values_list("document", flat=True)
     measures = panel.measures.values()
     return {
-        "campaign": campaign.slug,
+        **head(campaign, panel.human.source),
         "source_language": test_set.source_language,
         "target_language": test_set.target_language,
         "level": filters.level,
         "order": filters.order,
         "unit": unit_of(test_set.source_language),
-        "measures": [{"key": each.key, "label": each.label} for each in measures],
+        "measures": [Offered(each.key, each.label) for each in measures],
         "systems": panel.human.names,
         "documents": list(dict.fromkeys(name for name in documents if name)),
         "n_outputs": int((panel.outputs >= 0).sum()),
-        "human_scores": panel.human.source,
     }

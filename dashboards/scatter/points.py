@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Campaign
+from dashboards.documents.measured import Measured, about
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import lengths, unit_of
 from dashboards.panel.measures import told
@@ -22,35 +23,48 @@ BINS = 40
 N_WORST = 15
 
 
+# (x, y, output, system, segment), and a square of the grid: (x and y of its middle, how many
+# points it has, the output nearest the middle).
+Point = tuple[float, float, int, str, str]
+Bin = tuple[float, float, int, int]
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """An output on which the axes disagree; `side` says which is higher."""
+
+    side: str
+    gap: float
+    system: str
+    segment: str
+    document: str
+    x: float
+    y: float
+    output: int
+
+
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """Scores of one side; larger is better."""
+    """Scores of one side; larger is better. `about` is what a reader must know to quote them."""
 
-    key: str
-    label: str
-    signature: str
-    is_turned: bool
+    about: Measured
     scores: TurnedScores
-    warnings: tuple[str, ...] = ()
-    origin: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """What a reader must know to quote it."""
-        names = ("key", "label", "signature", "is_turned", "origin")
-        return {name: getattr(self, name) for name in names}
+    warnings: Sequence[str]
 
 
 def human_axis(panel: Panel) -> Axis:
     """The human scores."""
-    about, humans = panel.human, panel.scored.humans
-    return Axis("human", "Human score", about.source, False, humans, about.warnings)
+    human = panel.human
+    said = Measured(
+        key="human", label="Human score", signature=human.source, origin="", is_turned=False
+    )
+    return Axis(said, panel.scored.humans, human.warnings)
 
 
 def measure_axis(panel: Panel, key: str) -> Axis:
     """A measure of a metric."""
-    measure, scores = panel.measures[key], panel.scored.turned(key)
-    about = (key, measure.label, measure.signature, not measure.higher_is_better)
-    return Axis(*about, scores, tuple(told([measure])), measure.origin)
+    measure = panel.measures[key]
+    return Axis(Measured(**about(measure)), panel.scored.turned(key), told([measure]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,20 +165,16 @@ def _of_systems(
     return scores.over(scores.mask if is_beside else cells)
 
 
-def drawn(points: Points) -> dict[str, Any]:
-    """Return `points` (x, y, output, system), or above `MOST_POINTS` the `bins` of a grid.
-
-    A bin has its middle, its number of points, and the output nearest the middle.
-    """
-    if len(points) <= MOST_POINTS:
-        names = [points.systems[i] for i in points.system]
-        columns = (points.x.tolist(), points.y.tolist(), points.output.tolist(), names)
-        rows = zip(*columns, points.segment, strict=True)
-        return {"points": [list(row) for row in rows], "bins": []}
-    return {"points": [], "bins": _bins(points)}
+def drawn(points: Points) -> tuple[list[Point], list[Bin]]:
+    """Return the points, or above `MOST_POINTS` the bins of a grid."""
+    if len(points) > MOST_POINTS:
+        return [], _bins(points)
+    names = [points.systems[i] for i in points.system]
+    columns = (points.x.tolist(), points.y.tolist(), points.output.tolist(), names)
+    return list(zip(*columns, points.segment, strict=True)), []
 
 
-def _bins(points: Points) -> list[list[float]]:
+def _bins(points: Points) -> list[Bin]:
     (columns, x_middles), (rows, y_middles) = _cut(points.x), _cut(points.y)
     far = ((points.x - x_middles[columns]) / (np.ptp(points.x) or 1.0)) ** 2
     far += ((points.y - y_middles[rows]) / (np.ptp(points.y) or 1.0)) ** 2
@@ -173,7 +183,7 @@ def _bins(points: Points) -> list[list[float]]:
     cells, first, counts = np.unique(place[order], return_index=True, return_counts=True)
     nearest = points.output[order][first]
     return [
-        [float(x_middles[cell % BINS]), float(y_middles[cell // BINS]), int(n), int(output)]
+        (float(x_middles[cell % BINS]), float(y_middles[cell // BINS]), int(n), int(output))
         for cell, n, output in zip(cells, counts, nearest, strict=True)
     ]
 
@@ -186,7 +196,7 @@ def _cut(values: Floats) -> tuple[Integers, Floats]:
     return index, low + (np.arange(BINS) + 0.5) * width
 
 
-def worst(points: Points, order: str) -> list[dict[str, Any]]:
+def worst(points: Points, order: str) -> list[Disagreement]:
     """Return where the axes disagree most, in both directions.
 
     `gap` is z_y − z_x over the points shown, or with order `rank` the difference of their ranks
@@ -201,14 +211,14 @@ def worst(points: Points, order: str) -> list[dict[str, Any]]:
     return above + below
 
 
-def _row(points: Points, found: Floats, i: int, side: str) -> dict[str, Any]:
-    return {
-        "side": side,
-        "gap": float(found[i]),
-        "system": points.systems[points.system[i]],
-        "segment": points.segment[i],
-        "document": points.document[i],
-        "x": float(points.x[i]),
-        "y": float(points.y[i]),
-        "output": int(points.output[i]),
-    }
+def _row(points: Points, found: Floats, i: int, side: str) -> Disagreement:
+    return Disagreement(
+        side=side,
+        gap=float(found[i]),
+        system=points.systems[points.system[i]],
+        segment=points.segment[i],
+        document=points.document[i],
+        x=float(points.x[i]),
+        y=float(points.y[i]),
+        output=int(points.output[i]),
+    )

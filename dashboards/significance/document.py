@@ -1,134 +1,199 @@
 """Every metric against every other by one statistic: values, differences, intervals and p."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.kinds import about
+from dashboards.documents.head import CampaignDocument, head
+from dashboards.documents.measured import Measured, about
 from dashboards.pages import statistics
 from dashboards.pages.statistics import Question
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
-from metaeval.replication.questions import Comparison, answer, can_answer
+from metaeval.replication.questions import answer, can_answer
 
 VERSION = 5
 DEFAULT = "tau-b"
+Matrix = Sequence[Sequence[float | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A metric with its value of the question; without a rank where none is borne out."""
+
+    key: str
+    label: str
+    value: float | None
+    rank: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(Measured):
+    """One measure with its value of the question and the interval of that."""
+
+    metric: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedMetric(Metric, Ranked):
+    """The same with its rank."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfQuestion(CampaignDocument):
+    """What is said of a question and of what answers it.
+
+    Of `n_segments` segments with scores `n_informative` tell anything of the statistic; None where
+    it is not over segments.
+    """
+
+    statistic: str
+    statistic_label: str
+    level: str
+    grouping: str
+    test: str
+    is_of_draws: bool
+    n_outputs: int
+    n_judged: int
+    seed: int
+    n_systems: int = 0
+    n_segments: int | None = 0
+    n_informative: int | None = 0
+    interval: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfMetrics(OfQuestion):
+    """`metrics` are those that the reader wants, `all_metrics` what the form offers."""
+
+    metrics: Sequence[Metric] = ()
+    all_metrics: Sequence[Metric] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared(OfQuestion):
+    """What is said of a comparison of metrics; without any metrics nothing can be compared.
+
+    `n` is of the outputs (or systems) that all metrics scored, `chance` the value of a metric that
+    knows nothing.
+    """
+
+    n: int = 0
+    interval_about: str = ""
+    test_label: str = ""
+    n_permutations: int | None = None
+    chance: float = 0.0
+    comparison_warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(OfMetrics, Compared):
+    """The analysis. Matrices are metrics × metrics: row minus column, small p for a better row."""
+
+    differences: Matrix = ()
+    difference_lows: Matrix = ()
+    difference_highs: Matrix = ()
+    pvalues: Matrix = ()
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The analysis of one question."""
+class Pair:
+    """Does `metric` agree better with the humans than `other`? A line of the data.
 
-    question: Question
-    VERSION: int = VERSION
+    `is_significant` is None where nothing may be marked.
+    """
 
-    def compute(self, campaign: Campaign, filters: Filters) -> dict[str, Any]:
-        """Return matrices with metrics in the order of the registry."""
-        panel = read_panel(campaign, filters)
-        return {
-            **about(campaign),
-            "human_scores": panel.human.source,
-            "n_outputs": panel.n_outputs,
-            "n_judged": panel.human.n,
-            "seed": panel.seed,
-            **comparison_document(panel, self.question),
-        }
-
-
-def asked(question: str) -> Asked:
-    """Return the analysis of a question; FilterError where there is no such."""
-    return Asked(statistics.parse(question))
-
-
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Answer the default question."""
-    return asked(DEFAULT).compute(campaign, filters)
+    campaign: str
+    statistic: str
+    grouping: str
+    test: str
+    correction: str
+    scope: str
+    metric: str
+    label: str
+    other: str
+    other_label: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    pvalue: float | None
+    adjusted: float | None
+    is_significant: bool | None
 
 
-def comparison_document(panel: Panel, question: Question) -> dict[str, Any]:
-    """Return a comparison as plain values; without any metrics where nothing can be compared."""
-    is_there = can_answer(panel.scored, question)
-    found = _found(panel, answer(panel.scored, question)) if is_there else _none()
-    return asked_fields(question) | found
+@dataclass(frozen=True, kw_only=True)
+class Shown(Compared):
+    """A comparison as the page has it, metrics best first.
+
+    `rows` are all pairs, or with `row` those of one metric. `steps` has a letter for each cell,
+    and `refused` says why nothing is marked.
+    """
+
+    metrics: Sequence[Ranked]
+    all_metrics: Sequence[Metric]
+    correction: str
+    correction_label: str
+    scope: str
+    refused: str
+    marks: str
+    row: str
+    rows: Sequence[Pair]
+    steps: Sequence[str]
+    n_significant: int
 
 
-def asked_fields(question: Question) -> dict[str, Any]:
-    """Return what was asked, for documents."""
+DOCUMENT = Comparison
+
+
+def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Comparison:
+    """Return matrices with metrics in the order of the registry; FilterError for no question."""
+    panel = read_panel(campaign, filters)
+    asked = statistics.parse(question)
+    found = _found(panel, asked) if can_answer(panel.scored, asked) else {}
+    return Comparison(**asked_head(campaign, panel, asked), **found)
+
+
+def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str, Any]:
+    """Return the fields of `OfQuestion` that any answer has."""
     return {
+        **head(campaign, panel.human.source),
         "statistic": question.statistic.key,
         "statistic_label": question.label,
         "level": question.statistic.level,
         "grouping": question.grouping,
         "test": question.test,
         "is_of_draws": question.statistic.is_of_draws,
+        "n_outputs": panel.n_outputs,
+        "n_judged": panel.human.n,
+        "seed": panel.seed,
     }
 
 
-def measure_rows(panel: Panel, values: Floats) -> list[dict[str, Any]]:
-    """Return a row a measure, with its value of the question."""
+def measured(panel: Panel, values: Floats, *ends: Floats) -> list[Metric]:
+    """Return every measure with its value of the question and the `ends` of the interval."""
+    columns = [each.tolist() for each in (values, *ends)]
     return [
-        {
-            "key": measure.key,
-            "label": measure.label,
-            "metric": measure.metric,
-            "signature": measure.signature,
-            "origin": measure.origin,
-            "is_turned": not measure.higher_is_better,
-            "value": value,
-        }
-        for measure, value in zip(panel.measures.values(), plain(values), strict=True)
+        Metric(
+            metric=measure.metric,
+            **about(measure),
+            **dict(zip(("value", "low", "high"), found, strict=False)),
+        )
+        for measure, *found in zip(panel.measures.values(), *columns, strict=True)
     ]
 
 
-def _none() -> dict[str, Any]:
-    names = ("differences", "difference_lows", "difference_highs", "pvalues")
-    return {
-        "n": 0,
-        "n_systems": 0,
-        "n_segments": 0,
-        "n_informative": 0,
-        "interval": "",
-        "interval_about": "",
-        "test_label": "",
-        "n_permutations": None,
-        "chance": 0.0,
-        "comparison_warnings": [],
-        "metrics": [],
-        **{name: [] for name in names},
-    }
-
-
-def _found(panel: Panel, found: Comparison) -> dict[str, Any]:
-    lows, highs = plain(found.lows), plain(found.highs)
-    metrics = [
-        row | {"low": low, "high": high}
-        for row, low, high in zip(measure_rows(panel, found.values), lows, highs, strict=True)
-    ]
-    return {
-        "n": found.n,
-        "n_systems": found.n_systems,
-        "n_segments": found.n_segments,
-        "n_informative": found.n_informative,
-        "interval": found.interval,
+def _found(panel: Panel, question: Question) -> dict[str, Any]:
+    found = answer(panel.scored, question)
+    counts = ("n", "n_systems", "n_segments", "n_informative", "n_permutations")
+    matrices = ("differences", "difference_lows", "difference_highs", "pvalues")
+    return {name: getattr(found, name) for name in (*counts, "interval", "chance", *matrices)} | {
         "interval_about": found.about,
         "test_label": found.test,
-        "n_permutations": found.n_permutations,
-        "chance": found.chance,
-        "comparison_warnings": list(found.warnings),
-        "metrics": metrics,
-        "differences": plain(found.differences),
-        "difference_lows": plain(found.difference_lows),
-        "difference_highs": plain(found.difference_highs),
-        "pvalues": plain(found.pvalues),
+        "comparison_warnings": found.warnings,
+        "metrics": measured(panel, found.values, found.lows, found.highs),
     }
-
-
-def plain(values: Floats) -> list[Any]:
-    """Return an array as lists, with None for what is not finite."""
-    plain_values = values.astype(object)
-    plain_values[~np.isfinite(values)] = None
-    listed: list[Any] = plain_values.tolist()
-    return listed

@@ -1,79 +1,134 @@
 """MT systems over the campaigns of a study: tables 9 and 10 of Cheng et al. (2023)."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from annotation.models import Campaign
-from dashboards.systems.document import by_name
+from dashboards.documents.head import Document
+from dashboards.systems.columns import Cell, Row, by_name
+from dashboards.systems.document import Systems
+from dashboards.trust.reasons import StudyTrust
+from dashboards.trust.shown import worst_of
 
-Document = dict[str, Any]
+
+@dataclass(frozen=True)
+class Head:
+    """A campaign as it heads its column."""
+
+    slug: str
+    direction: str
+    percent: str
+    name: str
 
 
-def study_table(campaigns: Sequence[Campaign], documents: Sequence[Document]) -> Document:
-    """Return a block for the humans, for every measure and for lengths; None where one lacks.
+@dataclass(frozen=True)
+class Line:
+    """One system, with a cell for each campaign; None where it has none."""
 
-    A block has a line for each system, with a cell for each campaign.
-    """
-    heads = [
-        {"slug": c.slug, "direction": c.test_set.direction, "percent": c.percent, "name": c.name}
-        for c in campaigns
+    system: str
+    cells: Sequence[Cell | None]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The humans, a measure, or the lengths."""
+
+    key: str
+    label: str
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True)
+class Score:
+    """A line of the data."""
+
+    measure: str
+    system: str
+    campaign: str
+    score: float | None
+    mark: str
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the figures of one campaign rest on."""
+
+    name: str
+    slug: str
+    sentences: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudySystems(Document):
+    """The document; campaigns in `missing` are still being computed."""
+
+    campaigns: Sequence[Head]
+    blocks: Sequence[Block]
+    rows: Sequence[Score]
+    basis: Sequence[Basis]
+    missing: Sequence[str]
+    trust: StudyTrust | None = None
+
+
+def study_table(
+    campaigns: Sequence[Campaign], documents: Sequence[Systems], missing: Sequence[str]
+) -> StudySystems:
+    """Return a block for the humans, for every measure and for lengths, those with any line."""
+    heads = [Head(c.slug, c.test_set.direction, c.percent, c.name) for c in campaigns]
+    names = list(dict.fromkeys(name for each in documents for name in each.systems))
+    labels = {c.key: c.label for each in documents for c in each.columns}
+    blocks = [
+        _block("human", "Human score", names, [by_name(d.human) for d in documents]),
+        *(
+            _block(key, label, names, [by_name(_column(d, key)) for d in documents])
+            for key, label in labels.items()
+        ),
+        _block(
+            "length",
+            "Mean deviation from the wanted length",
+            names,
+            [_lengths(d) for d in documents],
+        ),
     ]
-    names = list(dict.fromkeys(name for each in documents for name in each["systems"]))
-    labels = {c["key"]: c["label"] for each in documents for c in each["columns"]}
-    blocks = [_block("human", "Human score", names, [by_name(d["human"]) for d in documents])]
-    for key, label in labels.items():
-        blocks.append(_block(key, label, names, [_column(d, key) for d in documents]))
-    lengths = [_lengths(each) for each in documents]
-    blocks.append(_block("length", "Mean deviation from the wanted length", names, lengths))
-    return {
-        "campaigns": heads,
-        "blocks": [block for block in blocks if block["lines"]],
-        "rows": [row for block in blocks for row in _rows(block, heads)],
-        "basis": [
-            {"name": campaign.name, "slug": campaign.slug, "sentences": document["basis"]}
-            for campaign, document in zip(campaigns, documents, strict=True)
-        ],
-        "warnings": _warnings(campaigns, documents),
-    }
+    return StudySystems(
+        campaigns=heads,
+        blocks=[block for block in blocks if block.lines],
+        rows=[row for block in blocks for row in _rows(block, heads)],
+        basis=[Basis(c.name, c.slug, d.basis) for c, d in zip(campaigns, documents, strict=True)],
+        warnings=_warnings(campaigns, documents),
+        missing=missing,
+        trust=worst_of([document.trust for document in documents]),
+    )
 
 
-def _warnings(campaigns: Sequence[Campaign], documents: Sequence[Document]) -> list[str]:
+def _warnings(campaigns: Sequence[Campaign], documents: Sequence[Systems]) -> list[str]:
     """Every sentence once, after the names of its campaigns."""
     told: dict[str, list[str]] = {}
     for campaign, document in zip(campaigns, documents, strict=True):
-        for warning in document["warnings"]:
+        for warning in document.warnings:
             told.setdefault(warning, []).append(campaign.name)
     return [f"{', '.join(names)}: {warning}" for warning, names in told.items()]
 
 
-def _column(document: Document, key: str) -> dict[str, Document]:
-    own = [column for column in document["columns"] if column["key"] == key]
-    return by_name(own[0]["rows"]) if own else {}
+def _column(document: Systems, key: str) -> Sequence[Row]:
+    return next((column.rows for column in document.columns if column.key == key), ())
 
 
-def _lengths(document: Document) -> dict[str, Document]:
-    rows = document["lengths"]["rows"]
-    return {row["system"]: {"score": row["statistic"], "mark": "", "rank": None} for row in rows}
+def _lengths(document: Systems) -> dict[str, Cell]:
+    return {row.system: Cell(score=row.statistic) for row in document.lengths.rows}
 
 
 def _block(
-    key: str, label: str, names: Sequence[str], cells: Sequence[dict[str, Document]]
-) -> Document:
-    lines = [{"system": name, "cells": [own.get(name) for own in cells]} for name in names]
-    kept = [line for line in lines if any(line["cells"])]
-    return {"key": key, "label": label, "lines": kept}
+    key: str, label: str, names: Sequence[str], cells: Sequence[Mapping[str, Cell]]
+) -> Block:
+    lines = [Line(name, [own.get(name) for own in cells]) for name in names]
+    return Block(key, label, [line for line in lines if any(line.cells)])
 
 
-def _rows(block: Document, heads: Sequence[Document]) -> list[Document]:
+def _rows(block: Block, heads: Sequence[Head]) -> list[Score]:
     return [
-        {
-            "measure": block["key"],
-            "system": line["system"],
-            "campaign": head["slug"],
-            "score": cell["score"],
-            "mark": cell["mark"],
-        }
-        for line in block["lines"]
-        for head, cell in zip(heads, line["cells"], strict=True)
+        Score(block.key, line.system, head.slug, cell.score, cell.mark)
+        for line in block.lines
+        for head, cell in zip(heads, line.cells, strict=True)
         if cell
     ]

@@ -1,8 +1,6 @@
-"""On how many segments the figures of the MT systems rest, and what agreement compares."""
+"""On how many segments the figures of the MT systems rest."""
 
 from collections.abc import Sequence
-from itertools import groupby
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +8,6 @@ from annotation.counted import counted
 from metaeval.results import MissingDataWarning
 from metaeval.systems import SystemTable
 
-Row = dict[str, Any]
 BROUGHT = "Imported scores of systems are shown as they came, whatever the scores of outputs make."
 
 
@@ -65,54 +62,3 @@ def span(counts: Sequence[int]) -> str:
     """Return numbers as `690 to 732`, or the one that all are."""
     low, high = min(counts), max(counts)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def agreement_groups(human: Sequence[Row], columns: Sequence[Row]) -> list[Row]:
-    """Return what τ-b and accuracy compare, measures with the same human scores together.
-
-    A group has a line for each system: the human score over the segments that the measures
-    have too, their number, and the measures' scores over the same. `is_shown` says that these
-    are the scores of the table itself.
-    """
-    shown = {row["system"]: row["score"] for row in human}
-    groups = []
-    for _, alike in groupby(sorted(columns, key=_human_key), key=_human_key):
-        own = list(alike)
-        cells = [{row["system"]: row["score"] for row in each["compared"]} for each in own]
-        lines = [
-            {
-                "system": row["system"],
-                "human": row["human"],
-                "n": row["n"],
-                "scores": [scores[row["system"]] for scores in cells],
-            }
-            for row in sorted(own[0]["compared"], key=_best_first)
-        ]
-        groups.append(
-            {
-                "keys": [each["key"] for each in own],
-                "labels": [each["label"] for each in own],
-                "is_shown": all(_is_shown(each, shown) for each in own),
-                "lines": lines,
-            }
-        )
-    return groups
-
-
-def _human_key(column: Row) -> list[tuple[str, bool, float, int]]:
-    rows = column["compared"]
-    return sorted((r["system"], r["human"] is None, r["human"] or 0.0, r["n"]) for r in rows)
-
-
-def _best_first(row: Row) -> tuple[float, str]:
-    return (float("inf") if row["human"] is None else -row["human"], row["system"])
-
-
-def _is_shown(column: Row, shown: dict[str, float]) -> bool:
-    """Whether both sides are those of the table, which shows every system's own segments."""
-    scores = {row["system"]: row["score"] for row in column["rows"]}
-    return all(
-        row["human"] == shown.get(row["system"]) and row["score"] == scores[row["system"]]
-        for row in column["compared"]
-        if row["human"] is not None
-    )

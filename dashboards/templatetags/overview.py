@@ -1,6 +1,6 @@
 """Numbers of the overview as the field prints them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
@@ -30,9 +30,9 @@ def estimate(value: Sequence[Any] | None, places: int = 3) -> str:
 
 
 @register.filter
-def bounds(row: Mapping[str, Any]) -> str:
+def bounds(row: Any) -> str:
     """The `low` and `high` of a row in brackets."""
-    return _brackets([row["low"], row["high"]], 3)
+    return _brackets([row.low, row.high], 3)
 
 
 def _brackets(interval: Sequence[float | None] | None, places: int) -> str:
@@ -54,9 +54,9 @@ def percents(interval: Sequence[float] | None) -> str:
 
 
 @register.filter
-def change(row: Mapping[str, Any], places: int = 3) -> str:
+def change(row: Any, places: int = 3) -> str:
     """The `difference` of a row with its sign and interval: `Δ +0.012 [−0.010, 0.030]`."""
-    number = decimals(row["difference"], places)
+    number = decimals(row.difference, places)
     sign = "" if number.startswith(("−", NOTHING)) else "+"
-    ends = _brackets([row["difference_low"], row["difference_high"]], places)
+    ends = _brackets([row.difference_low, row.difference_high], places)
     return f"Δ {sign}{number} {ends}".rstrip()

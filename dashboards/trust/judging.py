@@ -6,10 +6,10 @@ items. Either is enough; where agreement cannot be told from none and nobody pas
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.quality import AnnotatorQuality, QualityReport, Verdict
 from annotation.quality.verdict import ITEMS, LOW_SCORE, RATE
+from dashboards.overview.document import AgreementLine
 from dashboards.trust.reasons import Reason, Severity
 from metaeval.judgments.controls import pass_rate
 
@@ -40,12 +40,12 @@ class Speed:
 class Evidence:
     """What is known of a campaign's judgments.
 
-    `agreement` is a row of the dashboard's table (α and its ends, which may be None), None where
-    no output was rated at all; `is_raw` says which α counts.
+    `agreement` is the line of outputs alone (its α and ends may be nan), None where no output was
+    rated at all; `is_raw` says which α counts.
     """
 
     report: QualityReport
-    agreement: dict[str, Any] | None
+    agreement: AgreementLine | None
     speeds: Sequence[Speed]
     is_raw: bool = False
 
@@ -185,8 +185,8 @@ def _agreement(evidence: Evidence, *, passes: bool) -> list[Reason]:
     if len(evidence.people) < 2:
         return []
     row = evidence.agreement
-    value, ends = row["alpha_raw" if evidence.is_raw else "alpha_z"] if row else (None, None)
-    n = row["n_units"] if row else 0
+    n = row.n_units if row else 0
+    value, ends = (row.alpha_raw if evidence.is_raw else row.alpha_z) if row else (None, None)
     low, high = ends or (None, None)
     if value is None or low is None or high is None:
         return [_unknown_agreement(n)]

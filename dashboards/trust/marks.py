@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from dashboards.significance.document import Comparison, Metric, OfQuestion
 from dashboards.trust.amount import MIN_SYSTEMS
-from dashboards.trust.reasons import Reason, Severity, Verdict
+from dashboards.trust.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
 from metaeval.replication.questions.statistics import SYSTEM
 
-Document = dict[str, Any]
 # Of the same systems on new segments: what it needs is segments.
 LIMIT = "limit"
 
@@ -40,27 +39,24 @@ class Marking:
     sentence: str = ""
 
 
-def refusal(trust: Document | None, asked: Document) -> str:
-    """Return why nothing may be marked in a document that asks a question; empty if it may.
-
-    `asked` says so much of its statistic as `analyses.significance.asked_fields`.
-    """
+def refusal(trust: CampaignTrust | None, asked: OfQuestion) -> str:
+    """Return why nothing may be marked in a document that asks a question; empty if it may."""
     if reason := forbidden(trust):
         return reason
-    if asked.get("is_of_draws"):
+    if asked.is_of_draws:
         return OVER_HYBRIDS
-    n = (trust or {}).get("n_systems", 0)
-    is_over_systems = asked.get("level") == SYSTEM and asked.get("statistic") != LIMIT
+    n = trust.n_systems if trust else 0
+    is_over_systems = asked.level == SYSTEM and asked.statistic != LIMIT
     if is_over_systems and n < MIN_SYSTEMS:
         return FEW_SYSTEMS.format(n=n, least=MIN_SYSTEMS)
     return ""
 
 
-def forbidden(trust: Document | None) -> str:
+def forbidden(trust: Trust | None) -> str:
     """Return why the verdict alone forbids marks; empty if it does not."""
     if trust is None:
         return UNKNOWN
-    return REFUSED if trust["verdict"] == Verdict.DO_NOT_USE else ""
+    return REFUSED if trust.verdict == Verdict.DO_NOT_USE else ""
 
 
 def leaves_out(low: float | None, high: float | None, value: float = 0.0) -> bool:
@@ -68,8 +64,10 @@ def leaves_out(low: float | None, high: float | None, value: float = 0.0) -> boo
     return low is not None and high is not None and not low <= value <= high
 
 
-def marking(trust: Document | None, compared: Document | None, ranks: Mapping[str, int]) -> Marking:
-    """Decide on the metrics of a comparison (`analyses.significance`), whose ranks are given.
+def marking(
+    trust: CampaignTrust | None, compared: Comparison | None, ranks: Mapping[str, int]
+) -> Marking:
+    """Decide on the metrics of a comparison, whose ranks are given.
 
     Ranks need an interval without chance, and two ranks that differ; bold is the first rank, and
     above chance.
@@ -78,25 +76,26 @@ def marking(trust: Document | None, compared: Document | None, ranks: Mapping[st
         return Marking(sentence=forbidden(trust) or PENDING)
     if reason := refusal(trust, compared):
         return Marking(sentence=reason)
-    chance = compared["chance"]
-    known = [m for m in compared["metrics"] if leaves_out(m["low"], m["high"], chance)]
-    return _of_known(known, compared["metrics"], ranks, chance)
+    chance = compared.chance
+    known = [m for m in compared.metrics if leaves_out(m.low, m.high, chance)]
+    return _of_known(known, compared.metrics, ranks, chance)
 
 
-def uncertain(compared: Document | None) -> list[Reason]:
+def uncertain(compared: Comparison | None) -> list[Reason]:
     """Return as a reason how many of a comparison's metrics have intervals that hold chance."""
-    if compared is None or not compared["metrics"]:
+    if compared is None or not compared.metrics:
         return []
-    chance = compared["chance"]
-    known = [m for m in compared["metrics"] if m["low"] is not None and m["high"] is not None]
-    held = [m for m in known if m["low"] <= chance <= m["high"]]
+    chance = compared.chance
+    ends = [(m.low, m.high) for m in compared.metrics]
+    known = [(low, high) for low, high in ends if low is not None and high is not None]
+    held = [low for low, high in known if low <= chance <= high]
     if not held:
         return []
     return [
         Reason(
             "intervals_hold_chance",
             Severity.LIMITS if len(held) == len(known) else Severity.NOTE,
-            f"{compared['statistic_label']}: the intervals of {len(held)} of {len(known)} metrics "
+            f"{compared.statistic_label}: the intervals of {len(held)} of {len(known)} metrics "
             f"hold {chance:.2g}, so nothing shows that these agree with the humans at all.",
             "Do not compare them; judge more segments.",
             "correlations",
@@ -105,14 +104,14 @@ def uncertain(compared: Document | None) -> list[Reason]:
 
 
 def _of_known(
-    known: Sequence[Document], every: Sequence[Document], ranks: Mapping[str, int], chance: float
+    known: Sequence[Metric], every: Sequence[Metric], ranks: Mapping[str, int], chance: float
 ) -> Marking:
-    told = {m["key"]: ranks[m["key"]] for m in known if m["key"] in ranks}
-    above = {m["key"] for m in known if m["low"] > chance}
+    told = {m.key: ranks[m.key] for m in known if m.key in ranks}
+    above = {m.key for m in known if m.low is not None and m.low > chance}
     if not every:
         return Marking()
     if not above:
-        has_intervals = any(m["low"] is not None for m in every)
+        has_intervals = any(m.low is not None for m in every)
         sentence = AT_CHANCE.format(chance=chance) if has_intervals else NO_INTERVALS
         return Marking(sentence=sentence)
     if len(every) == 1:

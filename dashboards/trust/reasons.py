@@ -1,11 +1,9 @@
 """A reason to trust numbers less, and what several of them come to."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Self
-
-Document = dict[str, Any]
+from typing import Any
 
 
 class Severity(StrEnum):
@@ -71,8 +69,8 @@ TABS = {
 class Reason:
     """One reason: a sentence with its numbers, what to do about it, and the page behind it.
 
-    `page` is the name of a campaign's address, such as `quality`; `scope` names the campaign where
-    several stand together.
+    `page` is the name of a campaign's address, such as `quality`, and `tab` what it is called;
+    `topic` is the word before the reason. `scope` names the campaigns where several stand together.
     """
 
     code: str
@@ -82,17 +80,46 @@ class Reason:
     page: str
     scope: str = ""
     campaign: str = ""
+    topic: str = ""
+    tab: str = ""
 
-    def as_json(self) -> Document:
-        """Return plain values."""
-        topic, tab = TOPICS[self.code], TABS[self.page]
-        return asdict(self) | {"severity": self.severity.value, "topic": topic, "tab": tab}
 
-    @classmethod
-    def from_json(cls, stored: Document) -> Self:
-        """The inverse of `as_json`."""
-        own = {each.name: stored[each.name] for each in fields(cls)}
-        return cls(**own | {"severity": Severity(stored["severity"])})
+@dataclass(frozen=True, kw_only=True)
+class Trust:
+    """A verdict with its reasons, the gravest first."""
+
+    verdict: Verdict
+    label: str
+    summary: str
+    reasons: Sequence[Reason]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignTrust(Trust):
+    """The verdict on a campaign, and how much its humans judged (`dashboards.trust.amount`)."""
+
+    campaign: str
+    name: str
+    n_systems: int
+    n_segments: int
+    n_informative: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One campaign of a study, and what its reasons come to."""
+
+    campaign: str
+    name: str
+    verdict: Verdict
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyTrust(Trust):
+    """The worst verdict of a study's campaigns."""
+
+    campaigns: Sequence[Judged]
 
 
 def verdict_of(reasons: Iterable[Reason]) -> Verdict:
@@ -103,21 +130,20 @@ def verdict_of(reasons: Iterable[Reason]) -> Verdict:
     return Verdict.LIMITED if Severity.LIMITS in found else Verdict.NO_LIMITS
 
 
-def document_of(reasons: Sequence[Reason], *, is_judged: bool = True) -> Document:
-    """Return verdict and reasons as plain values, the gravest first."""
-    verdict = verdict_of(reasons) if is_judged else Verdict.NOTHING
+def said_of(verdict: Verdict, reasons: Iterable[Reason]) -> dict[str, Any]:
+    """Return the fields of a `Trust` with this verdict."""
     ordered = sorted(reasons, key=lambda reason: _ORDER.index(reason.severity))
     return {
-        "verdict": verdict.value,
+        "verdict": verdict,
         "label": LABELS[verdict],
         "summary": SUMMARIES[verdict],
-        "reasons": [reason.as_json() for reason in ordered],
+        "reasons": [replace(r, topic=TOPICS[r.code], tab=TABS[r.page]) for r in ordered],
     }
 
 
-def with_reasons(document: Document, added: Sequence[Reason]) -> Document:
-    """Return a verdict's document with more reasons."""
-    if not added or document["verdict"] == Verdict.NOTHING:
-        return document
-    known = [Reason.from_json(each) for each in document["reasons"]]
-    return document | document_of([*known, *added])
+def with_reasons(trust: CampaignTrust, added: Sequence[Reason]) -> CampaignTrust:
+    """Return a verdict with more reasons."""
+    if not added or trust.verdict == Verdict.NOTHING:
+        return trust
+    reasons = [*trust.reasons, *added]
+    return replace(trust, **said_of(verdict_of(reasons), reasons))

@@ -1,60 +1,62 @@
 """The marks of MT systems: clusters and ranks of the humans, the best system of each metric."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
+from dashboards.systems.columns import Row
+from dashboards.systems.document import Systems
 from dashboards.trust.marks import forbidden
 
-Document = dict[str, Any]
-NO_CLUSTER = {"cluster": None, "first": None, "last": None}
 ONE_CLUSTER = "The systems are not distinguishable: the humans’ scores make one cluster of them."
 BOLD = "Bold: the first system of a metric where it is significantly better than the second."
 
 
-def marked(document: Document) -> Document:
+def marked(document: Systems) -> Systems:
     """Return a document of the analysis `systems` with only the marks that are borne out.
 
-    Every row of a metric gets `is_best`; `marks` says in a sentence what is marked, or why not.
+    `is_best` of a metric's row says what is bold; `marks` says in a sentence what is marked, or
+    why nothing is.
     """
-    if reason := forbidden(document.get("trust")):
-        return _rebuilt(document, [_bare(row) for row in document["human"]], reason, bare=True)
-    human = document["human"]
-    is_one = len({row["cluster"] for row in human}) == 1 and len(human) > 1
-    is_one = is_one and human[0]["cluster"] is not None
-    shown = [row | NO_CLUSTER for row in human] if is_one else human
-    sentence = f"{ONE_CLUSTER} {BOLD}" if is_one else BOLD
-    return _rebuilt(document, shown, sentence, bare=False)
+    human, reason = document.human, forbidden(document.trust)
+    if reason:
+        return _rebuilt(document, [_bare(row) for row in human], reason, bare=True)
+    is_one = len(human) > 1 and len({row.cluster for row in human}) == 1
+    if not is_one or human[0].cluster is None:
+        return _rebuilt(document, human, BOLD, bare=False)
+    shown = [_without_cluster(row) for row in human]
+    return _rebuilt(document, shown, f"{ONE_CLUSTER} {BOLD}", bare=False)
 
 
-def _rebuilt(
-    document: Document, human: Sequence[Document], sentence: str, *, bare: bool
-) -> Document:
-    columns = [column | {"rows": _cells(column["rows"], document["versus"], bare=bare)}
-               for column in document["columns"]]  # fmt: skip
-    return document | {
-        "human": list(human),
-        "columns": columns,
-        "rows": [*human, *(row for column in columns for row in column["rows"])],
-        "marks": sentence,
-    }
+def _rebuilt(document: Systems, human: Sequence[Row], sentence: str, *, bare: bool) -> Systems:
+    columns = [
+        replace(column, rows=_cells(column.rows, document.versus, bare=bare))
+        for column in document.columns
+    ]
+    rows = [*human, *(row for column in columns for row in column.rows)]
+    return replace(document, human=human, columns=columns, rows=rows, marks=sentence)
 
 
-def _cells(rows: Sequence[Document], versus: str, *, bare: bool) -> list[Document]:
-    is_clear = not bare and _is_clear(rows, versus)
-    kept = [_bare(row) for row in rows] if bare else rows
-    return [row | {"is_best": is_clear and row["rank"] == 1} for row in kept]
+def _cells(rows: Sequence[Row], versus: str, *, bare: bool) -> list[Row]:
+    if bare:
+        return [_bare(row) for row in rows]
+    is_clear = _is_clear(rows, versus)
+    return [replace(row, is_best=is_clear and row.rank == 1) for row in rows]
 
 
-def _is_clear(rows: Sequence[Document], versus: str) -> bool:
+def _is_clear(rows: Sequence[Row], versus: str) -> bool:
     """Whether the first of a metric's systems is significantly better than the second.
 
     Against the next system below the mark is the first one's, against the best the second one's.
     """
-    by_rank = {row["rank"]: row for row in rows}
+    by_rank = {row.rank: row for row in rows}
     bearer = by_rank.get(1 if versus == "next" else 2)
-    return bearer is not None and len(rows) > 1 and bool(bearer["mark"])
+    return bearer is not None and len(rows) > 1 and bool(bearer.mark)
 
 
-def _bare(row: Document) -> Document:
+def _bare(row: Row) -> Row:
     """Without anything that says one system is better than another."""
-    return row | NO_CLUSTER | {"rank": None, "wins": None, "mark": ""}
+    return replace(_without_cluster(row), rank=None, wins=None, mark="")
+
+
+def _without_cluster(row: Row) -> Row:
+    return replace(row, cluster=None, first=None, last=None)

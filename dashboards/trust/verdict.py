@@ -1,4 +1,4 @@
-"""The verdict on a campaign under a reader's filters, as a document."""
+"""What limits trust in a campaign's numbers under a reader's filters, for all pages."""
 
 from dataclasses import replace
 
@@ -9,19 +9,29 @@ from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
 from annotation.quality import JudgmentColumns, quality_report
 from annotation.quality.columns import Floats
-from dashboards.documents.plain import plain
+from dashboards.documents.stored import settled
 from dashboards.overview.document import agreement
 from dashboards.pages.choice import general
 from dashboards.panel.human import human_scores
 from dashboards.trust import amount, judging
 from dashboards.trust.reading import least_seconds
-from dashboards.trust.reasons import Document, Reason, Severity, document_of
+from dashboards.trust.reasons import (
+    CampaignTrust,
+    Reason,
+    Severity,
+    Verdict,
+    said_of,
+    verdict_of,
+)
+from metaeval.judgments.controls import reading_speeds
 
+VERSION = 1
+DOCUMENT = CampaignTrust
 # Shorter times were not measured: no hand is so fast.
 GAP_SECONDS = 0.05
 
 
-def trust_of(campaign: Campaign, filters: Filters) -> Document:
+def compute(campaign: Campaign, filters: Filters) -> CampaignTrust:
     """Return verdict and reasons, with what there is of systems and segments.
 
     Control items count also where the filters leave them out: they tell who read.
@@ -31,10 +41,12 @@ def trust_of(campaign: Campaign, filters: Filters) -> Document:
     reasons = _published() if campaign.published_scores.exists() else []
     reasons += judging.reasons_of(evidence) if (evidence := evidence_of(campaign, filters)) else []
     reasons += amount.reasons_of(counted)
-    about = {"campaign": campaign.slug, "name": campaign.name}
-    is_judged = counted.n_systems > 0
-    found = document_of(reasons if is_judged else [], is_judged=is_judged)
-    return about | found | vars(counted)
+    if not counted.n_systems:
+        reasons = []
+    verdict = verdict_of(reasons) if counted.n_systems else Verdict.NOTHING
+    return CampaignTrust(
+        campaign=campaign.slug, name=campaign.name, **said_of(verdict, reasons), **vars(counted)
+    )
 
 
 def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
@@ -50,11 +62,11 @@ def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None
     if campaign.origin == Campaign.Origin.IMPORTED:
         rated = replace(rated, seconds=without_gaps(rated.seconds))
     labels = {one.pk: one.label for one in report.annotators}
-    rows = plain(agreement(campaign, rated))
+    lines = agreement(campaign, rated)
     least = least_seconds(campaign, rated)
     return judging.Evidence(
         report,
-        rows[0] if rows else None,
+        settled(lines[0]) if lines else None,
         speeds_of(rated, least, labels),
         filters.of(campaign).scores == RAW,
     )
@@ -70,16 +82,13 @@ def without_gaps(seconds: Floats) -> Floats:
 
 def speeds_of(rated: JudgmentColumns, least: Floats, labels: dict[int, str]) -> list[judging.Speed]:
     """Return the time of everybody with enough timed judgments of outputs."""
-    timed = ~np.isnan(rated.seconds) & ~np.isnan(least)
-    found = []
-    for pk in np.unique(rated.annotator[timed]).tolist():
-        own = timed & (rated.annotator == pk)
-        if own.sum() >= judging.TIMED:
-            seconds, needed = rated.seconds[own], least[own]
-            is_impossible = bool(np.median(seconds - needed) < 0)
-            middle = float(np.median(seconds)), float(np.median(needed))
-            found.append(judging.Speed(labels[pk], int(own.sum()), *middle, is_impossible))
-    return found
+    people = rated.annotator.tolist()
+    found = reading_speeds(rated.seconds, least, people, fewest=judging.TIMED)
+    columns = (found.counts, found.seconds, found.least, found.is_impossible)
+    return [
+        judging.Speed(labels[pk], *numbers)
+        for pk, *numbers in zip(found.annotators, *(c.tolist() for c in columns), strict=True)
+    ]
 
 
 def _published() -> list[Reason]:

@@ -4,7 +4,7 @@ An annotator's z-scores rest on that person's judgments alone, so leaving somebo
 judgments away and moves nobody else's; leaving out control items computes all z-scores again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,8 @@ from annotation.filters import OUT, Filters, Z
 from annotation.filters.chosen import CONTROLS, read_judgments
 from annotation.models import Campaign
 from annotation.quality import Verdict, quality_report, standardise
-from dashboards.documents.plain import plain
+from dashboards.documents.counted import Number
+from dashboards.documents.head import CampaignDocument, head
 from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.scores.turned import TurnedScores
@@ -23,12 +24,12 @@ from metaeval.sensitivity.levels import FEWEST_SYSTEMS
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 
-VERSION = 2
+VERSION = 3
 # A crowd is left out one by one only as far as these, whoever gave most judgments first.
 MANY_PEOPLE = 150
 # More documents than this are not left out one by one: the page could not show them.
 MANY_DOCUMENTS = 60
-ANNOTATOR, FAILING, CONTROL, SYSTEM, DOCUMENT = (
+ANNOTATOR, FAILING, CONTROL, SYSTEM, TEXTS = (
     "annotator",
     "failing annotators",
     "control items",
@@ -51,8 +52,102 @@ class Scenario:
     is_of_documents: bool = False
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return the movement of every correlation; `rows` has one dict for scenario and measure."""
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """What is left out, and over how many outputs correlations are without it."""
+
+    left_out_kind: str
+    left_out: str
+    n_outputs: int
+
+
+@dataclass(frozen=True)
+class Moved:
+    """How one statistic moves: the largest `change`, that of the measure `of`, and all `changes`.
+
+    `n_ranks` measures change their rank, and `best` is the first one then.
+    """
+
+    change: Number
+    of: str
+    n_ranks: int | None
+    best: str
+    changes: Sequence[Number]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Movements(LeftOut):
+    """The movements of all measures, by statistic (`metaeval.sensitivity.LEVELS`)."""
+
+    tau: Moved
+    r_segment: Moved
+    r_system: Moved
+
+    def by(self, statistic: str) -> Moved:
+        """Return how one statistic moves."""
+        found: Moved = getattr(self, statistic)
+        return found
+
+    @property
+    def title(self) -> str:
+        """What is left out, with its kind: `system strong`."""
+        return f"{self.left_out_kind} {self.left_out}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(LeftOut):
+    """One measure without what is left out: every statistic, its change, and both of ranks."""
+
+    key: str
+    label: str
+    tau: Number
+    tau_change: Number
+    tau_rank: Number
+    tau_rank_change: Number
+    r_segment: Number
+    r_segment_change: Number
+    r_segment_rank: Number
+    r_segment_rank_change: Number
+    r_system: Number
+    r_system_change: Number
+    r_system_rank: Number
+    r_system_rank_change: Number
+
+
+@dataclass(frozen=True)
+class Base:
+    """One measure as the campaign is."""
+
+    key: str
+    label: str
+    tau: Number
+    r_segment: Number
+    r_system: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIf(CampaignDocument):
+    """The document; `of` is the statistic that the reader looks at."""
+
+    n_outputs: int
+    base: Sequence[Base]
+    scenarios: Sequence[Movements]
+    rows: Sequence[Row]
+    notes: Sequence[str]
+    of: str = "tau"
+
+
+DOCUMENT = WhatIf
+
+
+def largest(scenarios: Sequence[Movements], of: str) -> list[Movements]:
+    """Return the scenarios that move some correlation, the largest movement first."""
+    found = [(abs(change), one) for one in scenarios if (change := one.by(of).change) is not None]
+    return [one for _, one in sorted(found, key=lambda each: -each[0])]
+
+
+def compute(campaign: Campaign, filters: Filters) -> WhatIf:
+    """Return the movement of every correlation; `rows` has one for scenario and measure."""
     panel = read_panel(campaign, filters)
     human, measures = panel.human, list(panel.measures.values())
     warnings, notes = list(human.warnings), list[str]()
@@ -64,31 +159,21 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     base = _table(panel.scored.humans, metrics)
     is_there = human.is_there and bool(measures)
     everything = list(_scenarios(campaign, filters, human, notes)) if is_there else []
-    moved = _moved(panel, everything, metrics, base)
+    moved = list(zip(everything, _moved(panel, everything, metrics, base), strict=True))
     if len(human.systems) <= FEWEST_SYSTEMS:
         notes.append("With fewer than three systems left there is no correlation over systems.")
-    document = {
-        "campaign": campaign.slug,
-        "human_scores": human.source,
-        "n_outputs": human.n,
-        "base": [
-            {"key": one.key, "label": one.label, **_named(values)}
-            for one, values in zip(measures, base, strict=True)
+    return WhatIf(
+        **head(campaign, human.source),
+        n_outputs=human.n,
+        base=[
+            Base(one.key, one.label, *values)
+            for one, values in zip(measures, base.tolist(), strict=True)
         ],
-        "scenarios": [
-            _summary(one, levels, measures)
-            for one, (_, levels) in zip(everything, moved, strict=True)
-        ],
-        "rows": [
-            row
-            for one, (table, levels) in zip(everything, moved, strict=True)
-            for row in _rows(one, table, levels, measures)
-        ],
-        "warnings": warnings,
-        "notes": notes,
-    }
-    result: dict[str, Any] = plain(document)
-    return result
+        scenarios=[_summary(one, levels, measures) for one, (_, levels) in moved],
+        rows=[row for one, found in moved for row in _rows(one, *found, measures)],
+        warnings=warnings,
+        notes=notes,
+    )
 
 
 Levels = dict[str, Movement]
@@ -189,39 +274,34 @@ def _without_documents(
     unknown = None if published is None else np.full_like(published, np.nan)
     for name in names:
         rest = np.where(documents[None, :] == name, np.nan, human.values)
-        yield Scenario(DOCUMENT, name, rest, unknown, is_of_documents=True)
-
-
-def _named(values: Floats) -> dict[str, float]:
-    return dict(zip(LEVELS, values.tolist(), strict=True))
+        yield Scenario(TEXTS, name, rest, unknown, is_of_documents=True)
 
 
 def _rows(
     one: Scenario, table: Floats, levels: Levels, measures: list[MeasureScores]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     for at, measure in enumerate(measures):
-        row = _about(one) | {"key": measure.key, "label": measure.label}
-        for (name, found), value in zip(levels.items(), table[at].tolist(), strict=True):
-            row[name] = value
-            row[f"{name}_change"] = float(found.change[at])
-            row[f"{name}_rank"] = float(found.rank[at])
-            row[f"{name}_rank_change"] = float(found.rank_change[at])
-        yield row
+        numbers = dict(zip(LEVELS, table[at].tolist(), strict=True))
+        for name, found in levels.items():
+            for what in ("change", "rank", "rank_change"):
+                numbers[f"{name}_{what}"] = float(getattr(found, what)[at])
+        yield Row(**_about(one), key=measure.key, label=measure.label, **numbers)
 
 
-def _summary(one: Scenario, levels: Levels, measures: list[MeasureScores]) -> dict[str, Any]:
+def _summary(one: Scenario, levels: Levels, measures: list[MeasureScores]) -> Movements:
     """What moved most, by statistic."""
     labels = [measure.label for measure in measures]
-    return _about(one) | {
-        name: {
-            "change": None if found.most is None else float(found.change[found.most]),
-            "of": "" if found.most is None else labels[found.most],
-            "n_ranks": found.n_ranks,
-            "best": "" if found.best is None else labels[found.best],
-            "changes": found.change.tolist(),
-        }
+    moved: dict[str, Any] = {
+        name: Moved(
+            change=None if found.most is None else float(found.change[found.most]),
+            of="" if found.most is None else labels[found.most],
+            n_ranks=found.n_ranks,
+            best="" if found.best is None else labels[found.best],
+            changes=found.change.tolist(),
+        )
         for name, found in levels.items()
     }
+    return Movements(**_about(one), **moved)
 
 
 def _about(one: Scenario) -> dict[str, Any]:

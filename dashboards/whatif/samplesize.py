@@ -1,25 +1,70 @@
 """How each correlation depends on the number of segments (`metaeval.sensitivity.samplesize`)."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.uploads.problems import some
-from dashboards.documents.plain import plain
+from dashboards.documents.counted import Number
+from dashboards.documents.head import CampaignDocument, head
 from dashboards.panel.panel import read_panel
 from metaeval.sensitivity import curves
 
-VERSION = 2
+VERSION = 3
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FEWEST_SAMPLES, MOST_SAMPLES = 40, 200
 # Cells to compare for tau in all: seconds on one core.
 BUDGET = 90_000_000
 
 
-def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return the curves; `rows` has one dict for measure, statistic and share."""
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One statistic of one measure over `n_segments`, a `share` of those judged.
+
+    The mean of the samples and the ends of the middle 95 % of those `n_defined`.
+    """
+
+    key: str
+    label: str
+    statistic: str
+    share: float
+    n_segments: int
+    mean: Number
+    low: Number
+    high: Number
+    n_defined: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleSize(CampaignDocument):
+    """The document; `of` is the statistic that the reader looks at."""
+
+    n_segments: int
+    n_samples: int
+    seed: int
+    shares: Sequence[float] = SHARES
+    sizes: Sequence[int]
+    rows: Sequence[Point]
+    of: str = "tau"
+
+    @property
+    def lines(self) -> dict[str, list[Point]]:
+        """The points of that statistic by measure."""
+        found: dict[str, list[Point]] = {}
+        for row in self.rows:
+            if row.statistic == self.of:
+                found.setdefault(row.label, []).append(row)
+        return found
+
+
+DOCUMENT = SampleSize
+
+
+def compute(campaign: Campaign, filters: Filters) -> SampleSize:
+    """Return the curves; `rows` has a point for measure, statistic and share."""
     panel = read_panel(campaign, filters)
     human, measures = panel.human, list(panel.measures.values())
     n = int((~np.isnan(human.values)).any(axis=0).sum())
@@ -44,34 +89,28 @@ def compute(campaign: Campaign, filters: Filters) -> dict[str, Any]:
         n_samples=samples,
         rng=np.random.default_rng(campaign.seed),
     )
-    rows = [
-        {
-            "key": measures[point.metric].key,
-            "label": measures[point.metric].label,
-            "statistic": point.level,
-            "share": SHARES[point.size],
-            "n_segments": sizes[point.size],
-            "mean": point.mean,
-            "low": point.low,
-            "high": point.high,
-            "n_defined": point.n_defined,
-        }
-        for point in points
-    ]
-    result: dict[str, Any] = plain(
-        {
-            "campaign": campaign.slug,
-            "human_scores": human.source,
-            "n_segments": n,
-            "n_samples": samples,
-            "seed": campaign.seed,
-            "shares": list(SHARES),
-            "sizes": sizes,
-            "rows": rows,
-            "warnings": list(dict.fromkeys(notes)),
-        }
+    return SampleSize(
+        **head(campaign, human.source),
+        n_segments=n,
+        n_samples=samples,
+        seed=campaign.seed,
+        sizes=sizes,
+        rows=[
+            Point(
+                key=measures[point.metric].key,
+                label=measures[point.metric].label,
+                statistic=point.level,
+                share=SHARES[point.size],
+                n_segments=sizes[point.size],
+                mean=point.mean,
+                low=point.low,
+                high=point.high,
+                n_defined=point.n_defined,
+            )
+            for point in points
+        ],
+        warnings=list(dict.fromkeys(notes)),
     )
-    return result
 
 
 def n_samples(cells: float) -> int:

@@ -1,4 +1,4 @@
-"""Human judgments: standard scores, means, drift, severity.
+"""Human judgments: standard scores, means, spread, drift, severity.
 
 `agreement` is between annotators, `controls` about planted items, `planning` about how many
 judgments to collect and where.
@@ -7,12 +7,14 @@ judgments to collect and where.
 from metaeval.judgments import agreement, controls, planning
 from metaeval.judgments.drift import Drift, drift
 from metaeval.judgments.severity import Severity, annotator_severity
+from metaeval.judgments.spread import Spread, rolling_means, spread
 from metaeval.judgments.standardize import MeanScores, ZScores, mean_scores, z_scores
 
 __all__ = [
     "Drift",
     "MeanScores",
     "Severity",
+    "Spread",
     "ZScores",
     "agreement",
     "annotator_severity",
@@ -20,5 +22,7 @@ __all__ = [
     "drift",
     "mean_scores",
     "planning",
+    "rolling_means",
+    "spread",
     "z_scores",
 ]

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.correlation.coefficients import correlate, system_correlation
 from metaeval.files.tables import read_score_table, score_columns
 from metaeval.files.text import FormatError, Table
+from metaeval.replication.correlations import correlation_table
 from metaeval.replication.questions.scored import N_HYBRIDS, Scored
 from metaeval.scores.corpus import FORMULAS, CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
@@ -134,22 +134,11 @@ def _given(path: str) -> dict[str, dict[str, float]]:
 
 def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Row]:
     """Return the correlation table: τ-b and r over outputs, r over systems and over hybrids."""
-    panel = scores.panel(seed, n_hybrids=n_hybrids)
-    hybrids = panel.turned_hybrids()
-    rows = []
-    for name in scores.metrics:
-        values = scores.human.with_values(panel.turned(name).values)
-        tau, r = (
-            correlate(scores.human, values, m, has_interval=False) for m in ("kendall", "pearson")
-        )
-        systems = system_correlation(*panel.system_level(name))
-        r_hybrid, r_limit = hybrids.get(name, (np.nan, np.nan))
-        rows.append(
-            {"metric": name, "n": tau.n, "tau": tau.statistic, "r_segment": r.statistic,
-             "n_systems": systems.n, "r_system": systems.statistic,
-             "r_hybrid": r_hybrid, "r_limit": r_limit}
-        )  # fmt: skip
-    return rows
+    names = (
+        "metric", "n", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit",
+    )  # fmt: skip
+    found = correlation_table(scores.panel(seed, n_hybrids=n_hybrids))
+    return [{name: getattr(row, name) for name in names} for row in found]
 
 
 def system_rows(table: SystemTable) -> list[Row]:

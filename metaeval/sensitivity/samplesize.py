@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import FloatArray
+from metaeval.arrays import FloatArray, mean
+from metaeval.resampling import percentile_interval
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity.levels import LEVELS, draw_segments, resampled_levels
-
-TAIL = 2.5
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,5 @@ def curves(
 
 
 def _point(metric: int, size: int, level: str, known: FloatArray) -> SizePoint:
-    mean = float(known.mean()) if len(known) else np.nan
-    low, high = np.percentile(known, [TAIL, 100 - TAIL]) if len(known) else (np.nan, np.nan)
-    return SizePoint(metric, size, level, mean, float(low), float(high), len(known))
+    low, high, _ = percentile_interval(known)
+    return SizePoint(metric, size, level, mean(known), low, high, len(known))

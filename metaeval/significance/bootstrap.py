@@ -11,8 +11,8 @@ from metaeval.correlation.coefficients import Scores
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
-from metaeval.resampling import Rng, block_counts, blocks, resolve_seed
-from metaeval.results import Interval, Notes, StatisticResult, TooFewWarning
+from metaeval.resampling import Rng, block_counts, blocks, percentile_interval, resolve_seed
+from metaeval.results import Notes, StatisticResult, TooFewWarning
 from metaeval.significance.bootstrap_values import samples
 
 RESAMPLES = ("both", "inputs", "systems")
@@ -86,13 +86,11 @@ def boot_interval(
     notes.exclude("bootstrap sample without a defined correlation", len(drawn) - len(defined))
     if not len(defined):
         notes.warn(TooFewWarning("No bootstrap sample has a defined correlation: no interval."))
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(defined, [tail, 1.0 - tail]) if len(defined) else (np.nan, np.nan)
     return BootstrapInterval(
         n=scores.n,
         **notes.fields,
         statistic=float(values[0] if other is None else values[0] - values[1]),
-        interval=Interval(float(low), float(high), confidence),
+        interval=percentile_interval(defined, confidence=confidence),
         method=f"percentile bootstrap ({measure.label}, {resample})",
         n_resamples=n_resamples,
         seed=seed,

@@ -7,13 +7,19 @@ from metaeval.systems.paired_tests import (
     approximate_randomization,
     paired_bootstrap,
 )
-from metaeval.systems.preferences import Preference, preference
+from metaeval.systems.preferences import (
+    PooledPreference,
+    Preference,
+    pool_preferences,
+    preference,
+)
 from metaeval.systems.ranking import SystemRanking, rank_systems
 from metaeval.systems.table import SystemTable, system_table
 
 __all__ = [
     "LengthDeviation",
     "MetricColumn",
+    "PooledPreference",
     "Preference",
     "SystemComparison",
     "SystemRanking",
@@ -21,6 +27,7 @@ __all__ = [
     "approximate_randomization",
     "length_deviation",
     "paired_bootstrap",
+    "pool_preferences",
     "preference",
     "rank_systems",
     "system_table",

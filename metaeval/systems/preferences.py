@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, as_pair, mean
+from metaeval.arrays import FloatArray, IntArray, as_floats, as_pair, mean
 from metaeval.judgments.controls.consistency import pass_rate
 from metaeval.results import Notes, StatisticResult, TooFewWarning
 
@@ -35,6 +35,41 @@ class Preference(StatisticResult):
         signs = np.sign(self.differences)
         parts = [np.histogram(self.differences[signs == sign], edges)[0] for sign in (-1, 0, 1)]
         return np.stack(parts), edges
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PooledPreference(StatisticResult):
+    """A preference over the segments of several test sets, without what only those tell."""
+
+    mean: float
+    ties: float
+
+
+def pool_preferences(
+    counts: ArrayLike, shares: ArrayLike, means: ArrayLike, ties: ArrayLike
+) -> PooledPreference:
+    """Take preferences over disjoint segments together, as if all had been asked at once.
+
+    Examples
+    --------
+    >>> result = pool_preferences([4, 1], [0.5, 1.0], [0.1, 0.6], [0.25, 0.0])
+    >>> result.n, result.statistic, round(result.mean, 3), result.ties
+    (5, 0.6, 0.2, 0.2)
+    """
+    n = as_floats("counts", counts, ndim=1)
+    columns = (("shares", shares), ("means", means), ("ties", ties))
+    preferred, moved, equal = (n @ as_floats(name, values, ndim=1) for name, values in columns)
+    total = int(n.sum())
+    rate = pass_rate(round(float(preferred)), total)
+    return PooledPreference(
+        n=total,
+        warnings=rate.warnings,
+        statistic=rate.statistic,
+        interval=rate.interval,
+        method="share of segments that prefer the altered text",
+        mean=float(moved / total) if total else np.nan,
+        ties=float(equal / total) if total else np.nan,
+    )
 
 
 def preference(altered: ArrayLike, original: ArrayLike) -> Preference:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotation.models import Segment, TestSet
 from metaeval import ScoreMatrix
-from metaeval.correlation import kendall
+from metaeval.correlation import correlate
 from metaeval.files import FormatError, read_darr, read_mqm
 from metrics import catalogue
 from metrics.scores import system_scores
@@ -58,11 +57,16 @@ def error_scores(
     unknown = sorted(set(without) - set(human.systems))
     if unknown:
         raise ColumnError(f"{path.name} has no system {', '.join(unknown)}.")
-    values = {}
-    for name, matrix in _matrices(test_set, metrics).items():
-        gold, scores = _flattened(human, matrix, set(without))
-        values[name] = kendall(gold, scores).statistic if len(gold) > 1 else float("nan")
-    return _known(path, test_set, values)
+    gold = human.subset(systems=[name for name in human.systems if name not in without])
+    matrices = {
+        name: gold.with_values(matrix.at(gold.systems, gold.segments))
+        for name, matrix in _matrices(test_set, metrics).items()
+    }
+    found = {
+        name: correlate(gold, matrix, "kendall", has_interval=False)
+        for name, matrix in matrices.items()
+    }
+    return _known(path, test_set, {name: result.statistic for name, result in found.items()})
 
 
 def _known(path: Path, test_set: TestSet, values: Column) -> Column:
@@ -89,20 +93,3 @@ def _matrices(test_set: TestSet, metrics: Sequence[str]) -> dict[str, ScoreMatri
             sign = 1.0 if measure.higher_is_better else -1.0
             found[name] = ScoreMatrix(sign * measure.values, systems, segments)
     return found
-
-
-def _flattened(
-    human: ScoreMatrix, metric: ScoreMatrix, without: set[str]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both scores of every output that has both."""
-    rows = [
-        (human.systems.index(name), metric.systems.index(name))
-        for name in human.systems
-        if name in metric.systems and name not in without
-    ]
-    places = {segment: place for place, segment in enumerate(metric.segments)}
-    columns = [(j, places[key]) for j, key in enumerate(human.segments) if key in places]
-    gold = human.values[np.ix_([i for i, _ in rows], [j for j, _ in columns])].ravel()
-    scores = metric.values[np.ix_([i for _, i in rows], [j for _, j in columns])].ravel()
-    both = ~np.isnan(gold) & ~np.isnan(scores)
-    return gold[both], scores[both]

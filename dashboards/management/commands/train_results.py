@@ -103,8 +103,8 @@ def _of_campaign(slug: str, wanted: Sequence[str]) -> dict[str, dict[str, float]
     keys = {catalogue.get(name).table_measures[0] for name in wanted}
     rows = [row for row in correlate(campaign).rows if row.key in keys]
     return {
-        "segment τ-b": {row.metric: row.tau for row in rows},
-        "segment r": {row.metric: row.r_segment for row in rows},
+        "segment τ-b": {row.metric: row.tau for row in rows if row.tau is not None},
+        "segment r": {row.metric: row.r_segment for row in rows if row.r_segment is not None},
     }
 
 

@@ -6,6 +6,7 @@ from metaeval.judgments.controls.consistency import (
     pass_rate,
     repeat_consistency,
 )
+from metaeval.judgments.controls.speed import ReadingSpeeds, reading_speeds
 from metaeval.judgments.controls.tests import (
     AnnotationTimes,
     ControlTest,
@@ -20,6 +21,7 @@ __all__ = [
     "AnnotationTimes",
     "ControlTest",
     "PassRate",
+    "ReadingSpeeds",
     "RepeatConsistency",
     "TrapLevels",
     "WorkerFlags",
@@ -27,6 +29,7 @@ __all__ = [
     "control_test",
     "graham_filters",
     "pass_rate",
+    "reading_speeds",
     "repeat_consistency",
     "trap_levels",
 ]

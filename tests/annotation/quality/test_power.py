@@ -68,8 +68,8 @@ def test_columns_around_the_answer_hold_the_answer(as_researcher: Client) -> Non
 
 def test_the_page_says_it_in_words(as_researcher: Client) -> None:
     page = as_researcher.get(reverse("power"), {"difference": "5", "annotators_per_item": "3"})
-    best = page.context["best"]["answers"][0]
-    assert f"the fewest judgments are {best['judgments']:,}" in page.text
+    best = page.context["best"].answers[0]
+    assert f"the fewest judgments are {best.judgments:,}" in page.text
     assert page.text.count("★ </span>") == 1
 
 
@@ -93,7 +93,7 @@ def test_a_campaign_is_its_own_pilot(db: None, client: Client) -> None:
     assert found.annotator == pytest.approx((between - residual) / (3 * 44))
     page = client.get(reverse("campaign-power", args=[campaign.slug]), {"scores": "z"})
     assert page.status_code == 200
-    assert page.context["document"]["components"]["annotator"] == pytest.approx(0.0, abs=0.02)
+    assert page.context["document"].components.annotator == pytest.approx(0.0, abs=0.02)
 
 
 def test_excluded_annotators_are_no_pilot(world: World) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from annotation.demo import load_demo
 from annotation.models import Campaign
-from dashboards.significance.document import Asked
+from dashboards.significance import document as significance
 from metrics.runs import scoring, starting
 from tests.browser.conftest import Visitor
 from tests.browser.test_axe import violations
@@ -63,7 +63,7 @@ def test_a_heat_map_is_read_by_keyboard(reader: Visitor) -> None:
 def test_a_picture_of_many_metrics_is_read_by_keyboard(
     reader: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Asked, "compute", lambda *_: many(111))
+    monkeypatch.setattr(significance, "compute", lambda *_, **__: many(111))
     page = reader.open(f"{ADDRESS}/significance/")
     data = reader.page.request.get(f"{reader.address}{ADDRESS}/significance.json").json()
     page.locator("#heat").focus()

@@ -1,22 +1,17 @@
 """The chart of metrics: what it claims without intervals."""
 
-from typing import Any
-
 from dashboards.charts.correlations import intervals
+from dashboards.correlations.document import Correlations
+from tests.dashboards import typed
 
 
-def document(*ends: tuple[float | None, float | None]) -> dict[str, Any]:
+def document(*ends: tuple[float | None, float | None]) -> Correlations:
     metrics = [
-        {"key": f"m{n}", "label": f"M{n}", "value": 0.067 + 0.008 * n, "low": low, "high": high}
+        typed.metric(f"m{n}", 0.067 + 0.008 * n, low=low, high=high)
         for n, (low, high) in enumerate(ends)
     ]
-    return {
-        "metrics": metrics,
-        "rows": [],
-        "name": "A campaign",
-        "statistic_label": "Kendall τ-b",
-        "interval": "t clustered by 30 segments",
-    }
+    interval = "t clustered by 30 segments"
+    return Correlations(**typed.ASKED, n_hybrids=0, metrics=metrics, interval=interval)
 
 
 def axis_and_text(*ends: tuple[float | None, float | None]) -> tuple[bool, str]:

@@ -19,8 +19,7 @@ from dashboards.bundle.tables import tables_of
 from dashboards.panel.human import PENALTIES_STANDARDISED, human_scores
 from dashboards.report.parts import parts
 from dashboards.systems import document as systems
-from dashboards.trust.shown import fields_of
-from dashboards.trust.verdict import trust_of
+from dashboards.trust import verdict
 from metaeval.replication import JudgmentFile, human_rows
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
@@ -49,16 +48,16 @@ def published(data_dir: Path) -> list[str]:
 def test_the_published_order_of_mqm(mqm: Campaign, data_dir: Path, client: Client) -> None:
     order = published(data_dir)
     document = systems.compute(mqm, Filters())
-    assert [row["system"] for row in document["human"]] == order
-    assert "not standardised per annotator" in document["human_scores"]
-    assert PENALTIES_STANDARDISED not in document["warnings"]
+    assert [row.system for row in document.human] == order
+    assert "not standardised per annotator" in document.human_scores
+    assert PENALTIES_STANDARDISED not in document.warnings
     asked = systems.compute(mqm, Filters(scores="z"))
-    moved = [row["system"] for row in asked["human"]]
+    moved = [row.system for row in asked.human]
     assert moved != order
     # The thirteenth of the publication would be the seventh, the tenth the last but one.
     assert [order.index(name) for name in ("Online-W", "Borderline")] == [12, 9]
     assert [moved.index(name) for name in ("Online-W", "Borderline")] == [6, 13]
-    assert PENALTIES_STANDARDISED in asked["warnings"]
+    assert PENALTIES_STANDARDISED in asked.warnings
     client.force_login(make_user("reader", "researcher"))
     page = client.get(reverse("systems", args=[mqm.slug])).text
     assert "not standardised per annotator" in page
@@ -72,7 +71,7 @@ def _bundle_says_so(mqm: Campaign) -> None:
     command = next(table.arguments for table in tables if table.name == "human-scores")
     assert command[command.index("--form") + 1] == "raw"
     assert manifest_of(content, tables, {})["filters"]["scores"] == "raw"
-    trust = fields_of(trust_of(mqm, Filters()))
+    trust = verdict.compute(mqm, Filters())
     assert "not standardised per annotator" in readme(content, tables, trust)
 
 
@@ -88,7 +87,7 @@ def test_the_report_follows_the_protocol(world: World) -> None:
     campaign = make_rated()
     Campaign.objects.filter(pk=campaign.pk).update(protocol="mqm")
     campaign.refresh_from_db()
-    said = parts(campaign, Filters())["facts"]["human_scores"]
+    said = parts(campaign, Filters())["facts"].human_scores
     assert said == "mean raw scores (minus the penalty, not standardised per annotator)"
     assert PENALTIES_STANDARDISED in parts(campaign, Filters(scores="z"))["warnings"]
 

@@ -17,6 +17,7 @@ from annotation.models import Campaign, Output, PublishedScore
 from dashboards.correlations import document as correlations
 from dashboards.documents import computing, kinds, results, state
 from dashboards.documents.computing import QUICK
+from dashboards.documents.stored import pack, settled
 from dashboards.models import Analysis
 from dashboards.power import document as power
 from tests.dashboards.documents.working import ALL, ask, compute_waiting, end_rests, score
@@ -43,7 +44,7 @@ def test_a_request_is_computed_once_and_kept(world: World) -> None:
     assert compute_waiting() == 0
     found = ask(world.campaign)
     assert found.is_fresh
-    assert found.document == correlations.compute(world.campaign, ALL)
+    assert found.document == settled(correlations.compute(world.campaign, ALL))
     assert Analysis.objects.count() == 1
 
 
@@ -73,6 +74,23 @@ def test_the_older_document_stays_until_the_new_one_is_there(world: World) -> No
     after = ask(world.campaign)
     assert after.is_fresh
     assert after.document != before.document
+
+
+def test_a_document_of_another_shape_is_shown_by_nobody(
+    world: World, as_researcher: Client
+) -> None:
+    """An upgrade that forgot to raise VERSION: the basis fits, and the page is not broken."""
+    for kind in ("correlations:tau-b", "trust"):
+        results.latest(kind, world.campaign, ALL)
+    compute_waiting()
+    Analysis.objects.update(payload=pack({"rows": [{"label": "older"}]}))
+    address = reverse("correlations", args=[world.campaign.slug])
+    assert "The numbers are being computed." in as_researcher.get(address).text
+    assert ask(world.campaign).as_of is None
+    end_rests()
+    ask(world.campaign)
+    assert compute_waiting() > 0
+    assert ask(world.campaign).is_fresh
 
 
 def test_there_is_one_document_of_a_question(world: World) -> None:

@@ -34,7 +34,7 @@ METAEVAL = str(Path(metaeval.__file__).parent)
 COMPUTING = {"read_columns", "quality_report", "agreement", "compute"}
 # A sweep tests the accuracies of its seeds, at most 200 numbers (`sweeping.MOST_JOBS`); preferences
 # are stored with their intervals, and only sorted into bins or added up over test sets.
-BINS, ADDED = {"preference", "Preference.histogram"}, {"pass_rate"}
+BINS, ADDED = {"preference", "Preference.histogram"}, {"pool_preferences"}
 FEW_NUMBERS = {
     "/training/sweeps/alphas/": {"compare_seeds", "StatisticsWarning.message"},
     "/testsets/rated-set/preferences/": BINS,

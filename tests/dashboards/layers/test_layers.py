@@ -13,7 +13,6 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Output, TestSet
 from dashboards.layers import document as analysis
 from dashboards.layers.names import layers_of
-from dashboards.layers.page import name_of
 from dashboards.panel.human import human_scores
 from metrics.encoding import encoders
 from metrics.models import MetricRun
@@ -55,9 +54,9 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
     scored_layers: list[Campaign], client: Client
 ) -> None:
     campaign = scored_layers[0]
-    document = analysis.asked("kendall").compute(campaign, Filters())
-    (metric,) = document["metrics"]
-    assert len(metric["rows"]) == 39
+    document = analysis.compute(campaign, Filters(), "kendall")
+    (metric,) = document.metrics
+    assert len(metric.rows) == 39
     human = human_scores(campaign)
     signature = MetricRun.objects.get().signature
     outputs = Output.objects.filter(system__in=human.systems)
@@ -68,10 +67,10 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
     ours = [human.values[row_of[o.system_id], place[o.segment_id]] for o in outputs]
     column = list(signature.measures).index("bertscore-mbert-5-f")
     tau = stats.kendalltau(ours, stored[:, column], nan_policy="omit").statistic
-    (row,) = [row for row in metric["rows"] if row["key"] == "bertscore-mbert-5-f"]
-    assert (row["layer"], row["part"]) == (5, "f")
-    assert row["value"] == pytest.approx(tau, abs=1e-12)
-    assert name_of(row) == "layer.5.F"
+    (row,) = [row for row in metric.rows if row.key == "bertscore-mbert-5-f"]
+    assert (row.layer, row.part) == (5, "f")
+    assert row.value == pytest.approx(tau, abs=1e-12)
+    assert row.name == "layer.5.F"
 
     client.force_login(make_user("reader", "researcher"))
     study = client.get(reverse("study-layers-data", args=["demo", "json"])).json()

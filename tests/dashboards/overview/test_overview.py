@@ -16,19 +16,21 @@ from scipy import stats
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
 from dashboards.charts import FIGURES
-from dashboards.overview import annotators
+from dashboards.documents.stored import settled
 from dashboards.overview import document as overview
+from dashboards.overview.annotators import Row
+from dashboards.overview.document import Overview
 from dashboards.overview.page import OVERVIEW
 from tests.dashboards import raw
 from tests.world import World
 
 
-def compute(campaign: Campaign, **filters: Any) -> dict[str, Any]:
-    return overview.compute(campaign, Filters(**filters))
+def compute(campaign: Campaign, **filters: Any) -> Overview:
+    return settled(overview.compute(campaign, Filters(**filters)))
 
 
-def of(document: dict[str, Any], label: str) -> dict[str, Any]:
-    return next(row for row in document["rows"] if row["annotator"] == label)
+def of(document: Overview, label: str) -> Row:
+    return next(row for row in document.rows if row.annotator == label)
 
 
 def times(rows: Sequence[Judgment]) -> list[float]:
@@ -41,19 +43,19 @@ def times(rows: Sequence[Judgment]) -> list[float]:
 
 def test_progress_times_and_traps(rated: Campaign) -> None:
     document, rows = compute(rated), raw.judged(rated)
-    assert document["progress"]["ratings"] == document["progress"]["wanted"] == 180
-    assert document["progress"]["outputs_judged"] == document["progress"]["outputs"] == 54
+    assert document.progress.ratings == document.progress.wanted == 180
+    assert document.progress.outputs_judged == document.progress.outputs == 54
     seconds = times(rows)
-    assert document["times"]["mean"] == pytest.approx(statistics.fmean(seconds))
-    assert document["times"]["median"] == pytest.approx(statistics.median(seconds))
+    assert document.times.mean == pytest.approx(statistics.fmean(seconds))
+    assert document.times.median == pytest.approx(statistics.median(seconds))
     kept = [each for each in seconds if each <= 600]
-    assert document["times"]["mean_cut"] == pytest.approx(statistics.fmean(kept))
+    assert document.times.mean_cut == pytest.approx(statistics.fmean(kept))
     traps = [row.score or 0 for row in rows if not raw.outputs_only(row)]
-    assert document["traps"]["zero"] == sum(score == 0 for score in traps)
-    assert document["traps"]["high"] == sum(score > 20 for score in traps)
+    assert document.traps.zero == sum(score == 0 for score in traps)
+    assert document.traps.high == sum(score > 20 for score in traps)
     low = sum(score <= 20 for score in traps)
     wilson = stats.binomtest(low, len(traps)).proportion_ci(method="wilson")
-    assert document["traps"]["interval"] == pytest.approx([wilson.low, wilson.high])
+    assert document.traps.interval == pytest.approx([wilson.low, wilson.high])
 
 
 def test_distributions_of_each_annotator(rated: Campaign) -> None:
@@ -61,16 +63,16 @@ def test_distributions_of_each_annotator(rated: Campaign) -> None:
     own = [row for row in raw.judged(rated, raw.outputs_only) if raw.label(row) == "S2"]
     scores = np.array([row.score for row in own], dtype=float)
     row = of(document, "S2")
-    assert row["raw_mean"] == pytest.approx(scores.mean())
-    assert row["raw_q25"] == pytest.approx(np.quantile(scores, 0.25))
-    assert row["raw_q95"] == pytest.approx(np.quantile(scores, 0.95))
+    assert row.raw_mean == pytest.approx(scores.mean())
+    assert row.raw_q25 == pytest.approx(np.quantile(scores, 0.25))
+    assert row.raw_q95 == pytest.approx(np.quantile(scores, 0.95))
     z = stats.zscore(scores, ddof=1)
-    assert row["z_median"] == pytest.approx(np.median(z))
-    assert row["z_min"] == pytest.approx(z.min())
+    assert row.z_median == pytest.approx(np.median(z))
+    assert row.z_min == pytest.approx(z.min())
 
 
 def test_agreement_by_hand(rated: Campaign) -> None:
-    (outputs, both) = compute(rated)["agreement"]
+    (outputs, both) = compute(rated).agreement
     rows = raw.judged(rated, raw.outputs_only)
     z: dict[str, dict[int, float]] = {}
     for label in ("S1", "S2", "S3"):
@@ -83,13 +85,13 @@ def test_agreement_by_hand(rated: Campaign) -> None:
         stats.pearsonr(table[i], np.delete(table, i, axis=0).mean(axis=0)).statistic
         for i in range(3)
     ]
-    assert outputs["one_vs_rest"][0] == pytest.approx(np.mean(r))
-    low, high = outputs["one_vs_rest"][1]
+    assert outputs.one_vs_rest[0] == pytest.approx(np.mean(r))
+    low, high = outputs.one_vs_rest[1]
     assert low < np.mean(r) < high
     within = np.var(table, axis=0, ddof=1).mean()
     # Complete data, interval level: alpha = 1 - observed / expected disagreement.
-    assert outputs["alpha_z"][0] == pytest.approx(1 - within / np.var(table, ddof=1))
-    assert (outputs["n_units"], both["n_units"]) == (54, 60)
+    assert outputs.alpha_z[0] == pytest.approx(1 - within / np.var(table, ddof=1))
+    assert (outputs.n_units, both.n_units) == (54, 60)
 
 
 def test_agreement_of_real_annotators_is_that_of_the_quality_page(db: None, data_dir: Path) -> None:
@@ -114,8 +116,8 @@ def test_agreement_of_real_annotators_is_that_of_the_quality_page(db: None, data
         found.append(
             stats.pearsonr([own[i] for i in shared], [np.mean(rest[i]) for i in shared]).statistic
         )
-    assert document["agreement"][0]["one_vs_rest"][0] == pytest.approx(np.mean(found), abs=1e-9)
-    assert any("z-scores: A trend over the work of" in one for one in document["drift_warnings"])
+    assert document.agreement[0].one_vs_rest[0] == pytest.approx(np.mean(found), abs=1e-9)
+    assert any("z-scores: A trend over the work of" in one for one in document.drift_warnings)
 
 
 def test_somebody_who_gets_harsher_is_told(rated: Campaign) -> None:
@@ -126,9 +128,9 @@ def test_somebody_who_gets_harsher_is_told(rated: Campaign) -> None:
     scores = [max(0, 90 - place + place % 3) for place in range(len(own))]
     expected = stats.kendalltau(range(len(own)), scores)
     row = of(document, "S1")
-    assert row["z_drift_tau"] == pytest.approx(expected.statistic)
-    assert row["z_drift_pvalue"] == pytest.approx(expected.pvalue)
-    (warning,) = [one for one in document["drift_warnings"] if one.startswith("z-scores")]
+    assert row.z_drift_tau == pytest.approx(expected.statistic)
+    assert row.z_drift_pvalue == pytest.approx(expected.pvalue)
+    (warning,) = [one for one in document.drift_warnings if one.startswith("z-scores")]
     assert "S1" in warning
     assert "S2" not in warning
 
@@ -137,39 +139,30 @@ def test_somebody_who_does_not_read_is_a_suspect(rated: Campaign) -> None:
     for row in raw.judged(rated, lambda row: raw.label(row) == "S3"):
         Judgment.objects.filter(pk=row.pk).update(score=70)
     document = compute(rated)
-    assert document["suspects"] == ["S3"]
-    said = of(document, "S3")["signs"]
+    assert document.suspects == ["S3"]
+    said = of(document, "S3").signs
     assert "fails traps" in said
     assert "gives one score to everything" in said
     assert "60 equal scores in a row" in said
-    assert of(document, "S3")["z_mean"] is None
+    assert of(document, "S3").z_mean is None
 
 
 def test_an_excluded_annotator_has_a_line_and_counts_nowhere(rated: Campaign) -> None:
     rated.annotators.filter(label="S3").update(excluded_at=timezone.now())
     document = compute(rated)
-    assert of(document, "S3")["is_excluded"]
-    assert document["n_judgments"] == 120
-    assert {one["annotator"] for one in document["series"]} == {"S1", "S2"}
+    assert of(document, "S3").is_excluded
+    assert document.n_judgments == 120
+    assert {one.annotator for one in document.series} == {"S1", "S2"}
 
 
 def test_filters_hold_everywhere(rated: Campaign) -> None:
     document = compute(rated, without=("S3",), traps="out")
-    assert [row["annotator"] for row in document["rows"]] == ["S1", "S2"]
-    assert document["n_judgments"] == 108
-    assert document["traps"] is None
-    assert [one["items"] for one in document["agreement"]] == ["outputs"]
+    assert [row.annotator for row in document.rows] == ["S1", "S2"]
+    assert document.n_judgments == 108
+    assert document.traps is None
+    assert [one.items for one in document.agreement] == ["outputs"]
     kept = raw.judged(rated, lambda row: raw.label(row) != "S3" and raw.outputs_only(row))
-    assert document["times"]["mean"] == pytest.approx(statistics.fmean(times(kept)))
-
-
-def test_rolling_means_cover_every_value_once() -> None:
-    values = np.arange(57.0)
-    points = annotators.rolling(values)
-    assert len(points) == 5
-    sizes = [len(part) for part in np.array_split(values, 5)]
-    assert np.dot([mean for _, mean in points], sizes) == pytest.approx(values.sum())
-    assert points[0] == [pytest.approx(6.5), pytest.approx(5.5)]
+    assert document.times.mean == pytest.approx(statistics.fmean(times(kept)))
 
 
 def test_the_page_its_csv_and_its_json_agree(rated: Campaign, as_researcher: Client) -> None:
@@ -196,17 +189,15 @@ def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:
     scores = FIGURES["overview"]["scores"](document)
     assert scores is not None
     boxes = {each["annotator"]: each for each in scores["data"]["values"]}
-    assert boxes["S2"]["raw_median"] == pytest.approx(of(document, "S2")["raw_median"], abs=5e-4)
+    assert boxes["S2"]["raw_median"] == pytest.approx(of(document, "S2").raw_median, abs=5e-4)
     assert set(boxes) == {"S1", "S2", "S3"}
     drift = FIGURES["overview"]["drift"](document)
     assert drift is not None
     assert drift["description"]
     points = [each for each in drift["data"]["values"] if each["annotator"] == "S1"]
-    series = next(
-        one for one in document["series"] if (one["annotator"], one["value"]) == ("S1", "z")
-    )
+    series = next(one for one in document.series if (one.annotator, one.value) == ("S1", "z"))
     assert [each["mean"] for each in points] == pytest.approx(
-        [mean for _, mean in series["points"]], abs=5e-4
+        [mean for _, mean in series.points], abs=5e-4
     )
 
 

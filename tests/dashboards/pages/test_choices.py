@@ -1,5 +1,7 @@
 """Subsets, ranks and corrections of a document, against scipy and metaeval."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from django.http import QueryDict
@@ -7,39 +9,34 @@ from scipy import stats
 
 from annotation.filters import FilterError
 from dashboards.pages import selection
-from dashboards.significance.document import plain
+from dashboards.significance.document import Comparison
 from metaeval import ScoreMatrix
 from metaeval.significance import compare_metrics
+from tests.dashboards import typed
 
 P = np.array([[np.nan, 0.001, 0.03], [0.999, np.nan, 0.02], [0.97, 0.98, np.nan]])
 
 
-def document(pvalues: np.ndarray = P) -> dict[str, object]:
-    size = len(pvalues)
-    return {
-        "metrics": [{"key": f"m{k}", "label": f"M{k}", "value": 0.5 - k / 10} for k in range(size)],
-        "n_permutations": 9_999,
-        **{name: plain(pvalues) for name in selection.MATRICES},
-    }
+def document(pvalues: np.ndarray = P, n_permutations: int = 9_999) -> Comparison:
+    metrics = [typed.metric(f"m{k}", 0.5 - k / 10) for k in range(len(pvalues))]
+    matrices = {name: selection.listed(pvalues) for name in selection.MATRICES}
+    return typed.comparison(metrics=metrics, n_permutations=n_permutations, **matrices)
 
 
 def test_a_subset_keeps_its_numbers() -> None:
     found = selection.subset(document(), QueryDict("metric=m0&metric=m2"))
-    assert [m["key"] for m in found["metrics"]] == ["m0", "m2"]
-    assert found["pvalues"] == [[None, 0.03], [0.97, None]]
-    assert len(found["all_metrics"]) == 3
+    assert [m.key for m in found.metrics] == ["m0", "m2"]
+    assert found.pvalues == [[None, 0.03], [0.97, None]]
+    assert len(found.all_metrics) == 3
     with pytest.raises(FilterError, match="'bleu'"):
         selection.subset(document(), QueryDict("metric=bleu"))
 
 
 def test_sorting_moves_rows_and_columns() -> None:
-    turned = document()
-    turned["metrics"] = [
-        m | {"value": v} for m, v in zip(turned["metrics"], (0.1, None, 0.3), strict=True)
-    ]
-    found = selection.by_value(turned)
-    assert [m["key"] for m in found["metrics"]] == ["m2", "m0", "m1"]
-    assert found["pvalues"][0][1:] == [0.97, 0.98]
+    metrics = [typed.metric(f"m{k}", value) for k, value in enumerate((0.1, None, 0.3))]
+    found = selection.by_value(replace(document(), metrics=metrics))
+    assert [m.key for m in found.metrics] == ["m2", "m0", "m1"]
+    assert list(found.pvalues[0])[1:] == [0.97, 0.98]
 
 
 def test_ranks_are_those_of_wmt() -> None:
@@ -76,14 +73,12 @@ def test_equal_to_the_correction_of_metaeval() -> None:
         f"m{k}": human.with_values(human.values + k * rng.normal(size=(4, 30))) for k in range(1, 5)
     }
     tested = compare_metrics(human, noisy, n_resamples=200, rng=1)
-    ours, notes = selection.adjusted(
-        document(tested.pvalues) | {"n_permutations": 200}, "holm", "table"
-    )
+    ours, notes = selection.adjusted(document(tested.pvalues, 200), "holm", "table")
     theirs = tested.adjusted("holm", scope="table")
     assert selection.array(ours) == pytest.approx(theirs.pvalues, nan_ok=True)
     assert notes == [warning.message for warning in theirs.warnings]
 
 
 def test_too_few_permutations_are_told() -> None:
-    _, notes = selection.adjusted(document() | {"n_permutations": 20}, "bonferroni", "table")
+    _, notes = selection.adjusted(document(n_permutations=20), "bonferroni", "table")
     assert "need at least 59" in notes[0]

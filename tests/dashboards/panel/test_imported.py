@@ -23,6 +23,7 @@ from annotation.models import Campaign, Output
 from annotation.uploads import InputFile
 from dashboards.bundle import BundleChoice, build
 from dashboards.documents import kinds
+from dashboards.documents.stored import encoded
 from metaeval.commands import run_command
 from metaeval.replication import plain
 from metrics import imported
@@ -48,8 +49,9 @@ def file(*path: str) -> InputFile:
 
 
 def document(campaign: Campaign, kind: str, filters: Filters | None = None) -> dict[str, Any]:
-    analysis = kinds.load(kind)
-    return analysis.compute(campaign, filters or kinds.filters_of(kind)())
+    """A document as programs get it."""
+    found = kinds.compute(kind, campaign, filters or kinds.filters_of(kind)())
+    return json.loads(encoded(found))
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
 from dashboards.papers import latex
-from dashboards.studies.averages import average, latex_table
+from dashboards.studies.averages import Column, Line, latex_table, line
 
 SPECIAL = re.compile(r"(?<!\\)[&%$#_{}~^]")
 
@@ -50,9 +51,14 @@ def plain(cell: str) -> float:
     return float(re.sub(r"<[^>]+>", "", cell))
 
 
+def bold(row: Line, highest: list[float | None]) -> Line:
+    cells = zip(row.cells, highest, strict=True)
+    return replace(row, best=[value == most for (value, _), most in cells])
+
+
 def test_table_6_of_the_study_in_its_own_shape() -> None:
     table = published()["table6_system_pearson"]
-    groups: list[tuple[str, list[dict[str, object]]]] = []
+    groups: list[tuple[str, list[Line]]] = []
     for name, *cells in table[2:]:
         if not any(cells):
             groups.append((re.sub(r"<[^>]+>", "", name), []))
@@ -60,23 +66,21 @@ def test_table_6_of_the_study_in_its_own_shape() -> None:
         values = [plain(cell) for cell in cells[:4]]
         if name == "BLEU*":
             groups.append(("", []))
-        groups[-1][1].append({"label": name, "values": values, "average": average(values)})
-        assert average(values) == pytest.approx(plain(cells[4]), abs=1.01e-4) or name in (
+        groups[-1][1].append(line(name, name, values))
+        assert groups[-1][1][-1].average == pytest.approx(plain(cells[4]), abs=1.01e-4) or name in (
             # Printed averages that their own cells do not give.
             "ROUGE1-P",
             "ROUGE1-F1",
         )
-    printed = [[*row["values"], row["average"]] for _, rows in groups for row in rows]  # type: ignore[misc]
+    printed = [[value for value, _ in row.cells] for _, rows in groups for row in rows]
     highest = [max(column) for column in zip(*printed, strict=True)]
-    for row in (row for _, rows in groups for row in rows):
-        values = [*row["values"], row["average"]]  # type: ignore[misc]
-        row["best"] = [value == most for value, most in zip(values, highest, strict=True)]
+    marked = [(name, [bold(row, highest) for row in rows]) for name, rows in groups]
     columns = [
-        {"direction": direction, "percent": percent}
+        Column("c", direction, percent)
         for direction in ("en-zh", "zh-en")
         for percent in ("80%", "50%")
     ]
-    source = latex.write(latex_table("System level.", "six", columns, groups))
+    source = latex.write(latex_table("System level.", "six", columns, marked))
     assert r" & \multicolumn{2}{c}{En-Zh} & \multicolumn{2}{c}{Zh-En} & Ave. \\" in source
     assert r" & 80\% & 50\% & 80\% & 50\% &  \\" in source
     assert r"\multicolumn{6}{l}{\textbf{COMET}} \\" in source

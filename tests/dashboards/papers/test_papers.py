@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -14,7 +13,7 @@ from django.urls import reverse
 from annotation.models import Campaign
 from annotation.models.people import Annotator
 from dashboards.papers import latex
-from dashboards.systems.document import SystemsChoice, compute
+from dashboards.systems.document import Systems, SystemsChoice, compute
 from tests.dashboards.conftest import make_rated
 from tests.dashboards.tex import problems
 from tests.world import World, make_user
@@ -29,7 +28,7 @@ class Written:
     """The LaTeX of every address that has it, and the document behind the MT systems."""
 
     sources: dict[str, str]
-    systems: dict[str, Any]
+    systems: Systems
 
 
 _written: list[Written] = []
@@ -172,20 +171,20 @@ def test_tables_9_and_10_have_the_numbers_of_the_page(written: Written) -> None:
     scores, lengths = source.split(r"\end{table}")[:2]
     assert r" & \multicolumn{1}" not in scores
     assert f" & {_direction(document)} \\\\\n & 80\\% \\\\" in scores
-    for column in document["columns"]:
-        assert rf"\multicolumn{{2}}{{l}}{{\textbf{{{column['label']}}}}} \\" in scores
-        for row in column["rows"]:
-            mark = {"": "", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$"}[row["mark"]]
-            value = f"{row['score']:.4f}{mark}"
+    for column in document.columns:
+        assert rf"\multicolumn{{2}}{{l}}{{\textbf{{{column.label}}}}} \\" in scores
+        for row in column.rows:
+            mark = {"": "", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$"}[row.mark]
+            value = f"{row.score:.4f}{mark}"
             # Bold is the first where it is significantly better than the second.
-            shown = rf"\textbf{{{value}}}" if row["rank"] == 1 and mark else value
-            assert f"{latex.escape(row['system'])} & {shown} \\\\" in scores
-    for row in document["lengths"]["rows"]:
-        assert f"{latex.escape(row['system'])} & {row['statistic']:.3f} \\\\" in lengths
+            shown = rf"\textbf{{{value}}}" if row.rank == 1 and mark else value
+            assert f"{latex.escape(row.system)} & {shown} \\\\" in scores
+    for row in document.lengths.rows:
+        assert f"{latex.escape(row.system)} & {row.statistic:.3f} \\\\" in lengths
 
 
-def _direction(document: dict[str, Any]) -> str:
-    return "-".join(part.capitalize() for part in document["direction"].split("-"))
+def _direction(document: Systems) -> str:
+    return "-".join(part.capitalize() for part in document.direction.split("-"))
 
 
 def test_the_longer_side_goes_down_the_page(written: Written) -> None:
@@ -193,5 +192,5 @@ def test_the_longer_side_goes_down_the_page(written: Written) -> None:
     first = written.sources["systems"].split(r"\end{table}")[0]
     assert r"\begin{tabular}{lrrrrr}" in first
     assert r"System & Human & Cluster & Ranks & " in first
-    tau = f"{written.systems['columns'][0]['tau']:.3f}".replace("-", "$-$")
+    tau = f"{written.systems.columns[0].tau:.3f}".replace("-", "$-$")
     assert rf"$\tau$-b &  &  &  & {tau} & " in first

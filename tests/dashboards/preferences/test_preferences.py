@@ -1,6 +1,5 @@
 """Documents of preferences: the newest counts, pairs are pooled, files say what pages show."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from scipy import stats
 
 from annotation.models import TestSet
 from dashboards.charts.preferences import histograms
-from dashboards.documents.plain import plain
+from dashboards.documents.stored import settled
 from dashboards.preferences import documents
 from metaeval.systems import preference
 from tests.world import World, make_test_set
@@ -26,7 +25,10 @@ def store(test_set: TestSet, differences: Sequence[float], **what: Any) -> Prefe
     )
     known = np.array([each for each in differences if not np.isnan(each)])
     found = preference(known, np.zeros_like(known))
-    values = {name: plain(getattr(found, name)) for name in ("statistic", "mean", "median", "ties")}
+    values = {
+        name: None if np.isnan(value := getattr(found, name)) else value
+        for name in ("statistic", "mean", "median", "ties")
+    }
     described = {
         "metric": "ordered", "condition": "word-by-word", "measure": "ordered-f", "label": "Ordered"
     } | what  # fmt: skip
@@ -51,16 +53,15 @@ def test_the_newest_result_counts(world: World) -> None:
         job=kept.job, condition="word-by-word", name="w.tsv", sha256="ab", packed=b""
     )
     document = documents.of_test_set(world.test_set)
-    assert [row["condition"] for row in document["rows"]] == ["reorder", "word-by-word"]
-    row = document["rows"][1]
-    assert (row["n"], row["left_out"], row["w2w"], row["ties"]) == (3, 1, 1 / 3, 1 / 3)
-    assert (row["file"], row["sha256"], row["job"]) == ("w.tsv", "ab", kept.job_id)
-    parts = row["histogram"]
+    assert [row.condition for row in document.rows] == ["reorder", "word-by-word"]
+    row = document.rows[1]
+    assert (row.n, row.left_out, row.w2w, row.ties) == (3, 1, 1 / 3, 1 / 3)
+    assert (row.file, row.sha256, row.job) == ("w.tsv", "ab", kept.job_id)
+    parts = row.histogram
     assert [sum(parts[name]) for name in ("lower", "equal", "higher")] == [1, 1, 1]
-    whole = documents.with_differences(world.test_set, document)
-    assert whole["rows"][1]["differences"] == [1.0, -1.0, 0.0, None]
-    assert whole["segments"] == ["1", "2", "3", "4"]
-    json.dumps(whole, allow_nan=False)
+    whole = settled(documents.in_full(world.test_set, document))
+    assert whole.rows[1].differences == [1.0, -1.0, 0.0, None]
+    assert whole.segments == ["1", "2", "3", "4"]
 
 
 def test_test_sets_of_a_language_pair_are_pooled(world: World) -> None:
@@ -71,28 +72,28 @@ def test_test_sets_of_a_language_pair_are_pooled(world: World) -> None:
     store(other, [1, np.nan, 1, -1])
     store(third, [-1, -1, -1, -1])
     store(third, [1, 1, 1, 1], condition="reorder")
-    rows = {row["direction"]: row for row in documents.across("word-by-word")["rows"]}
+    rows = {row.direction: row for row in documents.across("word-by-word").rows}
     pooled = rows[world.test_set.direction]
-    assert (pooled["n"], pooled["w2w"], pooled["test_sets"]) == (7, 3 / 7, "harbour quay")
+    assert (pooled.n, pooled.w2w, pooled.test_sets) == (7, 3 / 7, "harbour quay")
     theirs = stats.binomtest(3, 7).proportion_ci(method="wilson")
-    assert (pooled["low"], pooled["high"]) == pytest.approx(tuple(theirs), abs=1e-12)
-    assert pooled["mean"] == pytest.approx(-1 / 7)
-    assert pooled["ties"] == pytest.approx(1 / 7)
-    assert rows[third.direction]["w2w"] == 0
+    assert (pooled.low, pooled.high) == pytest.approx(tuple(theirs), abs=1e-12)
+    assert pooled.mean == pytest.approx(-1 / 7)
+    assert pooled.ties == pytest.approx(1 / 7)
+    assert rows[third.direction].w2w == 0
 
 
 def test_equal_labels_are_told_apart(world: World) -> None:
     store(world.test_set, [1, 1, 1, 1])
     store(world.test_set, [1, 1, 1, 1], metric="other", measure="other-f")
-    rows = documents.of_test_set(world.test_set)["rows"]
-    assert [row["label"] for row in rows] == ["Ordered (ordered)", "Ordered (other)"]
+    rows = documents.of_test_set(world.test_set).rows
+    assert [row.label for row in rows] == ["Ordered (ordered)", "Ordered (other)"]
 
 
 def test_nothing_to_draw_is_not_drawn(world: World) -> None:
     store(world.test_set, [np.nan] * 4)
     document = documents.of_test_set(world.test_set)
     assert histograms(document, "word-by-word") is None
-    assert document["rows"][0]["w2w"] is None
+    assert document.rows[0].w2w is None
 
 
 def test_every_segment_is_in_the_figure(world: World) -> None:

@@ -51,13 +51,17 @@ def test_the_same_judgments_have_the_same_digits_everywhere(
     rated: Campaign, as_researcher: Client
 ) -> None:
     shown = of_monitor(as_researcher, rated.slug)
-    compared = compare.compute(rated, Filters())["quality"]
+    compared = {one.statistic: one for one in compare.compute(rated, Filters()).numbers}
     names = dict(zip(NAMES, ("r", "alpha_z", "alpha_raw"), strict=True))
     others = {
         "quality": of_quality(as_researcher, rated.slug),
-        "dashboard": of_document(overview.compute(rated, Filters())["agreement"][0]),
-        "compare": of_document({n: compared[f"{key}_without_traps"] for n, key in names.items()}),
-        "report": of_document(parts(rated, Filters())["quality"]["agreement"]["without traps"]),
+        "dashboard": of_document(vars(overview.compute(rated, Filters()).agreement[0])),
+        "compare": {
+            name: (one.value, one.low, one.high)
+            for name, key in names.items()
+            for one in [compared[f"{key}_without_traps"]]
+        },
+        "report": of_document(vars(parts(rated, Filters())["quality"].agreement["without traps"])),
         "bundle": of_bundle(rated),
     }
     assert others == dict.fromkeys(others, shown)
@@ -79,9 +83,9 @@ def test_too_few_items_are_said_instead_of_an_interval(
         page = as_researcher.get(reverse(name, args=[rated.slug])).text
         assert "α on z: 4 items are too few for an interval of α: 8 are needed." in page
         assert "F distribution, which assumes normal ratings" in page
-    (part,) = overview.compute(rated, Filters())["agreement"]
-    assert part["alpha_z"][1] is None
-    assert part["basis"]["alpha_z"].startswith("4 items are too few")
+    (part,) = overview.compute(rated, Filters()).agreement
+    assert part.alpha_z[1] is None
+    assert part.basis["alpha_z"].startswith("4 items are too few")
 
 
 def test_zero_inflated_scores_are_told_on_the_monitor(

@@ -1,5 +1,7 @@
 """The scatter plot: statistics by scipy on rows read here, subsets, bins, paradox, texts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from django.test import Client
@@ -70,55 +72,55 @@ def test_statistics_by_scipy_from_raw_rows(campaign: Campaign) -> None:
     outputs = list(Output.objects.select_related("segment", "system").order_by("pk"))
     x = [SCORES[output.system.name][output.segment.position] for output in outputs]
     y = [-theirs[output.pk] for output in outputs]
-    found = {point[2]: point[:2] for point in document["points"]}
+    found = {point[2]: point[:2] for point in document.points}
     assert found == {
-        output.pk: [a, pytest.approx(b)] for output, a, b in zip(outputs, x, y, strict=True)
+        output.pk: (a, pytest.approx(b)) for output, a, b in zip(outputs, x, y, strict=True)
     }
-    assert document["statistics"]["r"] == pytest.approx(stats.pearsonr(x, y).statistic)
-    assert document["statistics"]["tau"] == pytest.approx(stats.kendalltau(x, y).statistic)
-    for row in document["by_system"]:
-        own = [i for i, output in enumerate(outputs) if output.system.name == row["system"]]
+    assert document.statistics.r == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert document.statistics.tau == pytest.approx(stats.kendalltau(x, y).statistic)
+    for row in document.by_system:
+        own = [i for i, output in enumerate(outputs) if output.system.name == row.system]
         r = stats.pearsonr([x[i] for i in own], [y[i] for i in own]).statistic
-        assert (row["r"], row["n"]) == (pytest.approx(r), 4)
+        assert (row.r, row.n) == (pytest.approx(r), 4)
 
 
 def test_the_worst_disagreement_is_the_largest_difference_of_z(campaign: Campaign) -> None:
     document = compute(campaign, ScatterChoice(metric="chrf", scores="raw"))
-    x, y = (np.array([point[i] for point in document["points"]]) for i in (0, 1))
+    x, y = (np.array([point[i] for point in document.points]) for i in (0, 1))
     gaps = stats.zscore(y, ddof=1) - stats.zscore(x, ddof=1)
-    by_output = {p[2]: gap for p, gap in zip(document["points"], gaps, strict=True)}
-    first = next(row for row in document["rows"] if row["side"] == "metric higher")
-    last = next(row for row in document["rows"] if row["side"] == "metric lower")
-    assert by_output[first["output"]] == pytest.approx(gaps.max()) == pytest.approx(first["gap"])
-    assert by_output[last["output"]] == pytest.approx(gaps.min()) == pytest.approx(last["gap"])
+    by_output = {p[2]: gap for p, gap in zip(document.points, gaps, strict=True)}
+    first = next(row for row in document.rows if row.side == "metric higher")
+    last = next(row for row in document.rows if row.side == "metric lower")
+    assert by_output[first.output] == pytest.approx(gaps.max()) == pytest.approx(first.gap)
+    assert by_output[last.output] == pytest.approx(gaps.min()) == pytest.approx(last.gap)
 
 
 def test_subsets_by_system_length_and_document(campaign: Campaign) -> None:
     one = compute(campaign, ScatterChoice(system="weak"))
-    assert {point[3] for point in one["points"]} == {"weak"}
+    assert {point[3] for point in one.points} == {"weak"}
     # Every source has 12 characters.
-    assert compute(campaign, ScatterChoice(shortest="12", longest="12"))["n"] == 8
-    assert compute(campaign, ScatterChoice(shortest="13"))["problem"]
+    assert compute(campaign, ScatterChoice(shortest="12", longest="12")).n == 8
+    assert compute(campaign, ScatterChoice(shortest="13")).problem
     segment = campaign.test_set.segments.first()
     assert segment is not None
     segment.document = "port"
     segment.save()
     document = compute(campaign, ScatterChoice(document="port"))
-    assert (document["n"], document["documents"]) == (2, ["port"])
+    assert (document.n, document.documents) == (2, ["port"])
 
 
 def test_systems_as_points(campaign: Campaign) -> None:
     document = compute(campaign, ScatterChoice(metric="chrf", scores="raw", level="system"))
-    found = {point[3]: point[0] for point in document["points"]}
+    found = {point[3]: point[0] for point in document.points}
     assert found == {name: np.mean(scores) for name, scores in SCORES.items()}
-    assert document["n"] == 2
+    assert document.n == 2
 
 
 def test_metric_against_metric_needs_no_humans(world: World) -> None:
     for run in starting.start(test_set=world.test_set, metrics=["chrf", "ter"], enqueue=False).runs:
         scoring.work_off(run.pk, worker="test")
-    assert "human score" in compute(world.campaign, ScatterChoice(metric="chrf"))["problem"]
-    assert compute(world.campaign, ScatterChoice(metric="chrf", against="ter"))["n"] == 8
+    assert "human score" in compute(world.campaign, ScatterChoice(metric="chrf")).problem
+    assert compute(world.campaign, ScatterChoice(metric="chrf", against="ter")).n == 8
 
 
 def made(x: list[float], y: list[float], system: list[int]) -> Points:
@@ -154,7 +156,7 @@ def test_many_points_become_counts_that_add_up(monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(3)
     many = made(rng.normal(size=500).tolist(), rng.normal(size=500).tolist(), [0, 1] * 250)
     monkeypatch.setattr(module, "MOST_POINTS", 499)
-    bins = drawn(many)["bins"]
+    _, bins = drawn(many)
     assert sum(n for _, _, n, _ in bins) == 500
     counts, *_ = np.histogram2d(many.x, many.y, bins=module.BINS)
     assert sorted(n for _, _, n, _ in bins) == sorted(counts[counts > 0].astype(int).tolist())
@@ -167,9 +169,9 @@ def test_the_figure_says_what_it_shows(campaign: Campaign) -> None:
     spec = drawing(document)
     assert spec is not None
     assert len(spec["data"]["values"]) == 8
-    assert f"{document['statistics']['r']:.3f}" in spec["description"]
+    assert f"{document.statistics.r:.3f}" in spec["description"]
     assert "turned" in spec["encoding"]["y"]["title"]
-    assert drawing({"n": 0}) is None
+    assert drawing(replace(document, n=0)) is None
 
 
 def test_choices_come_from_the_address_and_go_back_there() -> None:

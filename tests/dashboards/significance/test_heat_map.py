@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +14,13 @@ from django.urls import reverse
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.panel.panel import read_panel
-from dashboards.significance.document import Asked, plain
+from dashboards.significance import document as significance
+from dashboards.significance.document import Comparison
 from dashboards.significance.page import MANY
 from metaeval.correlation import kendall
 from metaeval.significance import compare_metrics
 from metrics.runs import scoring, starting
+from tests.dashboards import typed
 from tests.dashboards.tex import problems
 from tests.shared import SharedRows
 from tests.world import World, make_user
@@ -128,7 +129,7 @@ def test_the_table_of_metrics_has_intervals_ranks_and_bold_first_ranks(
     assert f"{n[0]} of {n[1]} segments" in asked
 
 
-def many(size: int) -> dict[str, Any]:
+def many(size: int) -> Comparison:
     """A document of `size` metrics as BERTScore with all layers gives them; seeded."""
     rng = np.random.default_rng(size)
     values = np.sort(rng.normal(0.3, 0.1, size))[::-1]
@@ -141,18 +142,12 @@ def many(size: int) -> dict[str, Any]:
         "difference_highs": differences + 0.05, "pvalues": pvalues,
     }  # fmt: skip
     metrics = [
-        {"key": f"bertscore-xlmr-base-l{n}-f", "label": f"BERTScore XLM-R layer.{n}.F",
-         "metric": "bertscore-xlmr", "signature": "x" * 200, "is_turned": False,
-         "value": float(value), "low": 0.1, "high": 0.4}
-        for n, value in enumerate(values)
+        typed.metric(f"bertscore-xlmr-base-l{n}-f", value, label=f"BERTScore XLM-R layer.{n}.F",
+               metric="bertscore-xlmr", signature="x" * 200, low=0.1, high=0.4)
+        for n, value in enumerate(values.tolist())
     ]  # fmt: skip
-    return {
-        "campaign": "c", "name": "Campaign", "human_scores": "z-scores", "seed": 1, "n": 500,
-        "statistic": "tau-b", "statistic_label": "Kendall τ-b", "level": "Segment level",
-        "grouping": "none", "chance": 0.0, "test": "perm", "test_label": "one-sided PERM-BOTH",
-        "interval": "", "n_permutations": 100_000, "comparison_warnings": [], "metrics": metrics,
-        **{name: plain(table) for name, table in matrices.items()},
-    }  # fmt: skip
+    return typed.comparison(n=500, n_permutations=100_000, test_label="one-sided PERM-BOTH",
+                      metrics=metrics, **matrices)  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [18, 30, MANY, MANY + 1, 60, 111])
@@ -160,7 +155,7 @@ def test_a_page_of_many_metrics_stays_small(
     world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """STYLE: 100 KiB until something is explored; every cell is there all the same."""
-    monkeypatch.setattr(Asked, "compute", lambda *_: many(size))
+    monkeypatch.setattr(significance, "compute", lambda *_, **__: many(size))
     address = reverse("significance", args=[world.campaign.slug])
     page = as_researcher.get(address)
     assert len(page.content) < 100 * 1024
@@ -186,7 +181,7 @@ def test_a_page_of_many_metrics_stays_small(
 def test_one_metric_against_all_others(
     world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Asked, "compute", lambda *_: many(50))
+    monkeypatch.setattr(significance, "compute", lambda *_, **__: many(50))
     address = reverse("significance", args=[world.campaign.slug])
     everything = as_researcher.get(f"{address[:-1]}.json").json()["rows"]
     key = everything[-1]["metric"]

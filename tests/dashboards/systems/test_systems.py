@@ -43,25 +43,25 @@ def demo(demo_rows: int, db: None) -> Campaign:
 
 def test_length_deviation_from_the_texts(demo: Campaign) -> None:
     document = compute(demo, SystemsChoice())
-    assert document["lengths"]["unit"] == "characters"
-    for row in document["lengths"]["rows"]:
+    assert document.lengths.unit == "characters"
+    for row in document.lengths.rows:
         found = []
-        outputs = Output.objects.filter(system__campaigns=demo, system__name=row["system"])
+        outputs = Output.objects.filter(system__campaigns=demo, system__name=row.system)
         for output in outputs.select_related("segment"):
             texts = [reference.text for reference in output.segment.references.all()]
             wanted = 0.8 * sum(len("".join(text.split())) for text in texts) / len(texts)
             found.append((len("".join(output.text.split())) - wanted) / wanted)
-        assert row["n"] == len(found) == 44
-        assert row["statistic"] == pytest.approx(sum(map(abs, found)) / 44)
-        assert row["bias"] == pytest.approx(sum(found) / 44)
+        assert row.n == len(found) == 44
+        assert row.statistic == pytest.approx(sum(map(abs, found)) / 44)
+        assert row.bias == pytest.approx(sum(found) / 44)
 
 
 def test_units_and_what_is_wanted(demo: Campaign) -> None:
-    of_source = compute(demo, SystemsChoice(wanted="source", unit="words"))["lengths"]
-    assert (of_source["of"], of_source["unit"]) == ("source", "words")
+    of_source = compute(demo, SystemsChoice(wanted="source", unit="words")).lengths
+    assert (of_source.of, of_source.unit) == ("source", "words")
     missing = compute(demo, SystemsChoice(unit="nobody/nothing"))
-    assert missing["lengths"]["rows"] == []
-    assert "nobody/nothing" in missing["warnings"][-1]
+    assert not missing.lengths.rows
+    assert "nobody/nothing" in missing.warnings[-1]
     assert lengths.lengths(["a b  c", ""], "words") == [3, 0]
     assert lengths.lengths(["海港 很安静", "a b"], "characters") == [5, 2]
     assert lengths.unit_of("zh-Hant") == "characters"
@@ -74,15 +74,15 @@ def test_the_page_and_its_figure(demo: Campaign, client: Client) -> None:
     client.force_login(make_user("reader", "researcher"))
     document = compute(demo, SystemsChoice())
     page = client.get(reverse("systems", args=[demo.slug])).text
-    best = document["columns"][0]["rows"][0]
-    assert f"{best['score']:.3f}" in page
-    assert best["mark"]
+    best = document.columns[0].rows[0]
+    assert f"{best.score:.3f}" in page
+    assert best.mark
     lines = client.get(reverse("systems-data", args=[demo.slug, "csv"])).getvalue().decode()
     assert len(lines.splitlines()) == 1 + 2 * 3
     spec = ranking(document)
     assert spec is not None
     assert [row["score"] for row in spec["data"]["values"]] == sorted(
-        (row["score"] for row in document["human"]), reverse=True
+        (row.score for row in document.human), reverse=True
     )
     assert client.get(reverse("systems", args=[demo.slug]), {"versus": "worst"}).status_code == 400
 
@@ -92,8 +92,8 @@ def test_a_study_in_the_shape_of_the_published_tables(demo: Campaign, client: Cl
     data = client.get(reverse("study-systems-data", args=["demo", "json"])).json()
     assert [head["percent"] for head in data["campaigns"]] == ["80%", "50%", "80%", "50%"]
     chrf = next(block for block in data["blocks"] if block["key"] == "chrf")
-    column = compute(demo, SystemsChoice())["columns"][0]
-    scores = {row["system"]: row["score"] for row in column["rows"]}
+    column = compute(demo, SystemsChoice()).columns[0]
+    scores = {row.system: row.score for row in column.rows}
     shown = {line["system"]: line["cells"][0]["score"] for line in chrf["lines"]}
     assert shown == scores
     page = client.get(reverse("study-systems", args=["demo"])).text
@@ -127,30 +127,28 @@ def test_the_page_says_once_what_its_figures_rest_on(demo: Campaign, client: Cli
 
 
 def test_the_human_scores_that_agreement_is_computed_from(demo: Campaign) -> None:
-    (group,) = compute(demo, SystemsChoice())["agreement"]
-    assert group["is_shown"]
+    (group,) = compute(demo, SystemsChoice()).agreement
+    assert group.is_shown
     first, second = demo.systems.order_by("name")[:2]
     _unjudged(demo, first, range(4))
     _without_outputs(second, range(40, 44))
     document = compute(demo, SystemsChoice())
-    (group,) = document["agreement"]
-    scored = document["columns"][0]
-    assert not group["is_shown"]
+    (group,) = document.agreement
+    scored = document.columns[0]
+    assert not group.is_shown
     human = human_scores(demo)
     chrf = system_scores(demo.test_set, human.systems).measures["chrf"]
-    for line in group["lines"]:
-        row = human.names.index(line["system"])
+    for line in group.lines:
+        row = human.names.index(line.system)
         both = ~np.isnan(human.values[row] + chrf.values[row])
-        assert line["n"] == both.sum() == (40 if row < 2 else 44)
-        assert line["human"] == pytest.approx(human.values[row][both].mean())
+        assert line.n == both.sum() == (40 if row < 2 else 44)
+        assert line.human == pytest.approx(human.values[row][both].mean())
         assert chrf.statistics is not None
         assert chrf.corpus is not None
         sums = chrf.statistics[row][both].sum(axis=0, keepdims=True)
-        assert line["scores"] == [pytest.approx(chrf.corpus(sums)[0])]
-    ours, theirs = zip(
-        *((each["human"], each["scores"][0]) for each in group["lines"]), strict=True
-    )
-    assert scored["tau"] == pytest.approx(stats.kendalltau(ours, theirs).statistic)
+        assert line.scores == [pytest.approx(chrf.corpus(sums)[0])]
+    ours, theirs = zip(*((each.human, each.scores[0]) for each in group.lines), strict=True)
+    assert scored.tau == pytest.approx(stats.kendalltau(ours, theirs).statistic)
     names = [table.caption for table in tables(marked(document))]
     assert any("same segments on both sides" in caption for caption in names)
     assert "The test set has 44 segments." in names[0]

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,15 @@ from annotation.models import Campaign, TestSet
 from annotation.quality import QualityReport, quality_report
 from dashboards.bundle import BundleChoice, build
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
-from dashboards.overview.document import agreement
+from dashboards.documents.stored import settled
+from dashboards.overview.document import AgreementLine, agreement
 from dashboards.panel.human import human_scores
 from dashboards.significance import document as significance
-from dashboards.significance import page as heat_map
+from dashboards.significance.document import Shown
+from dashboards.significance.pairs import choose
 from dashboards.systems import document as systems
-from dashboards.trust.verdict import trust_of
+from dashboards.systems.document import Systems
+from dashboards.trust import verdict
 from metaeval.commands import main
 from metaeval.files import read_evalset
 from metaeval.replication import plain
@@ -55,7 +58,7 @@ class Made:
     content: bytes
     again: bytes
     correlations: CampaignCorrelations
-    systems: dict[str, Any]
+    systems: Systems
     quality: QualityReport
     human: list[float]
 
@@ -75,7 +78,7 @@ def make(campaign: Campaign) -> Made:
         build(campaign, Filters())[0],
         build(campaign, Filters())[0],
         correlate(campaign),
-        systems.compute(campaign, systems.SystemsChoice()),
+        settled(systems.compute(campaign, systems.SystemsChoice())),
         quality_report(campaign),
         human[~np.isnan(human)].tolist(),
     )
@@ -143,12 +146,12 @@ def test_its_numbers_are_those_of_the_pages_to_the_last_bit(made: Made, folder: 
              for row in made.correlations.rows]  # fmt: skip
     assert rows(folder, "correlations") == plain(shown)
     document = made.systems
-    cells = {(r["measure"], r["system"]): r for r in document["rows"]}
+    cells = {(r.measure, r.system): r for r in document.rows}
     found = {(r["measure"], r["system"]): r for r in rows(folder, "systems")}
     assert {key: (r["score"], r.get("p")) for key, r in found.items()} == {
-        key: (r["score"], r["p"]) for key, r in cells.items()
+        key: (r.score, r.p) for key, r in cells.items()
     }
-    lengths = {row["system"]: row for row in document["lengths"]["rows"]}
+    lengths = {row.system: vars(row) for row in document.lengths.rows}
     assert {row["system"]: row for row in rows(folder, "lengths")} == lengths
     found_human = sorted(float(str(r["human"])) for r in rows(folder, "human-scores"))
     assert found_human == sorted(made.human)
@@ -175,9 +178,9 @@ class Asked:
 
     folder: Path
     choice: BundleChoice
-    pages: dict[str, dict[str, Any]]
+    pages: dict[str, Shown]
     quality: QualityReport
-    agreement: list[dict[str, Any]]
+    agreement: list[AgreementLine]
     human: list[float]
 
 
@@ -204,10 +207,10 @@ def asked(rated: Campaign, tmp_path: Path) -> Asked:
     )  # fmt: skip
     query = QueryDict("metric=chrf&metric=ter&correction=holm&scope=row")
     shared = choice.shared()
-    trust = trust_of(rated, shared)
+    trust = verdict.compute(rated, shared)
     pages = {
-        question.statistic.key: heat_map.choose(
-            significance.asked(question.key).compute(rated, shared) | {"trust": trust}, query
+        question.statistic.key: choose(
+            replace(settled(significance.compute(rated, shared, question.key)), trust=trust), query
         )
         for question in choice.questions
     }
@@ -230,15 +233,15 @@ def test_chosen_statistics_under_filters_are_those_of_the_pages(asked: Asked) ->
         found = json.loads((asked.folder / f"expected/{name}.json").read_text())
         names = ("key", "value", "low", "high")
         assert [tuple(row.values())[:4] for row in found["metrics"]] == [
-            tuple(m[n] for n in names) for m in page["metrics"]
+            tuple(getattr(m, n) for n in names) for m in page.metrics
         ]
         # A page withholds ranks that nothing bears out; those that it has are the table's.
         ranks = {next(iter(row.values())): row["rank"] for row in found["metrics"]}
-        shown = {m["key"]: m["rank"] for m in page["metrics"] if m["rank"] is not None}
+        shown = {m.key: m.rank for m in page.metrics if m.rank is not None}
         assert shown.items() <= ranks.items()
         names = ("metric", "other", "difference", "low", "high", "pvalue", "adjusted")
         assert [tuple(row.values()) for row in found["pairs"]] == [
-            tuple(row[n] for n in names) for row in page["rows"]
+            tuple(getattr(row, n) for n in names) for row in page.rows
         ]
         told = (
             "n",
@@ -250,14 +253,14 @@ def test_chosen_statistics_under_filters_are_those_of_the_pages(asked: Asked) ->
             "n_permutations",
         )
         assert {n: found[n] for n in told} == {
-            n: page["test_label" if n == "test" else n] for n in told
+            n: getattr(page, "test_label" if n == "test" else n) for n in told
         }
     # Something was compared; of six segments and three systems nothing has an interval.
     pearson = asked.pages["pearson"]
-    assert all(m["value"] is not None and m["low"] is None for m in pearson["metrics"])
-    assert any("intervals need 20" in note for note in pearson["comparison_warnings"])
+    assert all(m.value is not None and m.low is None for m in pearson.metrics)
+    assert any("intervals need 20" in note for note in pearson.comparison_warnings)
     drawn = asked.pages["hybrids"]
-    assert all(m["low"] < m["value"] < m["high"] for m in drawn["metrics"])
+    assert all(m.low < m.value < m.high for m in drawn.metrics)
     assert asked.choice.questions[0].grouping == "item"
 
 
@@ -269,9 +272,9 @@ def test_filters_choose_the_judgments_of_all_tables(asked: Asked) -> None:
     assert "traps_zero" not in found
     (part,) = asked.agreement
     for name, key in (("one_vs_rest", "one_vs_rest"), ("alpha_z", "alpha_z")):
-        value, interval = part[key]
+        value, interval = getattr(part, key)
         ends = (found[f"{name}_without_traps_low"], found[f"{name}_without_traps_high"])
-        assert ends == tuple(plain(interval)[:2])
+        assert ends == interval
         assert found[f"{name}_without_traps"] == value
     shown = sorted(float(str(r["human"])) for r in rows(asked.folder, "human-scores"))
     assert shown == sorted(asked.human)

@@ -1,6 +1,8 @@
 """The report: the pages' numbers, warnings first, texts in any script, nothing fetched."""
 
 import builtins
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,10 +10,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.filters import Filters
-from annotation.models import Campaign, Output
+from annotation.models import Annotator, Campaign, Judgment, Output
 from dashboards.correlations.agreement import correlate
 from dashboards.report import pdf
-from dashboards.report.parts import metric_tables, parts
+from dashboards.report.document import written
+from dashboards.report.parts import Drawing, metric_tables
+from tests.dashboards import typed
 from tests.dashboards.scatter.test_scatter import campaign  # noqa: F401  the same rated campaign
 from tests.world import World
 
@@ -41,11 +45,10 @@ def test_the_pdf_is_made_by_the_worker_and_sent_as_stored(
 
 def test_texts_of_every_script_are_in_the_pdf(campaign: Campaign) -> None:  # noqa: F811
     """Each script brings a font of its own into the file: nothing is drawn as boxes."""
-    document = parts(campaign, Filters())
-    plain, problem = pdf.pdf_of(document | {"as_of": "now"})
+    plain, problem = pdf.pdf_of(written(campaign, Filters()))
     assert problem == ""
     Output.objects.filter(system__name="strong").update(text="الميناء هادئ في الصباح")
-    arabic, _ = pdf.pdf_of(parts(campaign, Filters()) | {"as_of": "now"})
+    arabic, _ = pdf.pdf_of(written(campaign, Filters()))
     assert len(arabic) > len(plain)
 
 
@@ -58,9 +61,8 @@ def test_markup_in_texts_is_text_and_nothing_is_fetched(
     Output.objects.update(text=hostile)
     page = as_researcher.get(reverse("report-file", args=[SLUG, "html"])).text
     assert "<script>alert" not in page
-    document = parts(campaign, Filters()) | {"as_of": "now"}
-    document["figures"] = [{"svg": "file:///etc/passwd", "description": "x"}]
-    pdf.pdf_of(document)
+    fetching = [Drawing("file:///etc/passwd", "x")]
+    pdf.pdf_of(replace(written(campaign, Filters()), figures=fetching))
     assert "disallowed protocol" in caplog.text
 
 
@@ -109,9 +111,25 @@ def test_a_study_is_one_page(campaign: Campaign, as_researcher: Client) -> None:
 
 def test_many_systems_are_cut_into_tables() -> None:
     names = [f"s{n}" for n in range(14)]
-    rows = [{"system": name, "score": 1.0} for name in names]
-    column = {"label": "m", "is_turned": False, "tau": 1.0, "accuracy": 1.0, "rows": rows}
-    tables = metric_tables({"systems": names, "columns": [column]})
-    assert [len(table["systems"]) for table in tables] == [6, 6, 2]
-    assert [table["has_agreement"] for table in tables] == [False, False, True]
-    assert metric_tables({"systems": names, "columns": []}) == []
+    rows = [typed.row("m", name, place) for place, name in enumerate(names)]
+    tables = metric_tables(typed.systems(systems=names, columns=[typed.column(rows)]))
+    assert [len(table.systems) for table in tables] == [6, 6, 2]
+    assert [table.has_agreement for table in tables] == [False, False, True]
+    assert metric_tables(typed.systems(systems=names)) == []
+
+
+def test_an_interval_of_agreement_has_two_ends(
+    campaign: Campaign,  # noqa: F811
+    as_researcher: Client,
+) -> None:
+    """The confidence stood behind them as a third, in the report alone."""
+    second = Annotator.objects.create(campaign=campaign, label="A2")
+    for position, item in enumerate(campaign.items.order_by("pk")):
+        given = second.assignments.create(item=item, position=position)
+        key = f"00000000-0000-4000-9000-{position:012}"
+        Judgment.objects.create(assignment=given, score=10 * position, submit_key=key)
+    page = as_researcher.get(reverse("report-file", args=[SLUG, "html"])).text
+    table = page.partition("Agreement:")[2].partition("</table>")[0]
+    intervals = re.findall(r"\[([^]]*)\]", table)
+    assert intervals
+    assert all(len(each.split(", ")) == 2 for each in intervals)

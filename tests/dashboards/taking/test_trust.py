@@ -13,17 +13,36 @@ from annotation.filters import Filters
 from annotation.models import Annotator, Campaign, Judgment
 from annotation.quality import Checks
 from annotation.quality.verdict import Verdict as Passing
+from dashboards.documents.head import Estimate
+from dashboards.overview.document import AgreementLine
+from dashboards.significance.document import Comparison
+from dashboards.systems.document import Systems
 from dashboards.trust import amount, judging, marks, reading, systems, verdict
-from dashboards.trust.reasons import Reason, Severity, Verdict, document_of, with_reasons
+from dashboards.trust.reasons import (
+    CampaignTrust,
+    Reason,
+    Severity,
+    Verdict,
+    verdict_of,
+    with_reasons,
+)
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
+from tests.dashboards import typed
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
 from tests.world import World
 
-Document = dict[str, Any]
-GOOD = {"n_units": 300, "alpha_z": [0.4, [0.3, 0.5]], "alpha_raw": [0.1, [-0.1, 0.3]]}
-NONE = {"n_units": 30, "alpha_z": [-0.05, [-0.25, 0.15]], "alpha_raw": [-0.05, [-0.25, 0.15]]}
+
+def agreed(n_units: int, alpha_z: Estimate, alpha_raw: Estimate = (None, None)) -> AgreementLine:
+    about: dict[str, Any] = {"items": "outputs", "n": 2 * n_units, "basis": {}}
+    return AgreementLine(
+        n_units=n_units, one_vs_rest=alpha_z, alpha_z=alpha_z, alpha_raw=alpha_raw, **about
+    )
+
+
+GOOD = agreed(300, (0.4, (0.3, 0.5)), (0.1, (-0.1, 0.3)))
+NONE = agreed(30, (-0.05, (-0.25, 0.15)), (-0.05, (-0.25, 0.15)))
 
 
 def rate(passed: int, n: int) -> Checks:
@@ -45,7 +64,7 @@ class Person:
 
 def evidence(
     people: Sequence[Person],
-    agreement: Document | None = GOOD,
+    agreement: AgreementLine | None = GOOD,
     seconds: float | None = 20.0,
     **said: Any,
 ) -> judging.Evidence:
@@ -67,7 +86,7 @@ def codes(found: Sequence[Reason]) -> dict[str, str]:
 
 def test_good_judgments_give_no_reason() -> None:
     assert judging.reasons_of(evidence(crowd(200, 0))) == []
-    assert document_of([])["verdict"] == Verdict.NO_LIMITS
+    assert verdict_of([]) == Verdict.NO_LIMITS
 
 
 @pytest.mark.parametrize(
@@ -108,9 +127,9 @@ def test_the_alpha_that_counts_is_that_of_the_scores_shown() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [None, {"n_units": 4, "alpha_z": [0.9, None]}, {"n_units": 2, "alpha_z": [1.0, [None] * 2]}],
+    [None, agreed(4, (0.9, None)), agreed(2, (1.0, (None, None)))],
 )
-def test_agreement_without_an_interval_is_unknown(row: Document | None) -> None:
+def test_agreement_without_an_interval_is_unknown(row: AgreementLine | None) -> None:
     assert codes(judging.reasons_of(evidence(crowd(3, 0), row))) == {"agreement_unknown": "limits"}
 
 
@@ -170,83 +189,80 @@ def test_reading_rates() -> None:
 
 def test_random_clicks(db: None) -> None:
     campaign = make_clicked()
-    found = verdict.trust_of(campaign, Filters())
-    assert found["verdict"] == Verdict.DO_NOT_USE
-    gravest = {r["code"] for r in found["reasons"] if r["severity"] == Severity.INVALIDATES}
+    found = verdict.compute(campaign, Filters())
+    assert found.verdict == Verdict.DO_NOT_USE
+    gravest = {r.code for r in found.reasons if r.severity == Severity.INVALIDATES}
     assert gravest == {"impossible_speed", "controls_failed", "agreement_none"}
-    assert (found["n_systems"], found["n_segments"]) == (3, 10)
+    assert (found.n_systems, found.n_segments) == (3, 10)
     # Control items tell who read also where a reader looks at outputs alone.
-    again = verdict.trust_of(campaign, Filters(traps="out"))
-    assert "controls_failed" in {reason["code"] for reason in again["reasons"]}
+    again = verdict.compute(campaign, Filters(traps="out"))
+    assert "controls_failed" in codes(again.reasons)
     # Times of a foreign log that no hand can have taken are no times.
     Judgment.objects.update(started_at="2026-03-02T08:00Z", submitted_at="2026-03-02T08:00Z")
     Campaign.objects.update(origin=Campaign.Origin.IMPORTED)
     kept.forget()
     campaign.refresh_from_db()
-    again = verdict.trust_of(campaign, Filters())
-    assert "no_times" in {reason["code"] for reason in again["reasons"]}
+    again = verdict.compute(campaign, Filters())
+    assert "no_times" in codes(again.reasons)
 
 
 def test_careful_judgments_are_not_buried(db: None) -> None:
     """Simulated readers of a known truth: nothing invalidates, and what is borne out is marked."""
     campaign = make_rated()
-    found = verdict.trust_of(campaign, Filters())
-    assert found["verdict"] == Verdict.LIMITED
-    assert {r["code"] for r in found["reasons"]} == {"simulated", "few_systems", "few_segments"}
+    found = verdict.compute(campaign, Filters())
+    assert found.verdict == Verdict.LIMITED
+    assert codes(found.reasons).keys() == {"simulated", "few_systems", "few_segments"}
     Annotator.objects.update(is_simulated=False)
-    assert "simulated" not in {r["code"] for r in verdict.trust_of(campaign, Filters())["reasons"]}
+    assert "simulated" not in codes(verdict.compute(campaign, Filters()).reasons)
 
 
 def test_an_empty_campaign_and_published_scores(world: World, db: None) -> None:
-    assert verdict.trust_of(world.campaign, Filters())["verdict"] == Verdict.NOTHING
+    assert verdict.compute(world.campaign, Filters()).verdict == Verdict.NOTHING
     for output in world.campaign.systems.first().outputs.all():  # type: ignore[union-attr]
         world.campaign.published_scores.create(output=output, value=1.0)
-    found = verdict.trust_of(world.campaign, Filters())
-    assert found["verdict"] == Verdict.LIMITED
-    assert found["reasons"][0]["code"] == "judgments_missing"
+    found = verdict.compute(world.campaign, Filters())
+    assert found.verdict == Verdict.LIMITED
+    assert found.reasons[0].code == "judgments_missing"
 
 
-def trusted(n_systems: int = 10, verdict: str = Verdict.NO_LIMITS) -> Document:
-    return document_of([]) | {"verdict": verdict, "n_systems": n_systems, "n_segments": 200}
-
-
-def compared(*ends: tuple[float | None, float | None], **said: object) -> Document:
-    metrics = [{"key": f"m{i}", "low": low, "high": high} for i, (low, high) in enumerate(ends)]
-    about = {"statistic": "tau-b", "statistic_label": "τ", "level": "Segment level", "chance": 0.0}
-    return about | {"metrics": metrics} | said
+def compared(*ends: tuple[float | None, float | None], **said: object) -> Comparison:
+    metrics = [typed.metric(f"m{i}", low=low, high=high) for i, (low, high) in enumerate(ends)]
+    return typed.comparison(metrics=metrics, **said)
 
 
 RANKS = {"m0": 1, "m1": 2, "m2": 2}
 CLEAR = ((0.3, 0.5), (0.1, 0.2), (0.05, 0.2))
+FINE = typed.trusted()
+OVER_SYSTEMS = compared(*CLEAR, statistic="cells", level="System level")
 
 
 def test_ranks_that_are_borne_out_are_shown() -> None:
-    found = marks.marking(trusted(), compared(*CLEAR), RANKS)
+    found = marks.marking(FINE, compared(*CLEAR), RANKS)
     assert (found.ranks, found.best) == (RANKS, {"m0"})
 
 
 def test_the_limit_of_hybrids_asks_about_these_systems_however_few() -> None:
     asked = compared(*CLEAR, statistic="limit", level="System level")
-    assert marks.marking(trusted(3), asked, RANKS).ranks == RANKS
+    assert marks.marking(typed.trusted(n_systems=3), asked, RANKS).ranks == RANKS
 
 
 @pytest.mark.parametrize(
     ("trust", "document", "ranks", "said"),
     [
         (None, compared(*CLEAR), RANKS, "before it is known"),
-        (trusted(verdict=Verdict.DO_NOT_USE), compared(*CLEAR), RANKS, "Do not use"),
-        (trusted(5), compared(*CLEAR, statistic="cells", level="System level"), RANKS, "5 systems"),
-        (trusted(), compared(*CLEAR, statistic="hybrids", is_of_draws=True), RANKS, "hybrids"),
-        (trusted(), compared(*CLEAR), dict.fromkeys(RANKS, 1), "Not distinguishable"),
-        (trusted(), compared((-0.1, 0.5), (-0.2, 0.2), (None, None)), RANKS, "from chance"),
-        (trusted(), compared(*[(0.3, 0.5)] * 3, chance=0.5), RANKS, "from chance"),
-        (trusted(), compared(*[(None, None)] * 3), RANKS, "no interval"),
-        (trusted(), compared((0.3, 0.5)), {"m0": 1}, "alone"),
-        (trusted(), None, {}, "come with the intervals"),
+        (typed.trusted(verdict=Verdict.DO_NOT_USE), compared(*CLEAR), RANKS, "Do not use"),
+        (typed.trusted(n_systems=5), OVER_SYSTEMS, RANKS, "5 systems"),
+        (FINE, compared(*CLEAR, statistic="hybrids", is_of_draws=True), RANKS, "hybrids"),
+        (FINE, compared(*CLEAR), dict.fromkeys(RANKS, 1), "Not distinguishable"),
+        (FINE, compared((-0.1, 0.5), (-0.2, 0.2), (None, None)), RANKS, "from chance"),
+        (FINE, compared(*[(0.3, 0.5)] * 3, chance=0.5), RANKS, "from chance"),
+        (FINE, compared(*[(None, None)] * 3), RANKS, "no interval"),
+        (FINE, compared((0.3, 0.5)), {"m0": 1}, "alone"),
+        (FINE, None, {}, "come with the intervals"),
     ],
 )
 def test_nothing_is_marked_that_is_not_borne_out(
-    trust: Document | None, document: Document | None, ranks: dict[str, int], said: str
+    trust: CampaignTrust | None, document: Comparison | None, ranks: dict[str, int], said: str
 ) -> None:
     found = marks.marking(trust, document, ranks)
     assert (dict(found.ranks), found.best) == ({}, frozenset())
@@ -254,57 +270,52 @@ def test_nothing_is_marked_that_is_not_borne_out(
 
 
 def test_a_metric_whose_interval_holds_zero_has_no_rank() -> None:
-    found = marks.marking(trusted(), compared((0.3, 0.5), (-0.1, 0.2), (-0.4, -0.2)), RANKS)
+    found = marks.marking(FINE, compared((0.3, 0.5), (-0.1, 0.2), (-0.4, -0.2)), RANKS)
     assert (found.ranks, found.best) == ({"m0": 1, "m2": 2}, {"m0"})
     (reason,) = marks.uncertain(compared((0.3, 0.5), (-0.1, 0.2)))
     assert reason.severity == Severity.NOTE
     (reason,) = marks.uncertain(compared((-0.3, 0.5), (None, None)))
-    assert with_reasons(trusted(), [reason])["verdict"] == Verdict.LIMITED
+    assert with_reasons(FINE, [reason]).verdict == Verdict.LIMITED
     assert marks.uncertain(compared(*CLEAR)) == []
 
 
-def ranked(mark: str, clusters: Sequence[int], **trust: Any) -> Document:
+def ranked(mark: str, clusters: Sequence[int], **trust: Any) -> Systems:
     human = [
-        {"measure": "human", "system": f"s{i}", "rank": i + 1, "cluster": cluster, "first": 1,
-         "last": 2, "wins": 1, "mark": ""}
+        typed.row("human", f"s{i}", i, cluster=cluster, first=1, last=2, wins=1)
         for i, cluster in enumerate(clusters)
-    ]  # fmt: skip
-    rows = [human[0] | {"measure": "chrf", "mark": mark}, human[1] | {"measure": "chrf"}]
-    return {
-        "human": human,
-        "columns": [{"rows": rows}],
-        "versus": "next",
-        "trust": trusted(**trust),
-    }
+    ]
+    rows = [typed.row("chrf", "s0", 0, mark=mark), typed.row("chrf", "s1", 1)]
+    return typed.systems(human=human, columns=[typed.column(rows)], trust=typed.trusted(**trust))
 
 
 def test_marks_of_systems() -> None:
     shown = systems.marked(ranked("†", (1, 2)))
-    assert [row["is_best"] for row in shown["columns"][0]["rows"]] == [True, False]
+    assert [each.is_best for each in shown.columns[0].rows] == [True, False]
     shown = systems.marked(ranked("", (1, 1)))
-    assert not any(row["is_best"] for row in shown["columns"][0]["rows"])
-    assert {row["cluster"] for row in shown["human"]} == {None}
-    assert "not distinguishable" in shown["marks"]
+    assert not any(each.is_best for each in shown.columns[0].rows)
+    assert {each.cluster for each in shown.human} == {None}
+    assert "not distinguishable" in shown.marks
     bare = systems.marked(ranked("‡", (1, 2), verdict=Verdict.DO_NOT_USE))
-    for row in bare["rows"]:
-        assert (row["cluster"], row["rank"], row["mark"]) == (None, None, "")
+    assert bare.rows
+    for each in bare.rows:
+        assert (each.cluster, each.rank, each.mark) == (None, None, "")
 
 
 def test_a_study_has_the_verdict_of_its_worst_campaign() -> None:
-    fine = trusted() | {"campaign": "a", "name": "A"}
+    fine = typed.trusted(campaign="a", name="A")
     limits = Reason("few_systems", Severity.LIMITS, "3 systems.", "More.", "systems")
-    some = fine | document_of([limits])
-    found = worst_of([fine, some, some | {"campaign": "b", "name": "B"}])
+    some = with_reasons(fine, [limits])
+    found = worst_of([fine, some, replace(some, campaign="b", name="B")])
     assert found is not None
-    assert found["verdict"] == Verdict.LIMITED
-    assert [(r["scope"], r["campaign"]) for r in found["reasons"]] == [("A, B", "a")]
+    assert found.verdict == Verdict.LIMITED
+    assert [(r.scope, r.campaign) for r in found.reasons] == [("A, B", "a")]
     assert comments(found).splitlines()[1] == "% - Systems (limits): A, B: 3 systems."
     assert worst_of([fine, None]) is None
-    bad = fine | {"verdict": Verdict.DO_NOT_USE}
+    bad = replace(fine, verdict=Verdict.DO_NOT_USE)
     found = worst_of([fine, bad])
     assert found is not None
-    assert found["verdict"] == Verdict.DO_NOT_USE
-    assert "of 1 of 2 campaigns" in found["summary"]
+    assert found.verdict == Verdict.DO_NOT_USE
+    assert "of 1 of 2 campaigns" in found.summary
 
 
 def test_pages_say_why_nothing_is_bold(world: World, as_researcher: Client) -> None:

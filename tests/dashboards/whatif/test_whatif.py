@@ -1,5 +1,6 @@
 """What would change, and how many segments: against scipy, sacrebleu and metaeval."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Judgment, Output
 from dashboards.charts import FIGURES
 from dashboards.correlations.agreement import correlate
-from dashboards.overview.page import SAMPLESIZE, WHATIF
+from dashboards.documents.stored import encoded, settled
 from dashboards.panel.panel import read_panel
 from dashboards.whatif import document as whatif
 from dashboards.whatif import samplesize
+from dashboards.whatif.page import SAMPLESIZE, WHATIF
 from metaeval.sensitivity import LEVELS, draw_segments, resampled_levels
 from metaeval.significance import boot_interval
 from tests.dashboards import raw
@@ -24,9 +26,10 @@ from tests.world import World
 ALL = Filters()
 
 
-def row_of(document: dict[str, Any], left_out: str, key: str = "chrf") -> dict[str, Any]:
-    (found,) = [row for row in document["rows"] if (row["left_out"], row["key"]) == (left_out, key)]
-    return found
+def row_of(document: whatif.WhatIf, left_out: str, key: str = "chrf") -> dict[str, Any]:
+    rows = settled(document).rows
+    (found,) = [row for row in rows if (row.left_out, row.key) == (left_out, key)]
+    return vars(found)
 
 
 def by_hand(campaign: Campaign, keep: raw.Keep, outputs: Any = None) -> dict[str, float]:
@@ -70,9 +73,9 @@ def test_without_each_system_and_each_document(rated: Campaign) -> None:
 
 def test_the_base_is_the_correlation_table(rated: Campaign) -> None:
     table = {row.key: row for row in correlate(rated).rows}
-    for one in whatif.compute(rated, ALL)["base"]:
+    for one in whatif.compute(rated, ALL).base:
         for name in LEVELS:
-            assert one[name] == pytest.approx(getattr(table[one["key"]], name), abs=1e-12)
+            assert getattr(one, name) == pytest.approx(getattr(table[one.key], name), abs=1e-12)
 
 
 def test_those_who_fail_are_left_out_together(rated: Campaign) -> None:
@@ -87,21 +90,19 @@ def test_those_who_fail_are_left_out_together(rated: Campaign) -> None:
 
 
 def test_nobody_failing_is_not_nobody_tested(rated: Campaign) -> None:
-    (note,) = [each for each in whatif.compute(rated, ALL)["notes"] if "failing" in each]
+    (note,) = [each for each in whatif.compute(rated, ALL).notes if "failing" in each]
     assert note.startswith("None of 3 tested annotators fails the control items.")
     traps = Judgment.objects.filter(assignment__item__kind="trap")
     for person in rated.annotators.all():
         own = traps.filter(assignment__annotator=person)
         own.filter(pk__in=list(own.values_list("pk", flat=True))[:2]).delete()
-    (note,) = [each for each in whatif.compute(rated, ALL)["notes"] if "failing" in each]
+    (note,) = [each for each in whatif.compute(rated, ALL).notes if "failing" in each]
     assert note.startswith("Nobody was tested: ")
     assert "The most anybody has is 4 traps: 1 more is needed." in note
 
 
 def test_control_items_move_scores_that_are_standardised_with_them(rated: Campaign) -> None:
-    assert not [
-        s for s in whatif.compute(rated, ALL)["scenarios"] if "control" in s["left_out_kind"]
-    ]
+    assert not [s for s in whatif.compute(rated, ALL).scenarios if "control" in s.left_out_kind]
     Campaign.objects.filter(pk=rated.pk).update(z_pool="all")
     rated.refresh_from_db()
     document = whatif.compute(rated, ALL)
@@ -117,9 +118,9 @@ def test_crowds_and_many_documents_are_cut_and_said(
     monkeypatch.setattr(whatif, "MANY_PEOPLE", 2)
     monkeypatch.setattr(whatif, "MANY_DOCUMENTS", 2)
     document = whatif.compute(rated, ALL)
-    kinds = [one["left_out_kind"] for one in document["scenarios"]]
+    kinds = [one.left_out_kind for one in document.scenarios]
     assert (kinds.count("annotator"), kinds.count("document")) == (2, 0)
-    said = " ".join(document["notes"])
+    said = " ".join(document.notes)
     assert "Of 3 annotators the 2 with the most judgments" in said
     assert "3 documents are too many" in said
 
@@ -158,26 +159,26 @@ def test_all_segments_give_the_bootstrap_interval(rated: Campaign) -> None:
     )
     (full,) = [
         row
-        for row in document["rows"]
-        if (row["key"], row["statistic"], row["share"]) == ("chrf", "r_segment", 1.0)
+        for row in document.rows
+        if (row.key, row.statistic, row.share) == ("chrf", "r_segment", 1.0)
     ]
     assert reference.interval is not None
     low, high = reference.interval[:2]
-    assert full["low"] == pytest.approx(low, abs=0.25 * (high - low))
-    assert full["high"] == pytest.approx(high, abs=0.25 * (high - low))
-    assert full["n_segments"] == 18
+    assert full.low == pytest.approx(low, abs=0.25 * (high - low))
+    assert full.high == pytest.approx(high, abs=0.25 * (high - low))
+    assert full.n_segments == 18
 
 
 def test_bands_narrow_and_come_back_the_same(rated: Campaign) -> None:
     document = samplesize.compute(rated, ALL)
-    assert samplesize.compute(rated, ALL) == document
+    assert encoded(samplesize.compute(rated, ALL)) == encoded(document)
     widths = {
-        row["share"]: row["high"] - row["low"]
-        for row in document["rows"]
-        if (row["key"], row["statistic"]) == ("chrf", "r_segment")
+        row.share: (row.high or 0.0) - (row.low or 0.0)
+        for row in document.rows
+        if (row.key, row.statistic) == ("chrf", "r_segment")
     }
     assert widths[1.0] < widths[0.5] < widths[0.1]
-    assert document["sizes"][-1] == 18
+    assert document.sizes[-1] == 18
 
 
 def test_the_budget_bounds_the_samples() -> None:
@@ -209,16 +210,16 @@ def test_nothing_to_leave_out(world: World, as_researcher: Client) -> None:
 
 
 def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:
-    document = whatif.compute(rated, ALL)
+    document = settled(whatif.compute(rated, ALL))
     drawn = FIGURES["whatif"]["segments"](document)
     assert drawn is not None
     ticks = [p["change"] for p in drawn["data"]["values"] if p["left_out"] == "annotator S2"]
-    expected = [row["tau_change"] for row in document["rows"] if row["left_out"] == "S2"]
+    expected = [row.tau_change for row in document.rows if row.left_out == "S2"]
     assert ticks == pytest.approx(expected, abs=5e-5)
-    sizes = samplesize.compute(rated, ALL)
+    sizes = settled(samplesize.compute(rated, ALL))
     curves = FIGURES["samplesize"]["segments"](sizes)
     assert curves is not None
     assert len(curves["data"]["values"]) == 2 * len(samplesize.SHARES)
-    empty = {"rows": [], "scenarios": [], "n_samples": 0}
-    for kind in ("whatif", "samplesize"):
-        assert [draw(empty) for draw in FIGURES[kind].values()] == [None, None]
+    empty = {"whatif": replace(document, scenarios=[]), "samplesize": replace(sizes, rows=[])}
+    for kind, bare in empty.items():
+        assert [draw(bare) for draw in FIGURES[kind].values()] == [None, None]

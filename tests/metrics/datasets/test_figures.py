@@ -15,7 +15,8 @@ from annotation.imports import tables
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, TestSet
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft
-from dashboards.correlations.document import DEFAULT, asked
+from dashboards.correlations.document import Row, compute
+from dashboards.documents.stored import settled
 from dashboards.panel.human import human_scores
 from dashboards.whatif import document as whatif
 from metrics import datasets
@@ -34,10 +35,10 @@ WMT23 = {
 }
 
 
-def rows_of(campaign: Campaign) -> dict[str, dict[str, object]]:
+def rows_of(campaign: Campaign) -> dict[str, Row]:
     """The table of correlations by the metrics' published names."""
-    document = asked(DEFAULT).compute(campaign, Filters())
-    return {str(row["label"]).removesuffix(" (imported)"): row for row in document["rows"]}
+    document = settled(compute(campaign, Filters()))
+    return {row.label.removesuffix(" (imported)"): row for row in document.rows}
 
 
 def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path) -> None:
@@ -115,8 +116,8 @@ def test_segments_of_graham_et_al_with_chrf(db: None, data_dir: Path) -> None:
     for pair, n, published in (("es-en", 500, 0.39), ("en-de", 140, 0.43), ("cs-en", 70, 0.25)):
         campaign = Campaign.objects.get(slug=f"graham2015-scores-{pair}")
         score(campaign.test_set, "chrf")
-        (row,) = asked(DEFAULT).compute(campaign, Filters())["rows"]
-        assert (row["n"], row["r_segment"]) == (n, pytest.approx(published, abs=5e-3))
+        (row,) = compute(campaign, Filters()).rows
+        assert (row.n, row.r_segment) == (n, pytest.approx(published, abs=5e-3))
 
 
 def test_spans_of_six_groups(db: None, data_dir: Path) -> None:

@@ -1,11 +1,11 @@
 """Campaigns side by side for a paper."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from dashboards.compare.differences import Row
+from dashboards.compare.shown import Across, Head
 from dashboards.papers.latex import Cell, Table, estimate, interval, number, texts
 
-Document = dict[str, Any]
 SECTIONS = {
     "correlations": ("Metric", "{statistic}, with 95% intervals."),
     "systems": ("System", "Mean human score of each system, with 95% intervals."),
@@ -14,7 +14,7 @@ SECTIONS = {
 
 
 def tables(
-    columns: Sequence[Document], lines: Mapping[str, Sequence[Document]], statistic: str
+    columns: Sequence[Head], lines: Mapping[str, Sequence[Across]], statistic: str
 ) -> list[Table]:
     """One table for each section that has lines; Δ is the difference to the first column."""
     return [
@@ -24,13 +24,11 @@ def tables(
     ]
 
 
-def _table(
-    section: str, columns: Sequence[Document], lines: Sequence[Document], statistic: str
-) -> Table:
+def _table(section: str, columns: Sequence[Head], lines: Sequence[Across], statistic: str) -> Table:
     first, caption = SECTIONS[section]
-    heads = [Cell(columns[0]["label"]), *(Cell(one["label"], span=2) for one in columns[1:])]
+    heads = [Cell(columns[0].label), *(Cell(one.label, span=2) for one in columns[1:])]
     under = ["", *(name for _ in columns[1:] for name in ("", "Δ"))]
-    sources = [f"{one['label']}: {one['source']}" for one in columns if one["source"]]
+    sources = [f"{one.label}: {one.source}" for one in columns if one.source]
     return Table(
         " ".join([caption.format(statistic=statistic), "Δ: difference to the first column."]),
         f"compare-{section}",
@@ -41,22 +39,22 @@ def _table(
     )
 
 
-def _line(line: Document) -> list[Cell]:
-    base, *others = line["cells"]
-    cells = [Cell(line["label"]), _value(base, line["places"])]
+def _line(line: Across) -> list[Cell]:
+    base, *others = line.cells
+    cells = [Cell(line.label), _value(base, line.places)]
     for one in others:
-        cells += [_value(one, line["places"]), _change(one, line["places"])]
+        cells += [_value(one, line.places), _change(one, line.places)]
     return cells
 
 
-def _value(one: Document, places: int) -> Cell:
-    return estimate(one["value"], one["low"], one["high"], places)
+def _value(one: Row, places: int) -> Cell:
+    return estimate(one.value, one.low, one.high, places)
 
 
-def _change(one: Document, places: int) -> Cell:
-    if one["difference"] is None:
+def _change(one: Row, places: int) -> Cell:
+    if one.difference is None:
         return Cell("–")
-    text = number(one["difference"], places).text
+    text = number(one.difference, places).text
     sign = "" if text.startswith("−") else "+"
-    ends = interval(one["difference_low"], one["difference_high"], places)
+    ends = interval(one.difference_low, one.difference_high, places)
     return Cell(f"{sign}{text} {ends}".rstrip())

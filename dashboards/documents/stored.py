@@ -1,0 +1,47 @@
+"""Documents as they are stored: JSON, with null for nan."""
+
+import zlib
+from enum import Enum
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+D = TypeVar("D")
+
+
+def encoded(document: Any) -> bytes:
+    """Return a document as JSON; null for numbers that are not finite, lists for arrays."""
+    return msgspec.json.encode(document, enc_hook=_listed)
+
+
+def _listed(value: object) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Enum):
+        return value.value
+    raise NotImplementedError(f"{type(value).__name__} is no value of a document")
+
+
+def pack(document: Any) -> bytes:
+    """Return a document as stored; msgspec.ValidationError where it could not be read again."""
+    text = encoded(document)
+    _read(text, type(document))
+    return zlib.compress(text, 6)
+
+
+def settled(document: D) -> D:
+    """Return a document that has just been computed as readers get it: with None for nan."""
+    return _read(encoded(document), type(document))
+
+
+def _read(text: bytes, shape: type[D]) -> D:
+    return msgspec.json.decode(text, type=shape)
+
+
+def unpack(payload: bytes | memoryview, shape: Any) -> Any:
+    """The inverse of `pack`; None for a document of another shape, which an older version left."""
+    try:
+        return msgspec.json.decode(zlib.decompress(payload), type=shape)
+    except msgspec.ValidationError:
+        return None

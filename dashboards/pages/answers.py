@@ -1,0 +1,37 @@
+"""What programs get of a page: the document as JSON, rows as CSV, or that there is none yet."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+
+from annotation.exports import table_response
+from dashboards.documents import results
+from dashboards.documents.stored import encoded
+
+
+def no_document(result: results.Result[Any]) -> HttpResponseBase:
+    """What programs get while there are no numbers: 202 with Retry-After, or the error."""
+    if result.message:
+        return JsonResponse({"error": result.message}, status=500)
+    return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
+
+
+def public(document: Any, **more: Any) -> dict[str, Any]:
+    """Return the fields of a document, and others, as programs get them."""
+    return {**vars(document), **more}
+
+
+def data_response(
+    fmt: str, name: str, columns: Sequence[str], rows: Sequence[Any], document: Any
+) -> HttpResponseBase:
+    """Answer with `rows` as CSV or with a document as JSON; 404 for another format."""
+    if fmt == "json":
+        return HttpResponse(encoded(document), content_type="application/json")
+    return table_response(fmt, name, columns, cells(rows, columns), None)
+
+
+def cells(rows: Sequence[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Return of every row what a table shows."""
+    return [{name: getattr(row, name) for name in columns} for row in rows]

@@ -1,0 +1,117 @@
+"""What a reader chose of a comparison: metrics, a correction for many tests, maybe one row."""
+
+from dataclasses import dataclass, fields
+
+from django.http.request import QueryDict
+
+from annotation.filters import FilterError
+from dashboards.charts.significance import step
+from dashboards.pages import selection
+from dashboards.significance.document import (
+    Compared,
+    Comparison,
+    Matrix,
+    Metric,
+    Pair,
+    Ranked,
+    RankedMetric,
+    Shown,
+)
+from dashboards.trust import marks
+
+# The steps of p, smallest first, of cells that are significant after the correction.
+SIGNIFICANT = "abcde"
+
+
+def choose(document: Comparison, query: QueryDict) -> Shown:
+    """Keep the metrics of the address, best first, and correct for many tests.
+
+    With `row` the rows are those of one metric against all others.
+    """
+    correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
+    scope = selection.one_of(query, "scope", list(selection.SCOPES))
+    found = selection.by_value(selection.subset(document, query))
+    adjusted, notes = selection.adjusted(found, correction, scope)
+    refused = marks.refusal(document.trust, document)
+    cells = _Cells(found, adjusted, correction, scope, is_marked=not refused)
+    size, wanted = len(found.metrics), _row_of(found, query)
+    starts = range(size) if wanted is None else [wanted]
+    steps = ["".join(cells.letter(i, j) for j in range(size)) for i in range(size)]
+    label = selection.CORRECTIONS[correction]
+    scoped = f"{label}, family: {selection.SCOPES[scope]}"
+    marking = marks.marking(document.trust, found, selection.ranks(found))
+    same = {each.name: getattr(found, each.name) for each in fields(Compared)}
+    return Shown(
+        **same | {"warnings": [*document.comparison_warnings, *notes]},
+        metrics=[_ranked(each, marking, is_short=wanted is not None) for each in found.metrics],
+        all_metrics=found.all_metrics,
+        correction=correction,
+        correction_label=label if correction == "none" else scoped,
+        scope=scope,
+        refused=refused,
+        # With ranks the sentence is about bold, which means something else here.
+        marks="" if marking.ranks else marking.sentence,
+        row="" if wanted is None else found.metrics[wanted].key,
+        rows=[cells.pair(i, j) for i in starts for j in range(size) if i != j],
+        steps=steps,
+        n_significant=sum(sum(letter in SIGNIFICANT for letter in line) for line in steps),
+    )
+
+
+def _row_of(document: Comparison, query: QueryDict) -> int | None:
+    wanted = query.get("row")
+    keys = [metric.key for metric in document.metrics]
+    if not wanted or not keys:
+        return None
+    if wanted not in keys:
+        raise FilterError(f"row: {wanted!r} is none of the metrics shown")
+    return keys.index(wanted)
+
+
+def _ranked(metric: Metric, marking: marks.Marking, *, is_short: bool) -> Ranked:
+    """A metric with its rank; without what one row of the table does not need."""
+    rank = marking.ranks.get(metric.key)
+    if is_short:
+        return Ranked(key=metric.key, label=metric.label, value=metric.value, rank=rank)
+    return RankedMetric(**vars(metric), rank=rank)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """All pairs of a comparison, by the places of row and column."""
+
+    found: Comparison
+    adjusted: Matrix
+    correction: str
+    scope: str
+    is_marked: bool
+
+    def letter(self, i: int, j: int) -> str:
+        """The step of a cell's p, as a letter where it is significant after the correction."""
+        pvalue = self.found.pvalues[i][j]
+        if pvalue is None or i == j:
+            return "-"
+        return (SIGNIFICANT if self.is_marked and self._holds(i, j) else "01234")[step(pvalue)]
+
+    def _holds(self, i: int, j: int) -> bool:
+        """Whether p stays small when corrected, and the interval of the difference leaves 0 out.
+
+        Where a difference has no interval, p alone decides.
+        """
+        corrected = self.adjusted[i][j]
+        low, high = self.found.difference_lows[i][j], self.found.difference_highs[i][j]
+        holds_zero = low is not None and high is not None and low <= 0 <= high
+        return corrected is not None and corrected <= selection.ALPHA and not holds_zero
+
+    def pair(self, i: int, j: int) -> Pair:
+        """One line of the data."""
+        found = self.found
+        one, other = found.metrics[i], found.metrics[j]
+        return Pair(
+            found.campaign, found.statistic, found.grouping, found.test,
+            self.correction, self.scope,
+            one.key, one.label, other.key, other.label,
+            found.differences[i][j], found.difference_lows[i][j], found.difference_highs[i][j],
+            found.pvalues[i][j], self.adjusted[i][j],
+            self._holds(i, j) if self.is_marked else None,
+        )  # fmt: skip

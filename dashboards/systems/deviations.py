@@ -1,0 +1,95 @@
+"""How far the MT systems are from the wanted length."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.models import Campaign, Output
+from dashboards.panel.human import Floats
+from dashboards.panel.lengths import lengths, unit_of
+from dashboards.panel.panel import Panel
+from metaeval.systems import length_deviation
+from metrics.base import MetricError
+
+REFERENCE, SOURCE = "reference", "source"
+NO_TEXTS = "No lengths: this test set has no texts."
+# Of the wanted length; within it counts as kept.
+TOLERANCE = 0.1
+
+
+@dataclass(frozen=True)
+class LengthRow:
+    """One system's deviation (length − wanted) / wanted over `n` outputs.
+
+    `statistic` is the mean of its size, `bias` its signed mean, `pooled` that of the sums, and
+    `within` the share of outputs that keep to the tolerance.
+    """
+
+    system: str
+    n: int
+    statistic: float | None
+    bias: float | None
+    pooled: float | None
+    median: float | None
+    within: float | None
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Deviations in a unit; wanted is a share `of` the reference or the source."""
+
+    unit: str
+    of: str
+    rows: Sequence[LengthRow] = ()
+    tolerance: float = TOLERANCE
+
+
+def deviations(
+    campaign: Campaign, panel: Panel, unit: str, wanted: str
+) -> tuple[Lengths, list[str]]:
+    """Return the length deviation of every system, or in words why there is none.
+
+    Without a unit it is what suits the target language.
+    """
+    unit = unit or unit_of(campaign.test_set.target_language)
+    try:
+        own, goal, of = output_lengths(campaign, panel, unit, wanted)
+    except MetricError as error:
+        return Lengths(unit, wanted), [f"No lengths: {error}"]
+    if not np.nan_to_num(goal).any():
+        return Lengths(unit, of), [NO_TEXTS]
+    rows, notes = [], []
+    for name, length, goals in zip(panel.human.names, own, goal, strict=True):
+        found = length_deviation(length, goals, tolerance=TOLERANCE)
+        notes += [f"{name}: {warning.message}" for warning in found.warnings]
+        numbers = (found.statistic, found.bias, found.pooled, found.median, found.within)
+        rows.append(LengthRow(name, found.n, *numbers))
+    return Lengths(unit, of, rows), notes
+
+
+def output_lengths(
+    campaign: Campaign, panel: Panel, unit: str, of: str
+) -> tuple[Floats, Floats, str]:
+    """Return lengths and wanted lengths, systems × segments, and what they are shares of.
+
+    The wanted length is the system's length ratio times the mean length of the references, or of
+    the source where the reader says so or a segment has no reference. Raises MetricError.
+    """
+    rows = campaign.test_set.segments.order_by("position")
+    texts: dict[int, list[str]] = {segment: [] for segment in panel.human.segments}
+    for segment, text in rows.values_list("pk", "references__text"):
+        texts[segment] += [] if text is None else [text]
+    if of == SOURCE or not all(texts.values()):
+        of, texts = SOURCE, {pk: [source] for pk, source in rows.values_list("pk", "source")}
+    full = np.array([np.mean(lengths(each, unit)) for each in texts.values()], dtype=float)
+    ratios = np.array([float(system.length_ratio) for system in panel.human.systems])
+    return _lengths(panel, unit), ratios[:, None] * full[None, :], of
+
+
+def _lengths(panel: Panel, unit: str) -> Floats:
+    rows = Output.objects.filter(system__in=panel.human.systems).order_by()
+    pairs = list(rows.values_list("pk", "text"))
+    sizes = lengths([text for _, text in pairs], unit)
+    size = {pk: length for (pk, _), length in zip(pairs, sizes, strict=True)}
+    return np.array([[size.get(pk, np.nan) for pk in row] for row in panel.outputs.tolist()])

@@ -1,0 +1,63 @@
+"""Documents with the values that a test names, and others that say nothing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dashboards.significance.document import Comparison, Metric
+from dashboards.systems.columns import Column, Row
+from dashboards.systems.deviations import Lengths
+from dashboards.systems.document import Systems
+from dashboards.trust.reasons import CampaignTrust, Verdict, said_of
+
+HEAD = {
+    "campaign": "c",
+    "name": "Campaign",
+    "direction": "en-zh",
+    "length_ratio": "1.00",
+    "origin": "collected",
+    "human_scores": "z-scores",
+}
+ASKED = HEAD | {
+    "statistic": "tau-b",
+    "statistic_label": "Kendall τ-b",
+    "level": "Segment level",
+    "grouping": "none",
+    "test": "perm",
+    "is_of_draws": False,
+    "n_outputs": 500,
+    "n_judged": 500,
+    "seed": 1,
+}
+
+
+def metric(key: str, value: float | None = 0.5, **said: Any) -> Metric:
+    about = {"label": key.upper(), "metric": key, "signature": key, "origin": "computed"}
+    return Metric(**{"key": key, "value": value, "is_turned": False} | about | said)
+
+
+def comparison(**said: Any) -> Comparison:
+    return Comparison(**ASKED | said)
+
+
+def trusted(verdict: Verdict = Verdict.NO_LIMITS, **said: Any) -> CampaignTrust:
+    amount = {"n_systems": 10, "n_segments": 200, "n_informative": 200}
+    about = {"campaign": "c", "name": "Campaign"}
+    return CampaignTrust(**said_of(verdict, []) | about | amount | said)
+
+
+def row(measure: str, system: str, place: int, **said: Any) -> Row:
+    about = {"measure": measure, "system": system, "score": 1.0, "rank": place + 1, "n": 10}
+    return Row(**about | said)
+
+
+def column(rows: Sequence[Row], **said: Any) -> Column:
+    about = {"key": "m", "label": "M", "signature": "m", "origin": "computed", "is_turned": False}
+    kind = {"is_given": False, "is_corpus": False, "is_even": True, "span": "", "compared_span": ""}
+    numbers = {"tau": 1.0, "accuracy": 1.0, "n_systems": len(rows), "n": 10}
+    return Column(rows=rows, compared=(), **about | kind | numbers | said)
+
+
+def systems(**said: Any) -> Systems:
+    about = {"has_published_systems": False, "versus": "next", "test": "rank-sum", "seed": 1}
+    empty = dict.fromkeys(("basis", "systems", "human", "columns", "agreement", "rows"), ())
+    return Systems(**HEAD | about | empty | {"lengths": Lengths("words", "reference")} | said)
