@@ -11,6 +11,7 @@ from dashboards.pages.page import routes, view
 from dashboards.power import page
 from dashboards.preferences.pages import preference_table, preferences, preferences_start
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
+from dashboards.shortness.page import SHORTNESS
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import STUDY
@@ -53,6 +54,8 @@ urlpatterns = [
     *routes(exploring.SCATTER),
     path("campaigns/<slug:slug>/outputs/<int:pk>/", exploring.output, name="output"),
     *routes(exploring.SYSTEMS),
+    path("campaigns/<slug:slug>/shortness/", view(SHORTNESS), name="shortness"),
+    path("campaigns/<slug:slug>/shortness.<str:fmt>", view(SHORTNESS), name="shortness-data"),
     path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),

@@ -22,6 +22,7 @@ KINDS: dict[str, str] = {
     "layers": "dashboards.layers.document",
     "scatter": "dashboards.scatter.document",
     "systems": "dashboards.systems.document",
+    "shortness": "dashboards.shortness.document",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
     "trust": "dashboards.trust.verdict",

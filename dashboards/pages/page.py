@@ -139,6 +139,7 @@ class _Shown(Generic[D]):
 
 def view(page: Page[Any]) -> View:
     """Return the view of a page; with `fmt` its data as json, csv or tex."""
+
     @researcher_required
     @require_safe
     @takes(page.parameters)

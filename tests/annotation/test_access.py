@@ -152,6 +152,8 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "output": ("GET", *CAMPAIGN),
     "systems": ("GET", *CAMPAIGN),
     "systems-data": ("GET", *CAMPAIGN),
+    "shortness": ("GET", *CAMPAIGN),
+    "shortness-data": ("GET", *CAMPAIGN),
     "report": ("GET", *CAMPAIGN),
     "report-file": ("GET", *CAMPAIGN),
     "bundle": ("GET", *CAMPAIGN),
