@@ -4,7 +4,10 @@ from typing import Any
 import pytest
 
 from metaeval.systems import length_deviation
+from metrics.base import SegmentInput
+from metrics.registry import load
 from tests.metaeval.published import table
+from tests.metrics.families.lexical.examples import corpus_score
 from training.translation import lengths
 
 
@@ -21,6 +24,17 @@ def test_d2_remaining_steps(checks: dict[str, Any]) -> None:
     capped = lengths.remaining(given["L_long"], given["cap"])
     assert capped[:3] == expected["L101_first_three_capped"]
     assert (len(capped), capped[-1]) == (given["L_long"] + 1, 1)
+
+
+def test_d0_bleu_without_its_penalty(checks: dict[str, Any]) -> None:
+    """What translations that had to be shorter are scored by."""
+    check = checks["D0-bleu-star"]
+    rows = zip(check["inputs"]["hypotheses"], check["inputs"]["references"], strict=True)
+    segments = [SegmentInput("", own, (reference,)) for own, reference in rows]
+    for name in ("bleu", "bleu_star"):
+        metric = load(name.replace("_", "-"), source_language="de", target_language="en")
+        found = corpus_score(metric, metric.score(segments))
+        assert found == pytest.approx(check["expected"][name], abs=check["tolerance"])
 
 
 def test_d1_deviation(checks: dict[str, Any]) -> None:
