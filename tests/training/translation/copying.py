@@ -25,7 +25,7 @@ SMALL = {
     "held_out": 200,
     "cap": 20,
     "batch": 64,
-    "rate": 3e-3,
+    "rate": 2e-3,
     "warmup": 100,
     "seed": 42,
 }
