@@ -14,6 +14,7 @@ from dashboards.preferences.pages import preference_table, preferences, preferen
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
+from dashboards.shortness.page import SHORTNESS
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
@@ -75,6 +76,8 @@ urlpatterns = [
     *routes(exploring.SYSTEMS),
     *routes(SYSTEMS_PAIR),
     *routes(METRICS_PAIR),
+    path("campaigns/<slug:slug>/shortness/", view(SHORTNESS), name="shortness"),
+    path("campaigns/<slug:slug>/shortness.<str:fmt>", view(SHORTNESS), name="shortness-data"),
     path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),

@@ -79,6 +79,7 @@ CAMPAIGN = (
             Place("systems", "MT systems"),
             Place("metrics-pair", "Two metrics"),
             Place("systems-pair", "Two systems"),
+            Place("shortness", "Shortness"),
             Place("whatif", "What if"),
             Place("samplesize", "Sample size"),
             Place("power", "Power", "campaign-power"),

@@ -25,6 +25,7 @@ KINDS: dict[str, str] = {
     "systems": "dashboards.systems.document",
     "systems-pair": "dashboards.pairs.two_systems",
     "metrics-pair": "dashboards.pairs.two_metrics",
+    "shortness": "dashboards.shortness.document",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
     "trust": "dashboards.trust.verdict",

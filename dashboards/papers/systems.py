@@ -112,7 +112,8 @@ def _lengths(document: Systems) -> Table:
     head = texts("System", "Mean", "Signed", "Median", "Of the sums", "Within 10%", "Outputs")
     caption = (
         f"Deviation from the wanted length, in {lengths.unit}: (length − wanted) / wanted; "
-        f"wanted is {_percent(document)} of the {lengths.of}."
+        f"wanted is {_percent(document)} of the {lengths.of}"
+        f"{', rounded half to even' if lengths.is_rounded else ''}."
     )
     return Table(caption, f"{document.campaign}-lengths", "lrrrrrr", [head], body)
 

@@ -13,6 +13,8 @@ from metaeval.systems import length_deviation
 from metrics.base import MetricError
 
 REFERENCE, SOURCE = "reference", "source"
+# Of the wanted length: not at all, or as systems are asked for it, half to even and at least 1.
+UNROUNDED, HALF_EVEN = "none", "half-even"
 NO_TEXTS = "No lengths: this test set has no texts."
 # Of the wanted length; within it counts as kept.
 TOLERANCE = 0.1
@@ -37,16 +39,22 @@ class LengthRow:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Deviations in a unit; wanted is a share `of` the reference or the source."""
+    """Deviations in a unit; wanted is a share `of` the reference or the source, with `rounding`."""
 
     unit: str
     of: str
     rows: Sequence[LengthRow] = ()
     tolerance: float = TOLERANCE
+    rounding: str = UNROUNDED
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether wanted lengths are whole, as systems are asked for them."""
+        return self.rounding != UNROUNDED
 
 
 def deviations(
-    campaign: Campaign, panel: Panel, unit: str, wanted: str
+    campaign: Campaign, panel: Panel, unit: str, wanted: str, rounding: str = UNROUNDED
 ) -> tuple[Lengths, list[str]]:
     """Return the length deviation of every system, or in words why there is none.
 
@@ -56,16 +64,16 @@ def deviations(
     try:
         own, goal, of = output_lengths(campaign, panel, unit, wanted)
     except MetricError as error:
-        return Lengths(unit, wanted), [f"No lengths: {error}"]
+        return Lengths(unit, wanted, rounding=rounding), [f"No lengths: {error}"]
     if not np.nan_to_num(goal).any():
-        return Lengths(unit, of), [NO_TEXTS]
+        return Lengths(unit, of, rounding=rounding), [NO_TEXTS]
     rows, notes = [], []
     for name, length, goals in zip(panel.human.names, own, goal, strict=True):
-        found = length_deviation(length, goals, tolerance=TOLERANCE)
+        found = length_deviation(length, goals, tolerance=TOLERANCE, rounding=rounding)
         notes += [f"{name}: {warning.message}" for warning in found.warnings]
         numbers = (found.statistic, found.bias, found.pooled, found.median, found.within)
         rows.append(LengthRow(name, found.n, *numbers))
-    return Lengths(unit, of, rows), notes
+    return Lengths(unit, of, rows, rounding=rounding), notes
 
 
 def output_lengths(

@@ -18,11 +18,18 @@ from dashboards.panel.measures import told
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.systems.basis import basis, span
 from dashboards.systems.columns import AgreementGroup, Column, Compared, Row, agreement_groups
-from dashboards.systems.deviations import REFERENCE, SOURCE, Lengths, deviations
+from dashboards.systems.deviations import (
+    HALF_EVEN,
+    REFERENCE,
+    SOURCE,
+    UNROUNDED,
+    Lengths,
+    deviations,
+)
 from metaeval.results import MissingDataWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 
-VERSION = 3
+VERSION = 4
 N_RESAMPLES = 1000
 
 
@@ -31,18 +38,21 @@ class SystemsChoice(Choice):
     """What marks compare with, the test behind the clusters, and how lengths are counted.
 
     `unit` is words, characters or a checkpoint; empty is what suits the target language.
+    `rounding` is that of the wanted length.
     """
 
     versus: str = "next"
     test: str = "rank-sum"
     unit: str = ""
     wanted: str = REFERENCE
+    rounding: str = UNROUNDED
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.one_of("versus", "next", "best")
         self.one_of("test", "rank-sum", "permutation")
         self.one_of("wanted", REFERENCE, SOURCE)
+        self.one_of("rounding", UNROUNDED, HALF_EVEN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +87,7 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
     table = table_of(panel, filters)
     has_published = panel.human.published_systems is not None
     human, columns = _human(panel, table), [settled(_column(panel, c)) for c in table.columns]
-    lengths, notes = deviations(campaign, panel, filters.unit, filters.wanted)
+    lengths, notes = deviations(campaign, panel, filters.unit, filters.wanted, filters.rounding)
     # What scores rest on is told once, in the basis.
     others = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
     warnings = [*panel.human.warnings, *told(panel.measures), *others, *notes]

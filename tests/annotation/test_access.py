@@ -167,6 +167,8 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "selection-save": ("POST", UNNAMED, hidden(UNNAMED)),
     "systems": ("GET", *CAMPAIGN),
     "systems-data": ("GET", *CAMPAIGN),
+    "shortness": ("GET", *CAMPAIGN),
+    "shortness-data": ("GET", *CAMPAIGN),
     "report": ("GET", *CAMPAIGN),
     "report-file": ("GET", *CAMPAIGN),
     "bundle": ("GET", *CAMPAIGN),

@@ -56,6 +56,21 @@ def test_length_deviation_from_the_texts(demo: Campaign) -> None:
         assert row.bias == pytest.approx(sum(found) / 44)
 
 
+def test_wanted_lengths_are_rounded_where_a_reader_says_so(demo: Campaign) -> None:
+    document = compute(demo, SystemsChoice(rounding="half-even"))
+    assert document.lengths.is_rounded
+    assert "rounded half to even" in tables(document)[-1].caption
+    for row in document.lengths.rows:
+        found = []
+        outputs = Output.objects.filter(system__campaigns=demo, system__name=row.system)
+        for output in outputs.select_related("segment"):
+            texts = [reference.text for reference in output.segment.references.all()]
+            full = sum(len("".join(text.split())) for text in texts) / len(texts)
+            wanted = max(1, round(0.8 * full))
+            found.append(abs(len("".join(output.text.split())) - wanted) / wanted)
+        assert row.statistic == pytest.approx(sum(found) / len(found))
+
+
 def test_units_and_what_is_wanted(demo: Campaign) -> None:
     of_source = compute(demo, SystemsChoice(wanted="source", unit="words")).lengths
     assert (of_source.of, of_source.unit) == ("source", "words")

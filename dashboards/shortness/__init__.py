@@ -1,0 +1,1 @@
+"""The page on whether metrics punish shortness as such."""

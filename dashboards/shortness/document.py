@@ -1,0 +1,234 @@
+"""Metrics against humans by delivered length, own shorter forms, quality at equal compliance."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from annotation.filters import Filters
+from annotation.models import Campaign, System
+from dashboards.documents.head import CampaignDocument, Ends, ends, head
+from dashboards.documents.measured import Measured
+from dashboards.documents.measured import about as told
+from dashboards.pages.choice import Choice
+from dashboards.panel.human import Floats
+from dashboards.panel.lengths import unit_of
+from dashboards.panel.panel import Panel, read_panel
+from dashboards.systems.deviations import REFERENCE, SOURCE, output_lengths
+from metaeval.systems.shortness import compliance, own_forms, partial_on_length
+from metrics.base import MetricError
+
+VERSION = 1
+N_RESAMPLES = 1000
+TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+NO_TEXTS = "No lengths: this test set has no texts."
+
+
+@dataclass(frozen=True)
+class ShortnessChoice(Choice):
+    """How lengths are counted (words, characters or a checkpoint; empty: what suits the language),
+    and what the full length is that of: `wanted`, the reference or the source."""
+
+    unit: str = ""
+    wanted: str = REFERENCE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("wanted", REFERENCE, SOURCE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Punished(Measured):
+    """A measure's partial correlation with delivered length given the human scores.
+
+    Above 0 it punishes shortness beyond what humans do. `ends` are of its interval; the plain
+    correlations stand beside it.
+    """
+
+    n: int
+    n_segments: int
+    partial: float | None
+    ends: Ends | None
+    metric_length: float | None
+    human_length: float | None
+    metric_human: float | None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return self.ends[0] if self.ends else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return self.ends[1] if self.ends else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forms(Measured):
+    """What a measure takes off for shorter forms of the same systems' outputs, less what humans
+    do, in standard deviations; `long` and `short` are length ratios."""
+
+    long: str
+    short: str
+    systems: Sequence[str]
+    n: int
+    excess: float | None
+    ends: Ends | None
+    metric_loss: float | None
+    human_loss: float | None
+    metric_prefers_longer: float | None
+    human_prefers_longer: float | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A system's outputs within a tolerance of the wanted length, and their mean human score;
+    `common` is that mean where every system is within."""
+
+    system: str
+    tolerance: float
+    share: float | None
+    own: float | None
+    common: float | None
+    n_common: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortness(CampaignDocument):
+    """The document; `rows` are one a measure."""
+
+    unit: str
+    of: str
+    n_resamples: int = N_RESAMPLES
+    seed: int = 0
+    rows: Sequence[Punished] = ()
+    forms: Sequence[Forms] = ()
+    kept: Sequence[Kept] = ()
+
+
+FILTERS = ShortnessChoice
+DOCUMENT = Shortness
+
+
+def compute(campaign: Campaign, filters: Filters) -> Shortness:
+    """Return what stands on the page; without texts a sentence."""
+    if not isinstance(filters, ShortnessChoice):
+        filters = ShortnessChoice(**vars(filters))
+    panel = read_panel(campaign, filters)
+    unit = filters.unit or unit_of(campaign.test_set.target_language)
+    said = head(campaign, panel.human.source) | {"unit": unit, "seed": panel.seed}
+    notes = list(panel.human.warnings)
+    try:
+        own, goal, of = output_lengths(campaign, panel, unit, filters.wanted)
+    except MetricError as error:
+        return Shortness(**said, of=filters.wanted, warnings=[*notes, f"No lengths: {error}"])
+    if not np.nan_to_num(goal).any():
+        return Shortness(**said, of=of, warnings=[*notes, NO_TEXTS])
+    goal = np.where(goal > 0, goal, np.nan)
+    rows, told_of = _rows(panel, own / goal * _ratios(panel)[:, None])
+    forms, told_forms = _forms(panel)
+    kept, told_kept = _kept(panel, np.abs(own - goal) / goal)
+    warnings = dict.fromkeys([*notes, *told_of, *told_forms, *told_kept])
+    return Shortness(**said, of=of, rows=rows, forms=forms, kept=kept, warnings=list(warnings))
+
+
+def _ratios(panel: Panel) -> Floats:
+    return np.array([float(system.length_ratio) for system in panel.human.systems])
+
+
+def _scores(panel: Panel) -> Iterator[tuple[str, Floats]]:
+    """Measures with a score of a judged segment, higher better."""
+    scored = panel.scored
+    for key in scored.on_segments:
+        yield key, scored.turned(key).values
+
+
+def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
+    rows, notes = [], []
+    human = panel.scored.human.values
+    for key, values in _scores(panel):
+        found = partial_on_length(values, human, share, n_resamples=N_RESAMPLES, rng=panel.seed)
+        measure = panel.measures[key]
+        notes += [f"{measure.label}: {warning.message}" for warning in found.warnings]
+        rows.append(
+            Punished(
+                **told(measure),
+                n=found.n,
+                n_segments=found.n_segments,
+                partial=_plain(found.statistic),
+                ends=ends(found.interval),
+                metric_length=_plain(found.metric_length),
+                human_length=_plain(found.human_length),
+                metric_human=_plain(found.metric_human),
+            )
+        )
+    return rows, notes
+
+
+def _forms(panel: Panel) -> tuple[list[Forms], list[str]]:
+    """Compare every two lengths at which systems of one name stand in the campaign."""
+    rows, notes = [], []
+    human = panel.scored.human.values
+    for pairs in _pairs(panel.human.systems):
+        long, short = ([pair[side] for pair in pairs] for side in (0, 1))
+        names = [panel.human.systems[place].name for place in long]
+        ratios = (str(panel.human.systems[side[0]].length_ratio) for side in (long, short))
+        first, second = ratios
+        for key, values in _scores(panel):
+            found = own_forms(
+                values[long], values[short], human[long], human[short],
+                n_resamples=N_RESAMPLES, rng=panel.seed,
+            )  # fmt: skip
+            measure = panel.measures[key]
+            notes += [f"{measure.label}: {warning.message}" for warning in found.warnings]
+            rows.append(
+                Forms(
+                    **told(measure),
+                    long=first,
+                    short=second,
+                    systems=names,
+                    n=found.n,
+                    excess=_plain(found.statistic),
+                    ends=ends(found.interval),
+                    metric_loss=_plain(found.metric_loss),
+                    human_loss=_plain(found.human_loss),
+                    metric_prefers_longer=_plain(found.metric_prefers_longer),
+                    human_prefers_longer=_plain(found.human_prefers_longer),
+                )
+            )
+    return rows, notes
+
+
+def _pairs(systems: Sequence[System]) -> Iterator[list[tuple[int, int]]]:
+    """Places of the longer and the shorter form of the same systems, by pair of ratios."""
+    place = {(each.name, each.length_ratio): n for n, each in enumerate(systems)}
+    ratios = sorted({each.length_ratio for each in systems}, reverse=True)
+    names = dict.fromkeys(each.name for each in systems)
+    for long, short in combinations(ratios, 2):
+        pairs = [(place[name, long], place[name, short]) for name in names
+                 if (name, long) in place and (name, short) in place]  # fmt: skip
+        if pairs:
+            yield pairs
+
+
+def _kept(panel: Panel, away: Floats) -> tuple[list[Kept], list[str]]:
+    found = compliance(panel.scored.human.values, away, TOLERANCES)
+    rows = [
+        Kept(
+            name,
+            tolerance,
+            _plain(found.share[row, column]),
+            _plain(found.own[row, column]),
+            _plain(found.common[row, column]),
+            int(found.n_common[column]),
+        )
+        for row, name in enumerate(panel.human.names)
+        for column, tolerance in enumerate(TOLERANCES)
+    ]
+    return (rows if found.n else []), [warning.message for warning in found.warnings]
+
+
+def _plain(value: float) -> float | None:
+    return None if value != value else float(value)
