@@ -1,7 +1,6 @@
 """A researcher filters, and every number on the page moves; without script and with."""
 
 from collections.abc import Callable
-from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -14,8 +13,8 @@ from tests.dashboards.conftest import make_rated
 from tests.world import make_world
 
 
-def estimate(value: Any) -> str:
-    number, (low, high) = value
+def estimate(value: Estimate) -> str:
+    number, (low, high) = value  # type: ignore[misc]
     return f"{number:.3f} [{low:.3f}, {high:.3f}]".replace("-", "−")
 
 
@@ -26,7 +25,6 @@ def shows(page: Page, campaign: Campaign, filters: Filters) -> None:
     judgments = page.locator("[data-name=n_judgments]")
     expect(judgments).to_have_text(f"{document.n_judgments:,}")
     mean = page.locator("[data-name=seconds_mean]")
-    assert document.times is not None
     expect(mean).to_have_text(f"{document.times.mean:.2f} s")
     alpha = page.locator("tr[data-items=outputs] [data-name=alpha_z]")
     expect(alpha).to_have_text(estimate(document.agreement[0].alpha_z))
@@ -81,7 +79,7 @@ def test_what_if_is_sorted_and_read_by_keyboard(visitor: Callable[..., Visitor])
     page = someone.sign_in("researcher")
     someone.open(f"/campaigns/{campaign.slug}/whatif/")
     table = page.locator("table").first
-    changes = {one.left_out: one.tau.change or 0.0 for one in document.scenarios}
+    changes = {one.left_out: one.tau.change for one in document.scenarios}
     largest = max(changes, key=lambda name: abs(changes[name]))
     expect(table.locator("tbody tr").first.locator("th")).to_have_text(largest)
     button = table.get_by_role("button", name="Left out")
