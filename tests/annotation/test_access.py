@@ -258,7 +258,8 @@ KINDS = ["public", "private"]
 # Addresses that take a study's name where others take a campaign's.
 STUDIES = {
     "study", "study-data", "study-quality", "study-quality-data",
-    "study-layers", "study-layers-data", "study-layers-figure",
+    "study-layers", "study-layers-data", "study-layers-figure", "study-figure", "study-printed",
+    "study-printed-data", "study-printed-figure",
     "study-systems", "study-systems-data", "study-report",
 }  # fmt: skip
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
