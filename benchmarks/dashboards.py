@@ -54,7 +54,7 @@ def compute(kind: str, campaign: Any) -> None:
 
     filters = kinds.filters_of(kind).from_json(Filters().as_json())
     with one_computation():
-        kinds.load(kind).compute(campaign, filters)
+        kinds.compute(kind, campaign, filters)
 
 
 def measure(name: str, number: int, campaign: Any, action: Callable[[], object]) -> float:

@@ -76,12 +76,17 @@ class Rail:
         return ", ".join(control.chosen for control in self.tests)
 
     @property
+    def n_shown(self) -> int:
+        """How many metrics are shown."""
+        chosen = sum(option.is_chosen for option in self.metrics)
+        return chosen if self.is_subset else len(self.metrics)
+
+    @property
     def summary(self) -> str:
         """All that is chosen, in one line."""
         said = [control.chosen for control in self.controls[:1]]
         said += [option.label for option in self.scores if option.is_chosen]
-        shown = sum(option.is_chosen for option in self.metrics) if self.is_subset else None
-        said += [f"{shown or len(self.metrics)} metrics"] if self.metrics else []
+        said += [f"{self.n_shown} metrics"] if self.metrics else []
         n = len(self.words)
         said.append(f"{n} filter{'s' if n != 1 else ''}" if n else "no filters")
         return " · ".join(said)

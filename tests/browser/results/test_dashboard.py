@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.documents.head import Estimate
 from dashboards.overview import document as overview
 from dashboards.whatif import document as whatif
 from tests.browser.conftest import Visitor
@@ -13,7 +14,7 @@ from tests.dashboards.conftest import make_rated
 from tests.world import make_world
 
 
-def estimate(value: list[float | list[float]]) -> str:
+def estimate(value: Estimate) -> str:
     number, (low, high) = value  # type: ignore[misc]
     return f"{number:.3f} [{low:.3f}, {high:.3f}]".replace("-", "−")
 
@@ -21,12 +22,13 @@ def estimate(value: list[float | list[float]]) -> str:
 def shows(page: Page, campaign: Campaign, filters: Filters) -> None:
     """The numbers on the page are those of the analysis under these filters."""
     document = overview.compute(campaign, filters)
+    assert document.times
     judgments = page.locator("[data-name=n_judgments]")
-    expect(judgments).to_have_text(f"{document['n_judgments']:,}")
+    expect(judgments).to_have_text(f"{document.n_judgments:,}")
     mean = page.locator("[data-name=seconds_mean]")
-    expect(mean).to_have_text(f"{document['times']['mean']:.2f} s")
+    expect(mean).to_have_text(f"{document.times.mean:.2f} s")
     alpha = page.locator("tr[data-items=outputs] [data-name=alpha_z]")
-    expect(alpha).to_have_text(estimate(document["agreement"][0]["alpha_z"]))
+    expect(alpha).to_have_text(estimate(document.agreement[0].alpha_z))
 
 
 def test_filters_move_the_numbers(visitor: Callable[..., Visitor]) -> None:
@@ -78,7 +80,7 @@ def test_what_if_is_sorted_and_read_by_keyboard(visitor: Callable[..., Visitor])
     page = someone.sign_in("researcher")
     someone.open(f"/campaigns/{campaign.slug}/whatif/")
     table = page.locator("table").first
-    changes = {one["left_out"]: one["tau"]["change"] for one in document["scenarios"]}
+    changes = {one.left_out: one.tau.change for one in document.scenarios}
     largest = max(changes, key=lambda name: abs(changes[name]))
     expect(table.locator("tbody tr").first.locator("th")).to_have_text(largest)
     button = table.get_by_role("button", name="Left out")

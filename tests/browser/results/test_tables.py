@@ -112,7 +112,8 @@ def test_explore_draws_in_the_browser_without_a_violation(reader: Visitor) -> No
     page.locator(".drawing .vega-embed svg").wait_for()
     assert len([url for url in requests if "/vendor/vega" in url]) == 3
     marks = page.locator(".drawing .vega-embed svg .mark-rect.role-mark path")
-    marks.first.hover()
+    # Its number lies over it and has no tooltip of its own.
+    marks.first.hover(force=True, position={"x": 3, "y": 3})
     page.locator("#vg-tooltip-element.visible").wait_for()
     assert page.locator("style").count() == 0
 

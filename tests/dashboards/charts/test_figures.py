@@ -155,10 +155,10 @@ def test_the_specification_holds_the_numbers_of_the_page(
 def test_the_page_shows_an_image_first_and_the_drawing_later(
     campaign: Campaign, client: Client
 ) -> None:
-    address = f"/campaigns/{campaign.slug}/correlations/"
-    image = f'src="{address}figures/intervals.svg?drawn='
+    address = f"/campaigns/{campaign.slug}/dashboard/"
+    image = f'src="{address}figures/scores.svg?drawn='
     assert image in client.get(address).text
-    client.get(f"{address}figures/intervals.svg")
+    client.get(f"{address}figures/scores.svg")
     page = client.get(address).text
     assert image not in page
     assert 'role="img"' in page

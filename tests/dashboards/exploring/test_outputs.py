@@ -367,7 +367,7 @@ def test_links_of_a_page_carry_its_filters(campaign: Campaign, as_researcher: Cl
     assert "significance.json?without=S2" in shown
     assert f"{reverse('bundle', args=['rated'])}?without=S2" in shown
     plot = as_researcher.get("/campaigns/rated/scatter/?without=S2").text
-    assert '<input type="hidden" name="without" value="S2">' in plot
+    assert '<input type="checkbox" name="without" value="S2" checked>' in plot
 
 
 def test_the_largest_numbers_are_numbers(campaign: Campaign, as_researcher: Client) -> None:

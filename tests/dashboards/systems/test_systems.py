@@ -81,7 +81,7 @@ def test_the_page_and_its_figure(demo: Campaign, client: Client) -> None:
     assert len(lines.splitlines()) == 1 + 2 * 3
     spec = ranking(document)
     assert spec is not None
-    assert [row["score"] for row in spec["data"]["values"]] == sorted(
+    assert [row["value"] for row in spec["data"]["values"]] == sorted(
         (row.score for row in document.human), reverse=True
     )
     assert client.get(reverse("systems", args=[demo.slug]), {"versus": "worst"}).status_code == 400
