@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.documents.head import Estimate
 from dashboards.overview import document as overview
 from dashboards.whatif import document as whatif
 from tests.browser.conftest import Visitor

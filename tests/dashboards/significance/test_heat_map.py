@@ -194,7 +194,7 @@ def test_one_metric_against_all_others(
     assert as_researcher.get(f"{address}?row=comet").status_code == 400
     source = as_researcher.get(f"{address[:-1]}.tex?row={key}").text
     assert problems(source) == []
-    assert source.count(r" \\") == 50
+    assert source.count(r" \\") == 51  # two parts, each with its head
     steps = as_researcher.get(f"{address[:-1]}.json").json()["steps"]
     assert all(len(one) == len(other) for one, other in pairwise(steps))
 

@@ -243,13 +243,13 @@ def test_runs_are_filtered(world: World, as_researcher: Client, run: MetricRun) 
     assert as_researcher.get("/runs/?status=lost").status_code == 400
 
 
-def test_a_finished_run_leads_to_the_correlations(
+def test_a_finished_run_leads_to_the_results(
     world: World, as_researcher: Client, run: MetricRun
 ) -> None:
     make_campaign(world.test_set, "harbour-50")
     page = as_researcher.get(run.get_absolute_url()).text
     for slug in ("harbour-80", "harbour-50"):
-        assert reverse("correlations", args=[slug]) in page
+        assert reverse("results", args=[slug]) in page
 
 
 def test_the_list_costs_the_same_for_many_runs(
