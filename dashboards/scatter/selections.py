@@ -33,7 +33,6 @@ class SelectionForm(forms.Form):
 
 @researcher_required
 @require_POST
-@takes(NOTHING)
 def save(request: HttpRequest, slug: str) -> HttpResponse:
     """Keep what the plot shows under a name."""
     campaign = campaign_for_reader(request, slug)
@@ -90,7 +89,6 @@ def show(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @researcher_required
 @require_POST
-@takes(NOTHING)
 def delete(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Delete a selection of one's own."""
     campaign = campaign_for_reader(request, slug)
