@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required, visible_campaigns
-from annotation.filters import FilterError
+from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
 from annotation.web.parameters import NOTHING, takes
 from dashboards.pages.page import show_all
@@ -37,6 +37,9 @@ def matrix(request: HttpRequest, fmt: str = "", figure: str = "") -> HttpRespons
     visible = visible_campaigns(request.user).exclude(status=Campaign.Status.DRAFT)
     rows = list(visible.select_related("test_set").order_by("name"))
     chosen = _chosen(request, {row.slug: row for row in rows})
+    filters = Filters.from_query(request.GET)
+    if filters.words and not chosen:
+        raise FilterError(f"{'; '.join(filters.words)}: published tables alone have no filters")
     about = {"open_campaigns": [(row, row in chosen) for row in rows]}
     return show_all(request, MATRIX, chosen, "matrix", about, fmt, figure)
 
