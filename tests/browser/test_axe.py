@@ -64,6 +64,8 @@ NOT_PAGES = {
     "personal-link": "a redirect; a dead one is among the annotator's pages",
     "annotate": "a redirect to the item",
     "campaign-open": "a redirect",
+    "translation-cancel": "a redirect",
+    "translation-resume": "a redirect",
     "campaign-close": "a redirect",
     "campaign-annotators": "a redirect, or the campaign's page",
     "annotator-link": "a redirect",

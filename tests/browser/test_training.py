@@ -96,7 +96,7 @@ def expect_beside_bleu(page: Page, measure: str) -> None:
     work_off()
     page.goto(f"{page.url.split('/runs')[0]}/campaigns/demo-zh-en-80/correlations/")
     for name in ("bleu", f"{metric}-{measure}"):
-        cell = page.locator(f"tr[data-measure='{name}'] td[data-name=tau]")
+        cell = page.locator(f"tr[data-measure='{name}'] td[data-name=value]")
         assert -1 < float(cell.inner_text().replace("−", "-")) < 1
 
 

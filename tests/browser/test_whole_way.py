@@ -137,17 +137,19 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     for number in (1, 2, 3):
         rate_everything(visitor().sign_in(f"annotator-{number}"), number - 1)
     assert Judgment.objects.count() == 36
-    page.get_by_role("navigation", name="Campaign").get_by_role("link", name="Quality").click()
+    page.get_by_role("navigation", name="Campaign").get_by_role("link", name="Monitor").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quality").click()
     expect(page.get_by_role("region", name="Agreement")).to_contain_text("Without traps")
     row = page.get_by_role("region", name="Annotators").get_by_role("row", name="A1")
     expect(row).to_contain_text("12")
-    page.get_by_role("link", name="All metrics").click()
+    page.get_by_role("navigation", name="Campaign").get_by_role("link", name="Results").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="All metrics").click()
     run_metrics(page)
     page.goto(page.url.split("/runs")[0] + f"/campaigns/{campaign.slug}/correlations/")
-    cell = page.locator("tr[data-measure=chrf] td[data-name=tau]")
+    cell = page.locator("tr[data-measure=chrf] td[data-name=value]")
     expect(cell).to_have_text(f"{expected_tau():.3f}".replace("-", "−"))
-    page.locator("th").get_by_role("button", name="Kendall τ-b").first.click()
-    values = page.locator("td[data-name=tau]").evaluate_all(
+    page.locator("th").get_by_role("button", name="Value").click()
+    values = page.locator("td[data-name=value]").evaluate_all(
         "cells => cells.map(cell => Number.parseFloat(cell.dataset.value))"
     )
     assert values == sorted(values, reverse=True)
