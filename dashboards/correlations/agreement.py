@@ -11,7 +11,7 @@ from dashboards.documents.measured import Measured, about
 from dashboards.panel.human import ALL
 from dashboards.panel.measures import told
 from dashboards.panel.panel import Panel, read_panel
-from metaeval.replication import MetricCorrelations, correlation_table
+from metaeval.replication import CorrelationRow, correlation_table
 from metaeval.replication.questions import N_HYBRIDS
 from metaeval.results import ConstantInputWarning
 from metrics.runs.contents import failed_outputs
@@ -20,7 +20,7 @@ from metrics.scores import MeasureScores
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureRow(Measured):
-    """One measure against the humans of one campaign (`MetricCorrelations`); nan where undefined.
+    """One measure against the humans of one campaign (`CorrelationRow`); nan where undefined.
 
     Of corpus metrics `r_limit` takes their score as a line through its counts. Scores of systems
     are over the outputs that the humans and this measure scored.
@@ -94,7 +94,7 @@ def table(panel: Panel, scores: str) -> CampaignCorrelations:
     )
 
 
-def _row(measure: MeasureScores, found: MetricCorrelations) -> MeasureRow:
+def _row(measure: MeasureScores, found: CorrelationRow) -> MeasureRow:
     numbers = ("n", "n_missing", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit")
     return MeasureRow(
         metric=measure.metric,
@@ -112,7 +112,7 @@ def _of_hybrids(panel: Panel) -> list[str]:
     return [each.message for each in found if each.code != ConstantInputWarning.code]
 
 
-def _of_row(panel: Panel, measure: MeasureScores, found: MetricCorrelations) -> list[str]:
+def _of_row(panel: Panel, measure: MeasureScores, found: CorrelationRow) -> list[str]:
     """What must be known of a row: first the outputs that it lacks."""
     told = []
     if found.n_missing and (measure.has_segments or not measure.is_imported):

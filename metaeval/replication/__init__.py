@@ -5,7 +5,7 @@ its tables and compare every number with the one that it holds.
 """
 
 from metaeval.replication import questions
-from metaeval.replication.correlations import MetricCorrelations, correlation_table
+from metaeval.replication.correlations import CorrelationRow, correlation_table
 from metaeval.replication.judgments import JudgmentFile, human_rows, quality_rows, read_judgments
 from metaeval.replication.reproduce import FORMAT, Reproduction, reproduce, versions
 from metaeval.replication.tables import ScoreFile, read_scores
@@ -13,8 +13,8 @@ from metaeval.results import plain
 
 __all__ = [
     "FORMAT",
+    "CorrelationRow",
     "JudgmentFile",
-    "MetricCorrelations",
     "Reproduction",
     "ScoreFile",
     "correlation_table",

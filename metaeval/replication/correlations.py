@@ -12,7 +12,7 @@ from metaeval.results import Result
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MetricCorrelations(Result):
+class CorrelationRow(Result):
     """One metric, turned so that larger is better; nan where undefined.
 
     ``tau`` is Kendall's τ-b and ``r_segment`` Pearson's r over all ``n`` outputs pooled;
@@ -30,7 +30,7 @@ class MetricCorrelations(Result):
     r_limit: float
 
 
-def correlation_table(scored: Scored) -> list[MetricCorrelations]:
+def correlation_table(scored: Scored) -> list[CorrelationRow]:
     """Return every metric's correlations, each over the outputs that it and the humans scored.
 
     Hybrids are drawn from what all metrics have. The warnings of hybrids are in `Scored.hybrids`.
@@ -39,7 +39,7 @@ def correlation_table(scored: Scored) -> list[MetricCorrelations]:
     return [_row(scored, key, *hybrids.get(key, (np.nan, np.nan))) for key in scored.metrics]
 
 
-def _row(scored: Scored, key: str, r_hybrid: float, r_limit: float) -> MetricCorrelations:
+def _row(scored: Scored, key: str, r_hybrid: float, r_limit: float) -> CorrelationRow:
     metric = scored.human.with_values(scored.turned(key).values)
     tau, r = (
         correlate(scored.human, metric, name, has_interval=False) for name in ("kendall", "pearson")
@@ -48,7 +48,7 @@ def _row(scored: Scored, key: str, r_hybrid: float, r_limit: float) -> MetricCor
     # Of a metric of systems alone nothing is wrong that its outputs have no correlation.
     is_of_outputs = scored.human.mask.any() and metric.mask.any()
     found = (*tau.warnings, *r.warnings) if is_of_outputs else ()
-    return MetricCorrelations(
+    return CorrelationRow(
         n=tau.n,
         warnings=(*found, *systems.warnings),
         metric=key,

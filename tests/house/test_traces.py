@@ -23,9 +23,9 @@ TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 def listed(beginning: str) -> list[str]:
     """The modules of the numbered list after a sentence."""
     _, _, rest = TEXT.partition(f"\n{beginning}")
-    numbered = re.findall(r"^(\d+)\. `([\w/]+\.py)`", rest, re.MULTILINE)
+    numbered = re.findall(r"^(\d+)\. `([\w.]+)`", rest, re.MULTILINE)
     end = next((n for n in range(1, len(numbered)) if numbered[n][0] == "1"), len(numbered))
-    return [module for _, module in numbered[:end]]
+    return [f"{module.replace('.', '/')}.py" for _, module in numbered[:end]]
 
 
 @contextmanager
