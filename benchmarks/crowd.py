@@ -129,7 +129,7 @@ def plant(wanted: int = JUDGMENTS) -> Any:
 
     from annotation.imports.launch import launch
     from annotation.models import Output
-    from benchmarks.scores import plant_scores
+    from benchmarks.metrics.scores import plant_scores
 
     ((launched,)) = (launch([multiplied(settings.DATA_DIR, wanted)]),)
     campaign = launched[0].result.campaign

@@ -13,8 +13,9 @@ from annotation.campaigns import add_annotators, open_campaign
 from annotation.imports import DATASETS
 from annotation.imports.published import wmt21
 from annotation.models import Assignment, Item, Judgment
-from benchmarks import crowd, dashboards
-from benchmarks import metaeval_significance as significance
+from benchmarks import crowd
+from benchmarks.dashboards import documents as dashboards
+from benchmarks.metaeval import significance as significance
 from tests.world import World
 
 
@@ -83,7 +84,7 @@ def test_real_scores_tie() -> None:
 
 def test_word_loss_is_measured_against_both_loops() -> None:
     torch = pytest.importorskip("torch")
-    from benchmarks.training import by_index, one_by_one
+    from benchmarks.training.encoders import by_index, one_by_one
     from training.refreeeval import losses
 
     generator = torch.Generator().manual_seed(2)

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 OURS = ("annotation", "metrics", "training", "dashboards", "metaeval", "config", "benchmarks")
 MOST_MODULES = 15
-CROWDED = {"annotation/imports/judgments": 17, "benchmarks": 24}
+CROWDED = {"annotation/imports/judgments": 17}
 
 
 def packages(*tops: str) -> Iterator[Path]:

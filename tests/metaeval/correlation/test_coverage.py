@@ -1,6 +1,6 @@
 """What is shown covers what it says: some cases of the benchmark, few replicates, fixed seeds.
 
-The whole table, with more replicates and sizes: ``python -m benchmarks.coverage``.
+The whole table, with more replicates and sizes: ``python -m benchmarks.metaeval.coverage``.
 """
 
 import math
@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from benchmarks import coverage
-from benchmarks.covered import CASES, worlds
-from benchmarks.covered.case import (
+from benchmarks.metaeval import coverage
+from benchmarks.metaeval.covered import CASES, worlds
+from benchmarks.metaeval.covered.case import (
     COVERS,
     REJECTS,
     Case,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchmarks.active import simulate
+from benchmarks.annotation.active import simulate
 from metaeval.judgments.planning import allocate
 from metaeval.judgments.planning.allocation import PRIOR_VARIANCE
 
@@ -113,7 +113,7 @@ def test_wrong_arguments_are_named(wrong: dict[str, float], name: str) -> None:
 
 
 def test_fewer_judgments_decide_the_same_pairs() -> None:
-    """Known qualities; the larger run in benchmarks/active.py finds about half."""
+    """Known qualities; the larger run in benchmarks/annotation/active.py finds about half."""
     active = [simulate(seed, is_active=True) for seed in range(8)]
     uniform = [simulate(seed, is_active=False, is_paired=False) for seed in range(8)]
     assert all(run.n_undecided == 0 for run in active + uniform)

@@ -1,0 +1,1 @@
+"""Annotators' pages, uploads and imports, against what came before or other programs."""

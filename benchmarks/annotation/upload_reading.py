@@ -1,0 +1,147 @@
+"""The largest uploads that are read, and larger or damaged ones that are refused.
+
+    python -m benchmarks.annotation.upload_reading
+
+Prints processor seconds of the check that a browser waits for (reading, checking, keeping for the
+confirmation) and of storing, beside a peer on the same bytes in the same run: pandas where it is
+installed, else the standard library's csv and json without any check.
+"""
+
+import csv
+import io
+import json
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable
+
+os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-benchmark-")
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+
+import django
+
+django.setup()
+
+from django.conf import settings
+from django.core.management import call_command
+
+from annotation import uploads
+from annotation.uploads import InputFile, Submission, SystemFile, pending
+
+WORDS = "harbour river market street morning evening train window paper number light".split()
+COLUMNS = ("segment", "source", "reference", "system:a", "system:b")
+LINES = settings.MAX_UPLOAD_TEXTS // 4
+HEAD = {"slug": "refused", "name": "Large", "source_language": "de", "target_language": "en"}
+
+
+def sentences(number: int, words: int = 12) -> list[str]:
+    rng = random.Random(number)
+    return [" ".join(rng.choices(WORDS, k=words)) for _ in range(number)]
+
+
+def table(mark: str, lines: int) -> str:
+    rows = [mark.join(COLUMNS)]
+    texts = sentences(lines)
+    rows += [mark.join([str(i), *[text] * 4]) for i, text in enumerate(texts)]
+    return "\n".join(rows) + "\n"
+
+
+def jsonl(lines: int) -> str:
+    rows = (
+        dict(zip(COLUMNS, [i, *[text] * 4], strict=True)) for i, text in enumerate(sentences(lines))
+    )
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def wide(columns: int, rows: int) -> str:
+    names = ["source", *(f"system:s{i}" for i in range(columns - 1))]
+    line = "\t".join(["a quiet harbour"] * columns)
+    return "\n".join(["\t".join(names), *[line] * rows]) + "\n"
+
+
+def plain(lines: int, words: int = 12) -> Submission:
+    data = ("\n".join(sentences(lines, words)) + "\n").encode()
+    files = [InputFile.holding(name, data) for name in ("s.txt", "r.txt", "a.txt", "b.txt")]
+    systems = [SystemFile(files[2], "a"), SystemFile(files[3], "b")]
+    return Submission(**HEAD, source=files[0], references=[files[1]], systems=systems)
+
+
+def of_table(name: str, text: str) -> Submission:
+    return Submission(**HEAD, tables=[InputFile.holding(name, text.encode())])
+
+
+def seconds(action: Callable[[], object]) -> float:
+    began = time.process_time()
+    action()
+    return time.process_time() - began
+
+
+def peer(name: str, text: str) -> float:
+    """Seconds of the plainest reading into rows of named cells."""
+    try:
+        import pandas
+
+        mark = "\t" if name.endswith("tsv") else ","
+        if name.endswith("jsonl"):
+            return seconds(lambda: pandas.read_json(io.StringIO(text), lines=True))
+        return seconds(lambda: pandas.read_csv(io.StringIO(text), sep=mark))
+    except ImportError:
+        pass
+    if name.endswith("jsonl"):
+        return seconds(lambda: [json.loads(line) for line in text.splitlines()])
+    mark = "\t" if name.endswith("tsv") else ","
+    return seconds(lambda: list(csv.DictReader(io.StringIO(text), delimiter=mark)))
+
+
+def measure(label: str, submission: Submission, *, beside: float | None = None) -> uploads.Checked:
+    checked: list[uploads.Checked] = []
+
+    def check() -> None:
+        checked.append(uploads.check_submission(submission))
+        files = [("tables", file) for file in submission.files]
+        pending.keep(checked[0], pending.Sent({}, files), user_id=1)
+
+    took = seconds(check)
+    ratio = "" if beside is None else f"{took / beside:6.1f} x the peer's {beside:.2f} s"
+    errors = checked[0].report.errors
+    print(f"{label:44s} {took:6.2f} s {ratio}", flush=True)
+    if errors:
+        print(f"    {errors[0]}"[:160])
+    return checked[0]
+
+
+def largest() -> None:
+    """What is just allowed, as each kind of file, and stored."""
+    checked = measure("plain text", plain(LINES))
+    for name, content in (
+        ("t.tsv", table("\t", LINES)), ("t.csv", table(",", LINES)), ("t.jsonl", jsonl(LINES)),
+    ):  # fmt: skip
+        measure(name, of_table(name, content), beside=peer(name, content))
+    checked.draft.slug = "large"
+    print(f"{'storing them':44s} {seconds(lambda: uploads.store(checked.draft)):6.2f} s")
+
+
+def too_large() -> None:
+    """What is refused, and how soon."""
+    measure("1,000,000 lines, source, reference, 2 outputs", plain(1_000_000, words=3))
+    measure("5,000 columns, 100 rows", of_table("t.tsv", wide(5_000, 100)))
+    measure("a line of 100 MB", of_table("t.tsv", "source\n" + "x" * 100_000_000))
+    deep = '{"source": ' + '{"a":' * 10_000_000 + "\n"
+    measure("JSON 10,000,000 objects deep", of_table("t.jsonl", deep))
+    unclosed = table(",", LINES // 2).replace("\n0,", '\n"0,', 1)
+    measure("CSV with a quotation mark never closed", of_table("t.csv", unclosed))
+    ragged = "source\treference\n" + "one cell\n" * 150_000
+    measure("150,000 ragged rows", of_table("t.tsv", ragged))
+
+
+def main() -> None:
+    call_command("migrate", verbosity=0)
+    print(f"{LINES * 4:,} texts, the most that one upload may hold")
+    largest()
+    print("refused")
+    too_large()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Documents of the dashboards, and their readers, on crowd data."""

@@ -1,0 +1,1 @@
+"""Statistics: how fast, and how often an interval covers and a test errs."""

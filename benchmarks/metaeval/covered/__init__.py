@@ -1,0 +1,24 @@
+"""Every kind of interval and test that a page or command shows, with data of a known truth."""
+
+from benchmarks.metaeval.covered import (
+    agreement,
+    annotators,
+    correlations,
+    hybrids,
+    metrics,
+    pages,
+    systems,
+    trainings,
+)
+from benchmarks.metaeval.covered.case import Case
+
+CASES: tuple[Case, ...] = (
+    *agreement.CASES,
+    *annotators.CASES,
+    *correlations.CASES,
+    *hybrids.CASES,
+    *metrics.CASES,
+    *systems.CASES,
+    *pages.CASES,
+    *trainings.CASES,
+)

@@ -1,0 +1,1 @@
+"""Metrics and the engine that runs them, against the official packages."""

@@ -1,0 +1,93 @@
+"""COMET of ten systems on the same sources and references against its own predict, same run.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.metrics.comet [--segments 100] [--data ../shared/data]
+
+The checkpoint is a regression metric over a 6-layer XLM-RoBERTa of width 256 with random weights,
+built here; texts are those of newstest2017 zh-en. Exit status 1 where a score differs by 1e-5 or
+ours is not twice as fast.
+"""
+
+import argparse
+import logging
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+from comet import load_from_checkpoint
+
+from benchmarks.metrics.bertscore import timed
+from benchmarks.metrics.rouge import read
+from metrics.base import SegmentInput
+from metrics.families.comet import options as comet
+from metrics.families.comet.scorer import Comet
+from tests.metrics.families.neural import small
+
+SYSTEMS, BOUND = 10, 2.0
+SIZES = {"hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--segments", type=int, default=100)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options = parser.parse_args()
+    inputs = ten_systems(options.data / "wmt17" / "zh-en", options.segments)
+    with tempfile.TemporaryDirectory() as folder:
+        return 0 if compare(inputs, build(Path(folder), inputs)) else 1
+
+
+def build(folder: Path, inputs: list[SegmentInput]) -> Path:
+    """A genuine COMET directory whose encoder knows the texts' alphabet."""
+    texts = [text for each in inputs for text in (each.source, each.hypothesis)]
+    encoder = small.xlm_roberta(
+        folder / "encoder", texts, layers=6, positions=514, pieces=4_000, **SIZES
+    )
+    return small.comet(folder / "model", encoder, hidden_sizes=[512, 256])
+
+
+def compare(inputs: list[SegmentInput], checkpoint: Path) -> bool:
+    """Time both; True where the scores agree and the bound is kept."""
+    info = comet.make_info(
+        *("bench", "Bench", str(checkpoint)), description="", citation="", needs_reference=True
+    )
+    metric = Comet(info, source_language="zh", target_language="en")
+    ours, seconds = timed(lambda: metric.score(inputs))
+    model = load_from_checkpoint(str(checkpoint / "checkpoints" / "model.ckpt"))
+    samples = [
+        {"src": each.source, "mt": each.hypothesis, "ref": each.references[0]} for each in inputs
+    ]
+    theirs, whole = timed(
+        lambda: model.predict(samples, batch_size=16, gpus=0, num_workers=0, progress_bar=False)
+    )
+    difference = float(np.abs(ours[:, 0] - theirs["scores"]).max())
+    print(
+        f"{len(inputs)} outputs of {SYSTEMS} systems: touchstone {seconds:.1f} s, comet's predict "
+        f"{whole:.1f} s, ratio {whole / seconds:.2f} (bound {BOUND:g}), "
+        f"largest difference {difference:.1e} of scores that spread over {np.ptp(ours):.3f}"
+    )
+    return difference < 1e-5 and whole / seconds >= BOUND
+
+
+def ten_systems(folder: Path, n_segments: int) -> list[SegmentInput]:
+    """Ten systems on the first segments."""
+    segments = {row["sid"]: row for row in read(folder, "segments")[:n_segments]}
+    outputs = [row for row in read(folder, "outputs") if row["sid"] in segments]
+    systems = sorted({row["system"] for row in outputs})[:SYSTEMS]
+    return [
+        SegmentInput(
+            segments[row["sid"]]["source"], row["output"], (segments[row["sid"]]["reference"],)
+        )
+        for row in outputs
+        if row["system"] in systems
+    ]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    warnings.simplefilter("ignore")
+    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+    sys.exit(main())
