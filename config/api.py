@@ -12,6 +12,7 @@ from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.api.imports import MetricImportViewSet
 from metrics.api.runs import RunViewSet
 from training.api import CorpusViewSet, JobViewSet
+from training.translation.systems.api import TranslationViewSet
 
 router = DefaultRouter()
 router.register("test-sets", TestSetViewSet, basename="api-testset")
@@ -24,6 +25,7 @@ router.register("checkpoints", CheckpointViewSet, basename="api-checkpoint")
 router.register("workers", WorkerViewSet, basename="api-worker")
 router.register("corpora", CorpusViewSet, basename="api-corpus")
 router.register("jobs", JobViewSet, basename="api-job")
+router.register("translations", TranslationViewSet, basename="api-translation")
 router.register("imports/mt-metrics-eval", FolderImportViewSet, basename="api-mtme-import")
 router.register("imports/data-sets", PublishedImportViewSet, basename="api-dataset-import")
 router.register("results", ResultViewSet, basename="api-result")

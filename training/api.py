@@ -1,10 +1,10 @@
 """Parallel text and jobs for programs: list, start, watch, cancel. Researchers may do all of it."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
@@ -20,6 +20,8 @@ from training.jobs import resuming, starting
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import clean
+
+Row = TypeVar("Row", bound=Model)
 
 
 class CorpusSerializer(serializers.ModelSerializer[ParallelCorpus]):
@@ -132,19 +134,64 @@ class JobStartSerializer(serializers.Serializer[object]):
     options = serializers.DictField(required=False, default=dict)
 
 
-@extend_schema(tags=["training"])
-class JobViewSet(
+class WorkViewSet(
     TakesParameters,
     mixins.ListModelMixin,
     mixins.RetrieveModelMixin,
-    viewsets.GenericViewSet[TrainingJob],
+    viewsets.GenericViewSet[Row],
+    Generic[Row],
 ):
+    """Work that ends, may be cancelled before, and can go on afterwards."""
+
+    permission_classes = (MayRun,)
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def end(self, row: Row) -> bool:
+        """Cancel; False where it has ended."""
+        raise NotImplementedError
+
+    def go_on(self, row: Row) -> None:
+        """Have it go on; ValidationError where it does not."""
+        raise NotImplementedError
+
+    @extend_schema(request=None, responses={409: None})
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
+        """Cancel; 409 where it had ended."""
+        row = self.get_object()
+        if not self.end(row):
+            return Response({"error": "It has ended already."}, status=status.HTTP_409_CONFLICT)
+        row.refresh_from_db()
+        return Response(self.get_serializer(row).data)
+
+    @extend_schema(request=None, responses={409: None})
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: str, format: str | None = None) -> Response:
+        """Go on with what failed, was cancelled or lost its worker; 409 for anything else."""
+        row = self.get_object()
+        try:
+            self.go_on(row)
+        except ValidationError as error:
+            return Response({"error": error.messages[0]}, status=status.HTTP_409_CONFLICT)
+        row.refresh_from_db()
+        return Response(self.get_serializer(row).data)
+
+
+@extend_schema(tags=["training"])
+class JobViewSet(WorkViewSet[TrainingJob]):
     """Jobs, newest first; `?sweep=name` for those of one sweep."""
 
     takes: ClassVar[Mapping[str, Texts]] = {"list": {"sweep": "The name of a sweep."}}
-    permission_classes = (MayRun,)
     serializer_class = JobSerializer
     queryset = TrainingJob.objects.select_related("metric").prefetch_related("corpora")
+
+    def end(self, row: TrainingJob) -> bool:
+        """Cancel a job."""
+        return starting.cancel(row)
+
+    def go_on(self, row: TrainingJob) -> None:
+        """Go on with a job."""
+        resuming.resume(row)
 
     def get_queryset(self) -> QuerySet[TrainingJob]:
         """Filter by sweep."""
@@ -167,26 +214,3 @@ class JobViewSet(
         except ValidationError as error:
             raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
         return Response(self.get_serializer(job).data, status=status.HTTP_201_CREATED)
-
-    @extend_schema(request=None, responses={200: JobSerializer, 409: None})
-    @action(detail=True, methods=["post"])
-    def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Cancel a job; 409 if it had ended."""
-        job = self.get_object()
-        if not starting.cancel(job):
-            return Response(
-                {"error": "This job has ended already."}, status=status.HTTP_409_CONFLICT
-            )
-        job.refresh_from_db()
-        return Response(self.get_serializer(job).data)
-
-    @extend_schema(request=None, responses={200: JobSerializer, 409: None})
-    @action(detail=True, methods=["post"])
-    def resume(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Go on with a job that failed, was cancelled or lost its worker; 409 for any other."""
-        job = self.get_object()
-        try:
-            resuming.resume(job)
-        except ValidationError as error:
-            return Response({"error": error.messages[0]}, status=status.HTTP_409_CONFLICT)
-        return Response(self.get_serializer(job).data)

@@ -1,11 +1,11 @@
-"""All three, one after the other, with what they take by themselves.
+"""All four, one after the other, with what they take by themselves.
 
 OMP_NUM_THREADS=1 TOUCHSTONE_DATA=… python -m benchmarks.training.translation
 """
 
-from benchmarks.training.translation import controls, extraction, tatoeba
+from benchmarks.training.translation import controls, extraction, served, tatoeba
 
 if __name__ == "__main__":
-    for each in (extraction, controls, tatoeba):
+    for each in (extraction, served, controls, tatoeba):
         print(f"\n{each.__name__}")
         each.main()

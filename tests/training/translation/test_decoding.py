@@ -25,12 +25,12 @@ from transformers import (
 )
 
 from tests.metrics.families.neural import small
-from tests.training.translation.copying import pairs, shorten
+from tests.training.translation.copying import pairs, shorten, untrained
 from training.jobs.kinds import JobError, Outcome
 from training.translation import lengths
-from training.translation.decoding import checkpoints, methods
+from training.translation.decoding import checkpoints, ctranslate, methods
 from training.translation.decoding.checkpoints import Checkpoint
-from training.translation.decoding.generating import Row
+from training.translation.decoding.generating import Beam, Row, limit_of, search
 from training.translation.decoding.methods import decode
 from training.translation.decoding.scoring import log_probabilities
 from training.translation.models import vocabulary
@@ -87,6 +87,29 @@ def test_the_batch_changes_nothing(plain: Checkpoint, method: str) -> None:
     together = decode(plain, SOURCES, wanted, request)
     assert decode(plain, SOURCES[:1], wanted[:1], request) == together[:1]
     assert decode(plain, SOURCES[::-1], wanted[::-1], request) == together[::-1]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("name", ["plain", "token"])
+def test_ctranslate_finds_what_transformers_find(
+    name: str, beam: int, request: pytest.FixtureRequest
+) -> None:
+    model = request.getfixturevalue(name)
+    sources = [source for source, _ in pairs(200, seed=8)]
+    rows = [Row(tuple(model.read(text)), 1 + n % 9 if model.is_told else None)
+            for n, text in enumerate(sources)]  # fmt: skip
+    assert ctranslate.serves(model, rows, Beam(beam))
+    known = [own[0].pieces for own in search(model, rows, Beam(beam))]
+    assert [own.pieces for own in ctranslate.best(model, rows, Beam(beam))] == known
+
+
+def test_an_output_without_an_end_keeps_its_own_limit(tmp_path: Path) -> None:
+    """Together in CTranslate2 they have one limit."""
+    model = checkpoints.load(untrained(tmp_path / "model"), "en", "de", "cpu")
+    rows = [Row(tuple(model.read(text))) for text in ("ka", "ka to mi re su no la pe")]
+    known = [own[0].pieces for own in search(model, rows, Beam(2))]
+    assert max(map(len, known)) == limit_of(model, rows[1])
+    assert [own.pieces for own in ctranslate.best(model, rows, Beam(2))] == known
 
 
 @pytest.mark.parametrize("unit", lengths.UNITS)

@@ -374,3 +374,29 @@ def test_from_parallel_text_to_systems(site: Site, tmp_path: Path, settings: Any
     assert (row.result["control"], row.result["model_hash"]) == (
         "length-token", job.result["model_hash"],
     )  # fmt: skip
+
+
+def test_programs_ask_watch_and_cancel(site: Site, client: Client) -> None:
+    client.force_login(make_user("site-admin", ADMIN))
+
+    def post(address: str, **body: Any) -> Any:
+        return client.post(f"/api/translations/{address}", body, content_type="application/json")
+
+    asked = {"test_set": "port", "model": str(site.job.pk), "name": "le", "ratios": "80%, 0.5",
+             "method": "exact"}  # fmt: skip
+    plan = post("", **asked, dry_run=True)
+    assert (plan.status_code, plan.json()["systems"]) == (200, ["le@0.8", "le@0.5"])
+    assert not Translation.objects.exists()
+    made = post("", **asked)
+    assert (made.status_code, [row["share"] for row in made.json()]) == (201, ["0.800", "0.500"])
+    first, second = (row["id"] for row in made.json())
+    work_off(Translation.objects.get(pk=first))
+    assert client.get(f"/api/translations/{first}/").json()["system"] == "le@0.8"
+    assert post(f"{first}/cancel/").status_code == 409
+    assert post(f"{second}/cancel/").json()["status"] == "cancelled"
+    assert post(f"{second}/resume/").json()["status"] == "queued"
+    assert client.get("/api/translations/?test_set=port").json()["count"] == 2
+    assert client.get("/api/translations/?test_set=harbour").status_code == 400
+    for field, wrong in (("ratios", "much"), ("test_set", "harbour"), ("method", "flying")):
+        refused = post("", **asked | {field: wrong})
+        assert (refused.status_code, list(refused.json())) == (400, [field])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from training.jobs.kinds import JobError
 from training.translation import lengths
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
+from training.translation.decoding.ctranslate import best
 from training.translation.decoding.generating import Beam, Found, Row, search
 from training.translation.decoding.scoring import log_probabilities
 from training.translation.requests import CONTROL, EXACT, N_BEST, PLAIN, SOFT, Request
@@ -68,8 +69,8 @@ def decode(
     rows = [_row(checkpoint, text, n) for text, n in zip(sources, wanted, strict=True)]
     beam = Beam(request.beam, request.unit)
     found = {
-        PLAIN: lambda: _first(search(checkpoint, rows, beam)),
-        CONTROL: lambda: _first(search(checkpoint, rows, beam)),
+        PLAIN: lambda: best(checkpoint, rows, beam),
+        CONTROL: lambda: best(checkpoint, rows, beam),
         EXACT: lambda: _first(search(checkpoint, _forced(rows, wanted), beam)),
         SOFT: lambda: _soft(checkpoint, rows, wanted, beam),
         N_BEST: lambda: _n_best(checkpoint, sources, rows, wanted, request, rank),

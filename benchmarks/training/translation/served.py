@@ -1,0 +1,65 @@
+"""Free translation by CTranslate2 for the same by transformers, and how many outputs are the same.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.training.translation.served [--steps 500]
+
+A plain model and one with length tokens that learned the copying task of `controls`; 400 texts.
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.training.translation.controls import texts, train
+from training.translation.decoding import ctranslate
+from training.translation.decoding.checkpoints import Checkpoint
+from training.translation.decoding.generating import Beam, Found, Row, search
+
+
+def rows_of(model: Checkpoint) -> list[Row]:
+    """Return 400 texts, each with a length between 1 and all its words where one is told."""
+    drawn = random.Random(5)
+    asked = [(text, drawn.randint(1, len(text))) for text in texts(400, 3)]
+    return [
+        Row(tuple(model.read(" ".join(text))), n if model.is_told else None) for text, n in asked
+    ]
+
+
+Find = Callable[[Checkpoint, list[Row], Beam], list[Found]]
+
+
+def transformers(model: Checkpoint, rows: list[Row], beam: Beam) -> list[Found]:
+    return [each[0] for each in search(model, rows, beam)]
+
+
+def timed(find: Find, *given: Any) -> tuple[float, list[Found]]:
+    began = time.process_time()
+    found = find(*given)
+    return time.process_time() - began, found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--steps", type=int, default=500)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    print("model         beams  same outputs  transformers, CPU s  CTranslate2, CPU s")
+    with tempfile.TemporaryDirectory() as place:
+        for name in ("plain", "length token"):
+            model, _ = train(name, Path(place) / name.replace(" ", "-"), given.steps)
+            rows = rows_of(model)
+            ctranslate.best(model, rows[:1], Beam(1))
+            for beam in (1, 4):
+                slow, known = timed(transformers, model, rows, Beam(beam))
+                fast, found = timed(ctranslate.best, model, rows, Beam(beam))
+                same = sum(a.pieces == b.pieces for a, b in zip(known, found, strict=True))
+                print(f"{name:13} {beam:5}  {same:5} of {len(rows)}  {slow:19.2f}  {fast:18.2f}")
+
+
+if __name__ == "__main__":
+    main()
