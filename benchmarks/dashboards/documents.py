@@ -14,6 +14,7 @@ import resource
 import time
 import uuid
 from collections.abc import Callable
+from multiprocessing import get_context
 from typing import Any
 
 from benchmarks import crowd
@@ -73,6 +74,19 @@ def measure(name: str, number: int, campaign: Any, action: Callable[[], object])
     return after
 
 
+def planted(n_judgments: int) -> Any:
+    """Plant the crowd in a process of its own: no worker that computes has planted before."""
+    from django.db import connections
+
+    from annotation.models import Campaign
+
+    connections.close_all()
+    planting = get_context("fork").Process(target=crowd.plant, args=(n_judgments,))
+    planting.start()
+    planting.join()
+    return Campaign.objects.get(slug="crowd")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", nargs="*", default=KINDS, metavar="KIND")
@@ -84,7 +98,7 @@ def main() -> None:
     from annotation.models import Campaign
     from dashboards.panel.panel import read_panel
 
-    campaign = Campaign.objects.filter(slug="crowd").first() or crowd.plant(given.judgments)
+    campaign = Campaign.objects.filter(slug="crowd").first() or planted(given.judgments)
     print(f"{'':24s} {'cold':>8s} {'again':>8s} {'after':>8s} {'peak MiB':>8s}")
     measure("the panel alone", 0, campaign, lambda: read_panel(campaign, Filters()).scored)
     missed = []

@@ -19,7 +19,7 @@ from dashboards.correlations.agreement import CampaignCorrelations, correlate
 from dashboards.documents.measured import Measured
 from dashboards.documents.stored import settled
 from dashboards.overview.document import AgreementLine, agreement_line
-from dashboards.report.drawing import drawing
+from dashboards.report.drawing import drawings
 from dashboards.report.people import Group, Person, groups_of
 from dashboards.results import home
 from dashboards.results.document import Home
@@ -235,5 +235,7 @@ def _figures(first: Home, against: scatter.Scatter | None) -> list[Drawing]:
         charts.systems(leading),
         points(against) if against and not against.problem else None,
     ]
-    drawn = [(spec, drawing(spec)) for spec in specs if spec]
-    return [Drawing(svg, spec["description"]) for spec, svg in drawn if svg]
+    shown = [spec for spec in specs if spec]
+    return [
+        Drawing(svg, spec["description"]) for spec, svg in zip(shown, drawings(shown), strict=True)
+    ]

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 import torch
 
-from training.translation.models import controls
+from tests.training.translation.copying import SMALL
+from training.translation.models import controls, marian
 from training.translation.models.controls import Step
+from training.translation.options import OPTIONS
 
 WIDTH = 6
 
@@ -80,3 +82,18 @@ def test_progress_is_noisy_in_training_alone() -> None:
     step = Step(torch.zeros(1, 4, WIDTH), torch.zeros(4, WIDTH), torch.tensor([9]),
                 torch.arange(4), True)  # fmt: skip
     assert not torch.equal(module(step), module(step))
+
+
+@pytest.mark.parametrize("form", ["encoding", "forward-backward"])
+def test_words_reach_the_layers_as_units(form: str) -> None:
+    """However often a form multiplies them by √d: else the sinusoid is lost beside them."""
+    options = {option.name: option.default for option in OPTIONS} | SMALL | {"form": form}
+    options |= {"control": "target-embedding", "width": 64}
+    decoder = marian.build(options, 500, {"end": 0, "padding": 499}).model.decoder
+    pieces = torch.arange(1, 499)[None]
+    words = decoder.embed_tokens(pieces) * decoder.scale
+    zeros = torch.zeros(498, 64)
+    step = Step(words, zeros, torch.tensor([1]), torch.arange(498) + 2, False)
+    rest = Step(words * 0, zeros, torch.tensor([1]), torch.arange(498) + 2, False)
+    found = decoder.control(step) - decoder.control(rest)
+    assert float(found.std()) == pytest.approx(1.0, abs=0.05)

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 
 CAP = 100
+# The form of a control that multiplies words once more.
+TWICE = ("target-embedding", "forward-backward")
 
 
 def remaining(lengths: Tensor, positions: Tensor, cap: int | None = None) -> Tensor:
@@ -153,7 +155,7 @@ def _progress(step: Step, cap: int) -> Tensor:
 
 SIGNALS: dict[tuple[str, str], Callable[[Step, int], Tensor]] = {
     ("target-embedding", "encoding"): _encoding,
-    ("target-embedding", "forward-backward"): _forward_backward,
+    TWICE: _forward_backward,
     ("length-difference", ""): _difference,
     ("length-ratio", ""): _ratio,
     ("progress-ratio", ""): _progress,

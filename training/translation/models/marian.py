@@ -90,7 +90,7 @@ def build(options: Mapping[str, Any], n_pieces: int, special: Mapping[str, int])
         max_position_embeddings=1024,
         scale_embedding=True,
         share_encoder_decoder_embeddings=True,
-        init_std=options["width"] ** -0.5,
+        init_std=options["width"] ** -_depth(options),
         eos_token_id=special["end"],
         forced_eos_token_id=None,
         pad_token_id=special["padding"],
@@ -103,6 +103,12 @@ def build(options: Mapping[str, Any], n_pieces: int, special: Mapping[str, int])
         if isinstance(module, controls.Projector):
             module.draw()
     return model
+
+
+def _depth(options: Mapping[str, Any]) -> float:
+    """How often words are multiplied by √width, halved: they are to reach the layers as units."""
+    is_scaled_twice = (options["control"], options["form"]) == controls.TWICE
+    return 1.0 if is_scaled_twice else 0.5
 
 
 def load(folder: Path, config: Any = None) -> MarianMTModel:
