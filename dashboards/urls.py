@@ -16,6 +16,7 @@ from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
 from dashboards.shortness.page import SHORTNESS
 from dashboards.significance.page import SIGNIFICANCE
+from dashboards.significance.study import STUDY_SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
@@ -62,6 +63,7 @@ urlpatterns = [
     path("matrix.<str:fmt>", views.matrix, name="matrix-data"),
     path("matrix/figures/<slug:figure>.<str:fmt>", views.matrix, name="matrix-figure"),
     *routes(STUDY_LAYERS),
+    *routes(STUDY_SIGNIFICANCE),
     path("studies/<slug:slug>/quality/", view(STUDY_QUALITY), name="study-quality"),
     path("studies/<slug:slug>/quality.<str:fmt>", view(STUDY_QUALITY), name="study-quality-data"),
     *routes(exploring.SCATTER),

@@ -31,6 +31,7 @@ FIGURES: dict[str, dict[str, Draw]] = {
     "correlations": {"intervals": correlations.intervals},
     "study-correlations": {"matrix": studies.matrix},
     "significance": {"heatmap": significance.heat_map},
+    "study-significance": {"heatmaps": significance.heat_maps},
     "layers": {"profiles": layers.profiles},
     "study-layers": {"profiles": layers.profiles},
     "overview": {
