@@ -35,7 +35,8 @@ def _part(spec: Spec) -> Spec:
             changed |= {"columns": MULTIPLES, "spec": changed["spec"] | {"width": MULTIPLE}}
     if "width" in spec:
         changed |= _sizes(spec)
-    return _plain(changed)
+    plain: Spec = _plain(changed)
+    return plain
 
 
 def _sizes(spec: Spec) -> Spec:
