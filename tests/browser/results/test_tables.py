@@ -106,12 +106,16 @@ def test_explore_draws_in_the_browser_without_a_violation(reader: Visitor) -> No
     requests: list[str] = []
     reader.page.on("request", lambda request: requests.append(request.url))
     page = reader.open(f"{ADDRESS}/significance/")
+    # Newer numbers would take the place of the figure before somebody is in it.
+    expect(page.locator("#result-state[data-fresh-at]")).to_have_count(0)
     page.get_by_text("As a figure").click()
     page.get_by_role("button", name="Explore").wait_for()
     assert not [url for url in requests if "/vendor/vega" in url]
     page.get_by_role("button", name="Explore").click()
     page.locator(".drawing .vega-embed svg").wait_for()
     assert len([url for url in requests if "/vendor/vega" in url]) == 3
+    # Focus goes into the figure, so no newer numbers take its place.
+    expect(page.locator(".figure .drawing")).to_be_focused()
     marks = page.locator(".drawing .vega-embed svg .mark-rect.role-mark path")
     # Its number lies over it and has no tooltip of its own.
     marks.first.hover(force=True, position={"x": 3, "y": 3})
