@@ -7,10 +7,15 @@ from math import sqrt
 from typing import Any
 
 from django.db.models import Avg, Count, F, Max, Min
-from django.http import Http404
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
+from annotation.access import campaign_for_reader, researcher_required
 from annotation.models import Campaign, Item, Judgment, Output, PublishedScore
 from annotation.models.judgment import VALUE
+from annotation.web.parameters import NOTHING, takes
 from metrics import catalogue
 from metrics.imported.reading import of_output
 from metrics.models import MetricSignature, SegmentScore
@@ -171,3 +176,20 @@ def _score_lines(signature: MetricSignature, packed: bytes) -> list[ScoreLine]:
         for key, value in zip(signature.measures, values, strict=False)
         if key in info.table_measures or key not in info.measures
     ]
+
+
+@researcher_required
+@require_safe
+@takes(NOTHING)
+def output(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
+    """One output, as a fragment that the scatter plot puts beside itself, or as a page."""
+    campaign = campaign_for_reader(request, slug)
+    context = output_context(campaign, pk)
+    is_fragment = request.headers.get("X-Fragment") == "output"
+    template = "dashboards/_output.html" if is_fragment else "dashboards/output.html"
+    return render(request, template, context | {"section": "campaigns", "tab": "scatter"})
+
+
+def output_context(campaign: Campaign, pk: int | str) -> dict[str, Any]:
+    """What templates need of one output; 404 for none of the campaign."""
+    return {"campaign": campaign, "shown": output_view(campaign, find_output(campaign, pk))}

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dashboards import exploring, monitor, taking
+from dashboards import monitor, outputs, taking
 from dashboards.compare.page import compare
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.layers.page import LAYERS, STUDY_LAYERS
@@ -14,10 +14,13 @@ from dashboards.preferences.pages import preference_table, preferences, preferen
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
+from dashboards.scatter.page import SCATTER
 from dashboards.shortness.page import SHORTNESS
 from dashboards.significance.page import SIGNIFICANCE
+from dashboards.significance.study import STUDY_SIGNIFICANCE
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
+from dashboards.systems.page import SYSTEMS, study_systems
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
@@ -62,9 +65,10 @@ urlpatterns = [
     path("matrix.<str:fmt>", views.matrix, name="matrix-data"),
     path("matrix/figures/<slug:figure>.<str:fmt>", views.matrix, name="matrix-figure"),
     *routes(STUDY_LAYERS),
+    *routes(STUDY_SIGNIFICANCE),
     path("studies/<slug:slug>/quality/", view(STUDY_QUALITY), name="study-quality"),
     path("studies/<slug:slug>/quality.<str:fmt>", view(STUDY_QUALITY), name="study-quality-data"),
-    *routes(exploring.SCATTER),
+    *routes(SCATTER),
     path("campaigns/<slug:slug>/selections/", selections.save, name="selection-save"),
     path("campaigns/<slug:slug>/selections/<int:pk>/", selections.show, name="selection"),
     path(
@@ -72,8 +76,8 @@ urlpatterns = [
         selections.delete,
         name="selection-delete",
     ),
-    path("campaigns/<slug:slug>/outputs/<int:pk>/", exploring.output, name="output"),
-    *routes(exploring.SYSTEMS),
+    path("campaigns/<slug:slug>/outputs/<int:pk>/", outputs.output, name="output"),
+    *routes(SYSTEMS),
     *routes(SYSTEMS_PAIR),
     *routes(METRICS_PAIR),
     path("campaigns/<slug:slug>/shortness/", view(SHORTNESS), name="shortness"),
@@ -82,9 +86,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),
     path("campaigns/<slug:slug>/bundle.<str:fmt>", taking.bundle, name="bundle-file"),
-    path("studies/<slug:slug>/systems/", exploring.study_systems, name="study-systems"),
-    path(
-        "studies/<slug:slug>/systems.<str:fmt>", exploring.study_systems, name="study-systems-data"
-    ),
+    path("studies/<slug:slug>/systems/", study_systems, name="study-systems"),
+    path("studies/<slug:slug>/systems.<str:fmt>", study_systems, name="study-systems-data"),
     path("studies/<slug:slug>/report.html", taking.study_report, name="study-report"),
 ]

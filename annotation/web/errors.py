@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
@@ -72,7 +73,7 @@ def refuse(
     with translation.override(language):
         if wants_json(request):
             return JsonResponse({"error": sentence}, status=status)
-        context = {"title": title, "sentence": sentence}
+        context: dict[str, Any] = {"title": title, "sentence": sentence, "status": status}
         # A page that refuses does not repeat a link that is a password.
         if getattr(request, "has_credential", False):
             context["return_to"] = reverse("home")

@@ -98,6 +98,7 @@ STUDY = (
         "Metrics",
         (
             Place("correlations", "All campaigns", "study"),
+            Place("significance", "Significance", "study-significance"),
             Place("printed", "As papers print it", "study-printed"),
         ),
     ),

@@ -17,7 +17,6 @@ from dashboards.charts import (
     scatter,
     significance,
     studies,
-    systems,
     whatif,
 )
 from dashboards.charts.style import Spec
@@ -31,6 +30,7 @@ FIGURES: dict[str, dict[str, Draw]] = {
     "correlations": {"intervals": correlations.intervals},
     "study-correlations": {"matrix": studies.matrix},
     "significance": {"heatmap": significance.heat_map},
+    "study-significance": {"heatmaps": significance.heat_maps},
     "layers": {"profiles": layers.profiles},
     "study-layers": {"profiles": layers.profiles},
     "overview": {
@@ -41,6 +41,6 @@ FIGURES: dict[str, dict[str, Draw]] = {
     "whatif": {"segments": whatif.movement, "systems": whatif.movement_over_systems},
     "samplesize": {"segments": whatif.sample_size_curves, "systems": whatif.curves_over_systems},
     "scatter": {"points": scatter.points},
-    "systems": {"ranking": systems.ranking},
+    "systems": {"ranking": results.ranking},
     "preferences": {name: partial(preferences.histograms, condition=name) for name in CONDITIONS},
 }

@@ -1,14 +1,14 @@
 """Figures as files: one specification is drawn as SVG, PDF and PNG, or explored in the browser.
 
 Drawing holds the process for 40 to 70 ms, and the first time for half a second, so a page never
-draws: it shows what has been drawn as inline SVG, and everything else as an image whose own request
-draws it. What was drawn is kept under a hash of the specification, so it is never out of date.
+draws: it shows an image whose own request draws it, on a phone another one. What was drawn is kept
+under a hash of the specification, so it is never out of date.
 """
 
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -17,21 +17,18 @@ from django.core.cache import cache
 from django.http import Http404, HttpResponse, HttpResponseNotModified, JsonResponse
 from django.http.request import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.safestring import SafeString, mark_safe
 
 from dashboards.charts import FIGURES
+from dashboards.charts.phone import narrow
 from dashboards.charts.style import Spec
 from dashboards.documents.state import digest
 
 # vl-convert's newest Vega-Lite, and the one in static/vendor.
 VEGA_LITE = "6.4"
-# Larger drawings stay out of the page: a page has 100 KiB.
-INLINE_BYTES = 16_000
-# So many values are never drawn so small.
-INLINE_VALUES = 1_000
 KEEP_SECONDS = 24 * 3600
-# What `Figure.image` adds to an address: it changes nothing but the address.
-MARKS = ("drawn",)
+# What `Figure.image` adds to an address: `drawn` changes nothing else, `phone` the drawing.
+PHONE = "phone"
+MARKS = ("drawn", PHONE)
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 SIZE = re.compile(rb'width="([\d.]+)" height="([\d.]+)"')
 _drawing = Lock()
@@ -70,21 +67,16 @@ class Figure:
         return f"{self.address}.svg{self.query}{'&' if self.query else '?'}{mark}"
 
     @cached_property
+    def phone(self) -> "Figure":
+        """The same as narrow as a phone."""
+        query = f"{self.query}{'&' if self.query else '?'}{PHONE}=1"
+        return replace(self, spec=narrow(self.spec), query=query)
+
+    @cached_property
     def size(self) -> tuple[int, int] | None:
         """Width and height in pixels, where it has been drawn: a page keeps the place free."""
         found: tuple[int, int] | None = cache.get(_key(self.spec, "size"))
         return found
-
-    @cached_property
-    def inline(self) -> SafeString | None:
-        """The drawing as an SVG element, where it is known and small."""
-        if len(self.spec.get("data", {}).get("values", ())) > INLINE_VALUES:
-            return None
-        drawn = cache.get(_key(self.spec, "svg"))
-        if drawn is None or len(drawn) > INLINE_BYTES:
-            return None
-        # Drawn by Vega from our own specification; texts in it are escaped there.
-        return mark_safe(_for_page(drawn.decode(), self.name))  # noqa: S308
 
 
 def figures(kind: str, document: Any, address: str, query: str) -> dict[str, Figure]:
@@ -99,6 +91,8 @@ def figures(kind: str, document: Any, address: str, query: str) -> dict[str, Fig
 
 def response(request: HttpRequest, figure: Figure, fmt: str, filename: str) -> HttpResponseBase:
     """Answer with a figure as svg, pdf, png or json; 404 for another format."""
+    if request.GET.get(PHONE):
+        figure = figure.phone
     if fmt == "json":
         return JsonResponse(figure.spec, json_dumps_params={"ensure_ascii": False})
     if fmt not in TYPES:
@@ -144,13 +138,3 @@ def _convert(spec: dict[str, Any], fmt: str) -> bytes:
 
 def _key(spec: Mapping[str, Any], fmt: str) -> str:
     return f"figure:{fmt}:{digest(VEGA_LITE, spec)}"
-
-
-def _for_page(svg: str, name: str) -> str:
-    """Prefix ids, which drawings on one page would share, and drop the roles of single marks.
-
-    The element around it is the image and has the words.
-    """
-    svg = re.sub(r' (?:role|aria-roledescription)="[^"]*"', "", svg)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    return re.sub(r"url\(#", f"url(#{name}-", svg)

@@ -1,11 +1,15 @@
-"""Figures of the first page: metrics on both levels, and MT systems by their human scores."""
+"""Figures of the first page: metrics on both levels, and MT systems by their human scores.
+
+`ranking` is that of the systems' own page.
+"""
 
 from dashboards.charts.dotted import Dotted, panel
 from dashboards.charts.style import Spec, figure
 from dashboards.results.document import Home
 from dashboards.results.ground import Standing
+from dashboards.systems.document import Systems
 
-WIDE, NARROW = 340, 250
+WIDE, NARROW, ALONE = 340, 250, 620
 
 
 def metrics(document: Home) -> Spec | None:
@@ -46,3 +50,22 @@ def ranks(system: Standing) -> str:
     if system.first == system.last:
         return f"rank {system.first}"
     return f"rank {system.first}–{system.last}"
+
+
+def ranking(document: Systems) -> Spec | None:
+    """Human scores, highest on top; None without any. Bands are clusters."""
+    if not document.human:
+        return None
+    rows = [
+        Dotted(
+            row.system, row.score, group=row.cluster, is_best=row.cluster == 1,
+            note=f"  cluster {row.cluster}" if row.cluster else "",
+        )
+        for row in document.human
+    ]  # fmt: skip
+    order = ", ".join(f"{row.system} {row.score:.3f}" for row in document.human)
+    return figure(
+        "Human scores of the MT systems",
+        f"Mean human scores in their order: {order}.",
+        **panel(rows, f"Human score ({document.human_scores})", width=ALONE),
+    )

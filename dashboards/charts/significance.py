@@ -3,8 +3,9 @@
 from typing import Any
 
 from dashboards.charts.style import INK, Spec, figure
-from dashboards.significance.document import Pair, Shown
+from dashboards.significance.document import Pair, Shown, SignificanceOfStudy
 
+QUESTION = "Does the metric of the row agree better with the humans than that of the column?"
 # Upper bounds of the steps of p; darker means smaller, in grey too.
 STEPS = (0.001, 0.01, 0.05, 0.1)
 COLOURS = ("#08306b", "#2a6fb0", "#7fb3d9", "#bcd4e8", "#f5f7f9")
@@ -15,10 +16,33 @@ MAX_NUMBERED = 24
 
 def heat_map(document: Shown) -> Spec | None:
     """Draw p of every pair, outlined where it stays significant after the correction."""
+    if all(row.pvalue is None for row in document.rows):
+        return None
+    return figure(
+        f"{document.statistic_label}, {document.name}",
+        f"{QUESTION} Darker: smaller one-sided p ({document.test_label}). {_outlines(document)}",
+        **_panel(document),
+    )
+
+
+def heat_maps(document: SignificanceOfStudy) -> Spec | None:
+    """Draw the campaigns of a study, two beside each other."""
+    shown = [each for each in document.campaigns if isinstance(each, Shown) and each.rows]
+    if not shown:
+        return None
+    return figure(
+        document.statistic_label,
+        f"{QUESTION} Darker: smaller one-sided p ({document.test_label}). Black "
+        f"outline: significant at .05 after correction ({document.correction_label}), with an "
+        "interval that leaves 0 out.",
+        concat=[{"title": each.name, **_panel(each)} for each in shown],
+        columns=2,
+    )
+
+
+def _panel(document: Shown) -> Spec:
     labels = [metric.label for metric in document.metrics]
     values = [_cell(row, row.pvalue) for row in document.rows if row.pvalue is not None]
-    if not values:
-        return None
     axis = {"type": "nominal", "sort": labels, "title": None, "scale": {"domain": labels}}
     x = axis | {"field": "other", "axis": {"orient": "top", "labelAngle": -60}}
     y = axis | {"field": "metric"}
@@ -47,19 +71,17 @@ def heat_map(document: Shown) -> Spec | None:
     ]
     if len(labels) <= MAX_NUMBERED:
         layers.append(_numbers())
-    return figure(
-        f"{document.statistic_label}, {document.name}",
-        f"Does the metric of the row agree better with the humans than that of the column? Darker: "
-        f"smaller one-sided p ({document.test_label}). {_outlines(document, len(labels))}",
-        data={"values": values},
-        width={"step": 28},
-        height={"step": 20},
-        encoding={"x": x, "y": y},
-        layer=layers,
-    )
+    return {
+        "data": {"values": values},
+        "width": {"step": 28},
+        "height": {"step": 20},
+        "encoding": {"x": x, "y": y},
+        "layer": layers,
+    }
 
 
-def _outlines(document: Shown, n: int) -> str:
+def _outlines(document: Shown) -> str:
+    n = len(document.metrics)
     if document.refused:
         return document.refused
     return (

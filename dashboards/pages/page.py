@@ -26,6 +26,7 @@ from dashboards.charts import files as figures
 from dashboards.documents import kinds, results
 from dashboards.pages.answers import cells, data_response, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
+from dashboards.pages.states import empty
 from dashboards.papers import latex
 from dashboards.trust.shown import comments, judged, with_trust, worst_of
 
@@ -272,6 +273,7 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
         "files": shown.files,
         "result": result,
         "document": shown.document,
+        "empty": empty(shown.campaigns),
     }
     if shown.document:
         context["figures"] = figures.figures(shown.kind, shown.document, f"{shown.files}/", query)

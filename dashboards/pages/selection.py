@@ -17,10 +17,12 @@ from metaeval.replication import questions
 from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters
 
-__all__ = ["ALPHA", "CORRECTIONS", "SCOPES", "adjusted", "array", "by_value", "listed", "one_of",
-           "ranks", "subset"]  # fmt: skip
+__all__ = ["ALPHA", "CORRECTIONS", "SCOPES", "adjusted", "array", "by_value", "level", "listed",
+           "one_of", "ranks", "subset"]  # fmt: skip
 
 M = TypeVar("M", bound=OfMetrics)
+# Enough for three digits of what a thousand tests leave.
+HALVINGS = 24
 MATRICES = ("differences", "difference_lows", "difference_highs", "pvalues")
 
 
@@ -81,6 +83,18 @@ def adjusted(document: Comparison, correction: str, scope: str) -> tuple[Matrix,
         return [], []
     found, notes = questions.adjusted(table, correction, scope, document.n_permutations)
     return listed(found), notes
+
+
+def level(document: Comparison, at: tuple[int, int], correction: str, scope: str) -> float:
+    """Return the largest p of a pair that is significant when corrected, others as they are."""
+    table = array(document.pvalues)
+    low, high = 0.0, ALPHA
+    for _ in range(HALVINGS):
+        table[at] = middle = (low + high) / 2
+        table[at[::-1]] = 1 - middle
+        found, _notes = questions.adjusted(table, correction, scope, None)
+        low, high = (middle, high) if found[at] <= ALPHA else (low, middle)
+    return high
 
 
 def one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:

@@ -4,6 +4,9 @@ from dashboards.pairs.document import Pair, Part
 from dashboards.results.answer import Answer, number
 from dashboards.results.answer import Part as Piece
 
+# Fewer outcomes on which two are at odds say little, whatever their share.
+FEW = 20
+
 
 def answer(pair: Pair, what: str, doubt: str = "") -> Answer:
     """Return the sentence; `what` is in the plural what wins are counted over.
@@ -30,6 +33,17 @@ def answer(pair: Pair, what: str, doubt: str = "") -> Answer:
     case = "doubted" if doubt else "indistinct"
     shares = f": {ahead.label} is ahead on {percent(wins)} of {pair.n:,} {what}, behind on "
     return Answer(case, [*first, Piece(f"{shares}{percent(losses)}.")], doubt)
+
+
+def rests_on(pair: Pair, what: str) -> str:
+    """Return on how much a comparison of shares rests: outcomes on which the two are at odds."""
+    if not (pair.n and pair.wins and pair.losses):
+        return ""
+    n_odds = pair.wins.count + pair.losses.count
+    said = f"The two are at odds on {n_odds:,} of these {pair.n:,} {what}; the others are even"
+    if n_odds < FEW:
+        return f"{said}, so this rests on very little (fewer than {FEW})."
+    return f"{said}."
 
 
 def is_told(part: Part) -> bool:

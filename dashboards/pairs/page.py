@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from annotation.filters import FilterError
 from annotation.models import Campaign, Output
 from dashboards.pages.page import Page
-from dashboards.pairs.ahead import answer, ends, percent
+from dashboards.pairs.ahead import answer, ends, percent, rests_on
 from dashboards.pairs.diff import Piece, difference
 from dashboards.pairs.document import FIRST, SECOND, Difference, Pair, Part
 from dashboards.pairs.two_metrics import MetricsPair
@@ -74,6 +74,7 @@ def _context(campaign: Campaign, document: Pair, what: str) -> dict[str, Any]:
     return {
         "answer": answer(document, what, doubt),
         "what": what,
+        "rests_on": rests_on(document, what),
         "bars": _bars(document),
         "lead_ends": ends(document.lead) if document.lead else "",
         "difference_ends": ends(document.difference, is_share=False) if document.difference else "",

@@ -58,13 +58,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Rival:
-    """The best metric that is not told from the leader, and how far apart they are."""
+    """The best metric that is not told from the leader, and how far apart they are.
+
+    `level` is the p that would tell them apart, with the correction that ranks have.
+    """
 
     key: str
     label: str
     difference: float
     low: float
     high: float
+    level: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -131,7 +131,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         marks=ranked.marking.sentence,
         **{name: getattr(ground, name) for name in ("alpha", "alpha_ends", "n_tested", "n_passed")},
         is_complete=parts.is_complete,
-        rival=_rival(compared, first, better),
+        rival=_rival(compared, first, better, correction, scope),
         trust=trust,
         warnings=list(dict.fromkeys([*table.warnings, *ground.warnings])),
     )
@@ -259,7 +259,11 @@ def _systems(standings: Sequence[Standing], trust: CampaignTrust | None) -> list
 
 
 def _rival(
-    compared: Comparison | None, first: Scored | None, better: Mapping[str, float | None]
+    compared: Comparison | None,
+    first: Scored | None,
+    better: Mapping[str, float | None],
+    correction: str,
+    scope: str,
 ) -> Rival | None:
     """The best metric below the leader that it is not told from; None where there is none."""
     if compared is None or first is None or first.value is None:
@@ -281,4 +285,5 @@ def _rival(
     if difference is None or low is None or high is None:
         return None
     metric = compared.metrics[place]
-    return Rival(metric.key, metric.label, difference, low, high)
+    level = selection.level(compared, (row, place), correction, scope)
+    return Rival(metric.key, metric.label, difference, low, high, level)

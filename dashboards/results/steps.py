@@ -15,7 +15,7 @@ from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import Severity
 from metrics.base import MetricInfo
 
-POWER, ALPHA, LEVEL = 0.8, 0.05, 0.95
+POWER, LEVEL = 0.8, 0.95
 # More segments than these nobody judges.
 MOST = 100_000
 # So many steps are shown, so many metrics named in one.
@@ -107,19 +107,26 @@ def _segments(campaign: Campaign, home: Home) -> list[Step]:
         return [Step(f"{pair} are too alike to be told apart by more segments.", "See", plan)]
     if needed <= n:
         return []
-    said = f"About {counted(needed - n, 'more segment')} would tell {pair} apart with power .8."
+    is_corrected = home.correction != "none"
+    corrected = f"{home.correction_label}’s correction" if is_corrected else "no correction"
+    said = (
+        f"About {counted(needed - n, 'more segment')} would tell {pair} apart with power .8, "
+        f"with {corrected}, as ranks are."
+    )
     return [Step(said, "Plan", plan)]
 
 
 def segments_needed(rival: Rival, n_segments: int) -> int:
     """Return how many segments find the difference that there is in 8 of 10 studies.
 
-    By the normal approximation for a one-sided test at .05; the standard error, which is that of
-    the interval, shrinks with the root of the number of segments. Without correction.
+    By the normal approximation for a one-sided test at the rival's level; the standard error, which
+    is that of the interval, shrinks with the root of the number of segments.
     """
     normal = NormalDist()
     error = (rival.high - rival.low) / (2 * normal.inv_cdf((1 + LEVEL) / 2))
     if not rival.difference:
         return MOST + 1
-    reach = (normal.inv_cdf(1 - ALPHA) + normal.inv_cdf(POWER)) * error / abs(rival.difference)
+    reach = (
+        (normal.inv_cdf(1 - rival.level) + normal.inv_cdf(POWER)) * error / abs(rival.difference)
+    )
     return math.ceil(n_segments * reach**2)

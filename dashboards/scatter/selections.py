@@ -14,9 +14,9 @@ from annotation.filters.chosen import check
 from annotation.models import Campaign
 from annotation.web.errors import refuse
 from annotation.web.parameters import NOTHING, takes
-from dashboards.exploring import SCATTER, verify_scatter
 from dashboards.models import Selection
 from dashboards.scatter.document import ScatterChoice
+from dashboards.scatter.page import SCATTER, verify
 
 # So many a campaign: a list that somebody still reads.
 MOST = 200
@@ -68,7 +68,7 @@ def checked(campaign: Campaign, query: QueryDict) -> str:
     SCATTER.parameters().check(query)
     filters = ScatterChoice.from_query(query)
     check(campaign, filters)
-    verify_scatter(campaign, filters)
+    verify(campaign, filters)
     return filters.query()
 
 

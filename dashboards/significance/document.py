@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.head import CampaignDocument, head
+from dashboards.documents.head import CampaignDocument, StudyDocument, head
 from dashboards.documents.measured import Measured, about
 from dashboards.pages import statistics
 from dashboards.pages.statistics import Question
@@ -145,6 +145,18 @@ class Shown(Compared):
     rows: Sequence[Pair]
     steps: Sequence[str]
     n_significant: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignificanceOfStudy(StudyDocument):
+    """The comparisons of the campaigns; `rows` are the pairs of all."""
+
+    campaigns: Sequence[Comparison | Shown]
+    statistic: str = ""
+    statistic_label: str = ""
+    test_label: str = ""
+    correction_label: str = ""
+    rows: Sequence[Pair] = ()
 
 
 DOCUMENT = Comparison

@@ -1,10 +1,12 @@
 """Significance between metrics: a heat map of all pairs, or of one metric against all others.
 
-A page has 100 KiB. Up to `MANY` metrics it holds a table of p; above, a picture of one letter a
-cell, the table of one metric, and a link to the table of all pairs. What a cell says besides its
-step comes row by row from the data (`row=`), when somebody points at it.
+A pair stands once, the better metric as its row: the table is half a square. Up to `MANY` metrics
+it fits the page; above, a picture of one letter a cell, the table of one metric, and a link to the
+table of all pairs. What a cell says besides its step comes row by row from the data (`row=`), when
+somebody points at it.
 """
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -12,7 +14,7 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from annotation.templatetags.numbers import pvalue
+from annotation.templatetags.numbers import NOTHING, pvalue
 from dashboards.charts.significance import LABELS
 from dashboards.pages import statistics
 from dashboards.pages.page import Page
@@ -20,8 +22,10 @@ from dashboards.papers import latex
 from dashboards.significance.document import DEFAULT, Pair, Ranked, Shown
 from dashboards.significance.pairs import choose
 
-# More metrics than these are not a table that somebody reads.
-MANY = 40
+# More metrics than these are not as wide as the page.
+MANY = 30
+# So few have room for their numbers on a phone.
+FEW = 7
 
 
 def ask(query: QueryDict) -> str:
@@ -37,7 +41,8 @@ def context(request: HttpRequest, campaign: Campaign, document: Shown) -> dict[s
     others = [(name, value) for name in query for value in query.getlist(name) if name != "row"]
     return {
         "shows_table": is_table and not document.row,
-        "grid": _grid(document) if is_table and not document.row else [],
+        "grid": grid(document) if is_table and not document.row else [],
+        "is_few": len(metrics) <= FEW,
         "one": document.rows if document.row else [],
         "one_label": document.rows[0].label if document.row else "",
         "others": others,
@@ -57,19 +62,29 @@ def _with(query: QueryDict, **changed: str) -> str:
     return f"?{changing.urlencode()}"
 
 
-def _grid(document: Shown) -> list[tuple[Ranked, list[tuple[str, str] | None]]]:
-    """Every metric with text and step of its cells, None for the one with itself."""
-    pairs = iter(document.rows)
-    cells = [
-        [None if i == j else (short_p(next(pairs).pvalue), step) for j, step in enumerate(steps)]
-        for i, steps in enumerate(document.steps)
+def grid(document: Shown) -> list[tuple[Ranked, list[tuple[str, str]]]]:
+    """Every metric with text and step of its pairs with those below it in the order of values."""
+    size = len(document.metrics)
+    rows = [document.rows[i * (size - 1) : (i + 1) * (size - 1)] for i in range(size)]
+    return [
+        (
+            metric,
+            [
+                (short_p(row.pvalue), step)
+                for row, step in zip(own[i:], steps[i + 1 :], strict=True)
+            ],
+        )
+        for i, (metric, own, steps) in enumerate(
+            zip(document.metrics, rows, document.steps, strict=True)
+        )
     ]
-    return list(zip(document.metrics, cells, strict=True))
 
 
 def short_p(value: float | None) -> str:
     """A p-value as narrow cells have it."""
-    return pvalue(value).replace(" ", "")
+    if value is None or math.isnan(value):
+        return NOTHING
+    return "***" if value < 0.001 else "**" if value < 0.01 else f"{value:.2f}".removeprefix("0")
 
 
 def tables(document: Shown) -> list[latex.Table]:

@@ -30,13 +30,23 @@ function load(address) {
   return loaded.get(address);
 }
 
+// As narrow as the image in its place.
+function specification(address) {
+  const url = new URL(address, location.href);
+  if (matchMedia("screen and (max-width: 44rem)").matches) url.searchParams.set("phone", "1");
+  return url;
+}
+
 async function explore(button) {
   for (const address of button.dataset.scripts.split(" ")) await load(address);
-  const answer = await fetch(button.dataset.explore);
+  const answer = await fetch(specification(button.dataset.explore));
   if (!answer.ok) throw new Error(String(answer.status));
   const place = document.createElement("div");
   await globalThis.vegaEmbed(place, await answer.json(), OPTIONS);
-  button.closest("figure").querySelector(".drawing").replaceChildren(place);
+  const drawing = button.closest("figure").querySelector(".drawing");
+  drawing.replaceChildren(place);
+  // Focus goes along: nothing is swapped for newer numbers while somebody is in there.
+  drawing.focus({ preventScroll: true });
 }
 
 async function press(button) {

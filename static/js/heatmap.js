@@ -69,11 +69,14 @@ function teller(address) {
 function adoptTable(table) {
   const tell = teller(table.dataset.heatmap);
   const rows = [...table.tBodies[0].rows];
-  const first = table.rows[0].cells.length - rows.length;
-  const grid = rows.map((row) => [...row.cells].slice(first));
+  // Half a square: the cells of a row are its pairs with the metrics below it.
+  const grid = rows.map((row, place) => {
+    const cells = [...row.cells].filter((cell) => cell.tagName === "TD" && !cell.matches(".num, .same"));
+    return [...Array(place + 1), ...cells];
+  });
 
   function placeOf(cell) {
-    const row = grid.findIndex((cells) => cells.includes(cell));
+    const row = cell ? grid.findIndex((cells) => cells.includes(cell)) : -1;
     return row < 0 ? null : [row, grid[row].indexOf(cell)];
   }
 
@@ -94,10 +97,10 @@ function adoptTable(table) {
   for (const kind of ["focusin", "pointerover"]) {
     table.addEventListener(kind, (event) => {
       const place = placeOf(event.target.closest("td"));
-      if (place && place[0] !== place[1]) tell(...place.map((at) => rows[at].dataset.key));
+      if (place) tell(...place.map((at) => rows[at].dataset.key));
     });
   }
-  for (const cell of grid.flat()) cell.tabIndex = -1;
+  for (const cell of grid.flat()) if (cell) cell.tabIndex = -1;
   if (grid.length > 1) grid[0][1].tabIndex = 0;
 }
 

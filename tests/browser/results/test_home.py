@@ -3,6 +3,7 @@
 Of a good campaign, a sparse one, one of random clicks and an empty one.
 """
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -95,6 +96,11 @@ def test_a_good_campaign_answers(reader: Visitor) -> None:
 
 def test_a_sparse_campaign_says_what_limits_it(reader: Visitor) -> None:
     page = opened(reader, "sparse")
+    # Which metric, and how sure: a name with its interval, or that none can be told.
+    data = page.request.get(f"{reader.address}/campaigns/sparse/results.json").json()
+    said = page.locator("h2.answer").inner_text() + page.locator("p.detail").first.inner_text()
+    assert any(row["label"] in said for row in data["rows"]) or "chance" in said
+    assert re.search(r"\[.+,.+\]|interval", said)
     assert "segments compare systems" in marks(page)
     assert "no control items" in marks(page)
     expect(page.locator("#steps-title")).to_be_visible()
@@ -108,6 +114,9 @@ def test_random_clicks_are_no_answer(reader: Visitor) -> None:
     expect(page.locator("h2.answer")).to_have_text(
         "These judgments cannot tell which metric is good."
     )
+    # How sure: not at all, and why, in the same place.
+    reasons = page.locator("#trust .reason").all_text_contents()
+    assert any("chance" in each or "agree" in each for each in reasons)
     expect(page.get_by_role("link", name="Look at the annotators")).to_be_visible()
     assert "Do not use" in marks(page)
     expect(page.locator(".dots .lead")).to_have_count(0)
@@ -171,3 +180,11 @@ def test_on_a_phone_the_controls_fold_and_no_figure_is_cropped(reader: Visitor) 
     assert len(widths) == 3
     assert max(widths) <= 360
     assert violations(page) == []
+    # Nothing on the other pages has to be pushed sideways either: tables are cards there.
+    for name in ("correlations", "significance", "systems", "dashboard", "quality", "monitor"):
+        reader.open(f"/campaigns/good/{name}/")
+        hidden = page.locator(".scroll").evaluate_all(
+            "all => all.filter((each) => each.scrollWidth > each.clientWidth + 1).length"
+        )
+        assert hidden == 0, name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name

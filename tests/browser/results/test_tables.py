@@ -50,11 +50,12 @@ def test_a_heat_map_is_read_by_keyboard(reader: Visitor) -> None:
     said = page.locator("#pair")
     page.locator("table.heatmap td[tabindex='0']").focus()
     expect(said).to_contain_text(sentence(data["rows"][0]), timeout=60_000)
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
+    # The pairs are half a square: nothing stands below the first row's first cell.
+    for key in ("ArrowDown", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
     labels = [metric["label"] for metric in data["metrics"]]
     wanted = next(
-        row for row in data["rows"] if (row["label"], row["other_label"]) == (labels[2], labels[1])
+        row for row in data["rows"] if (row["label"], row["other_label"]) == (labels[1], labels[2])
     )
     expect(said).to_contain_text(sentence(wanted), timeout=60_000)
     expect(page.locator("table.heatmap td[tabindex='0']")).to_have_count(1)
@@ -105,12 +106,16 @@ def test_explore_draws_in_the_browser_without_a_violation(reader: Visitor) -> No
     requests: list[str] = []
     reader.page.on("request", lambda request: requests.append(request.url))
     page = reader.open(f"{ADDRESS}/significance/")
+    # Newer numbers would take the place of the figure before somebody is in it.
+    expect(page.locator("#result-state[data-fresh-at]")).to_have_count(0)
     page.get_by_text("As a figure").click()
     page.get_by_role("button", name="Explore").wait_for()
     assert not [url for url in requests if "/vendor/vega" in url]
     page.get_by_role("button", name="Explore").click()
     page.locator(".drawing .vega-embed svg").wait_for()
     assert len([url for url in requests if "/vendor/vega" in url]) == 3
+    # Focus goes into the figure, so no newer numbers take its place.
+    expect(page.locator(".figure .drawing")).to_be_focused()
     marks = page.locator(".drawing .vega-embed svg .mark-rect.role-mark path")
     # Its number lies over it and has no tooltip of its own.
     marks.first.hover(force=True, position={"x": 3, "y": 3})

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -74,23 +74,23 @@ def test_it_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert files.draw(spec(), "svg") == first
 
 
-def test_inline_once_drawn_with_ids_of_its_own() -> None:
-    assert files.Figure("bars", spec(), "/bars").inline is None
-    files.draw(spec(), "svg")
-    one = files.Figure("bars", spec(), "/bars")
-    assert one.inline
-    ids = re.findall(r'\bid="([^"]+)"', one.inline)
-    assert ids
-    assert all(name.startswith("bars-") for name in ids)
-    assert "role=" not in one.inline
-    for used in re.findall(r"url\(#([^)]+)\)", one.inline):
-        assert used in ids
-
-
-def test_large_drawings_stay_out_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    files.draw(spec(), "svg")
-    monkeypatch.setattr(files, "INLINE_BYTES", 100)
-    assert files.Figure("bars", spec(), "/bars").inline is None
+@pytest.mark.parametrize(
+    "panel",
+    [
+        {"hconcat": [spec(), spec()]},
+        {"facet": {"field": "x"}, "columns": 4, "spec": {"width": 140, **spec()}},
+        {"width": 420, **spec()},
+    ],
+    ids=["beside", "multiples", "wide"],
+)
+def test_on_a_phone_a_figure_is_as_narrow(panel: dict[str, Any]) -> None:
+    wide = {**spec(), **panel}
+    if "mark" not in panel:
+        del wide["mark"], wide["encoding"]
+    drawn = files.draw(files.Figure("bars", wide, "/bars").phone.spec, "svg")
+    found = files.SIZE.search(drawn)
+    assert found is not None
+    assert float(found[1]) <= 332
 
 
 def test_a_figure_without_words_is_refused() -> None:
@@ -152,16 +152,18 @@ def test_the_specification_holds_the_numbers_of_the_page(
     assert "Holm" in drawn["description"]
 
 
-def test_the_page_shows_an_image_first_and_the_drawing_later(
+def test_the_page_keeps_the_place_of_what_has_been_drawn(
     campaign: Campaign, client: Client
 ) -> None:
     address = f"/campaigns/{campaign.slug}/dashboard/"
-    image = f'src="{address}figures/scores.svg?drawn='
-    assert image in client.get(address).text
-    client.get(f"{address}figures/scores.svg")
-    page = client.get(address).text
-    assert image not in page
-    assert 'role="img"' in page
-    assert "<svg" in page
-    cache.clear()
-    assert image in client.get(address).text
+    images = r'(?:srcset|src)="([^"]*figures/scores.svg[^"]*)"( width="\d+" height="\d+")?'
+    first = re.findall(images, client.get(address).text)
+    assert [bool(size) for _, size in first] == [False, False]
+    widths = []
+    for image, _ in first:
+        drawn = client.get(unescape(image))
+        found = files.SIZE.search(drawn.content)
+        assert found is not None
+        widths.append(float(found[1]))
+    assert widths[0] <= 332 < widths[1]  # that of a phone comes first
+    assert all(size for _, size in re.findall(images, client.get(address).text))

@@ -11,7 +11,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Output
 from dashboards.pairs import two_metrics as metrics
 from dashboards.pairs import two_systems as systems
-from dashboards.pairs.ahead import answer
+from dashboards.pairs.ahead import FEW, answer, rests_on
 from dashboards.pairs.document import FIRST, SECOND, Pair, Part, Side
 from dashboards.panel.panel import read_panel
 from tests.dashboards.conftest import make_rated
@@ -133,6 +133,17 @@ def pair(wins: int, losses: int, lead: tuple[float, float] | None) -> Pair:
 def test_the_sentence(found: Pair, doubt: str, sentence: str) -> None:
     said = answer(found, "segments", doubt)
     assert f"{said.text} {said.detail}".strip() == sentence
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "said"),
+    [(1, 2, "at odds on 3 of these"), (12, 8, "at odds on 20 of these")],
+)
+def test_on_how_much_it_rests(wins: int, losses: int, said: str) -> None:
+    found = rests_on(pair(wins, losses, (-0.1, 0.1)), "pairs of outputs")
+    assert said in found
+    assert ("rests on very little" in found) == (wins + losses < FEW)
+    assert rests_on(pair(0, 0, None), "segments") == ""
 
 
 def test_pages_mark_what_differs(rated: Campaign, as_researcher: Client) -> None:

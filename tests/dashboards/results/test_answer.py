@@ -5,10 +5,12 @@ import pytest
 from scipy.stats import norm
 
 from dashboards.charts import dots
+from dashboards.pages.selection import level
 from dashboards.results.answer import FIXED, Answer, Asked, Scored, answer, bound, number
 from dashboards.results.document import Rival
 from dashboards.results.ground import interval
 from dashboards.results.steps import segments_needed
+from tests.dashboards import typed
 
 TER = Scored("ter", "TER", 0.64, 0.59, 0.69)
 CHRF = Scored("chrf", "chrF", 0.62, 0.57, 0.67)
@@ -132,15 +134,41 @@ def test_bounds_are_never_below_what_they_bound(p: float, words: str) -> None:
     assert bound(p) == words
 
 
-def test_segments_needed_find_the_difference_in_8_of_10_studies() -> None:
+@pytest.mark.parametrize("at", [0.05, 0.05 / 325])
+def test_segments_needed_find_the_difference_in_8_of_10_studies(at: float) -> None:
     """Draws of normal differences with the spread that the interval tells of."""
     n, spread, difference = 44, 0.3, 0.05
     half = norm.ppf(0.975) * spread / np.sqrt(n)
-    needed = segments_needed(Rival("b", "B", difference, difference - half, difference + half), n)
+    rival = Rival("b", "B", difference, difference - half, difference + half, at)
+    needed = segments_needed(rival, n)
     draws = np.random.default_rng(1).normal(difference, spread, (4000, needed))
     z = draws.mean(axis=1) / (spread / np.sqrt(needed))
-    assert (z > norm.ppf(0.95)).mean() == pytest.approx(0.8, abs=0.02)
-    assert segments_needed(Rival("b", "B", 0.0, -0.1, 0.1), n) > 100_000
+    assert (z > norm.ppf(1 - at)).mean() == pytest.approx(0.8, abs=0.02)
+    assert segments_needed(Rival("b", "B", 0.0, -0.1, 0.1, at), n) > 100_000
+
+
+@pytest.mark.parametrize(
+    ("correction", "scope", "expected"),
+    [
+        # Of six pairs two have a smaller p than that of the second and the third.
+        ("none", "table", 0.05),
+        ("bonferroni", "table", 0.05 / 6),
+        ("holm", "table", 0.05 / 4),
+        ("bh", "table", 0.05 * 3 / 6),
+        ("bonferroni", "row", 0.05 / 3),
+    ],
+)
+def test_the_level_of_a_pair_is_that_of_the_correction(
+    correction: str, scope: str, expected: float
+) -> None:
+    above = {(0, 1): 0.3, (0, 2): 0.0001, (0, 3): 0.0002, (1, 2): 0.2, (1, 3): 0.4, (2, 3): 0.45}
+    size = range(4)
+    pvalues = [
+        [None if i == j else above.get((i, j), 1 - above.get((j, i), 0.0)) for j in size]
+        for i in size
+    ]
+    found = level(typed.comparison(pvalues=pvalues), (1, 2), correction, scope)
+    assert found == pytest.approx(expected, rel=1e-3)
 
 
 def test_the_interval_of_a_system_is_student_s() -> None:

@@ -16,7 +16,7 @@ from annotation.models import Campaign
 from dashboards.panel.panel import read_panel
 from dashboards.significance import document as significance
 from dashboards.significance.document import Comparison
-from dashboards.significance.page import MANY
+from dashboards.significance.page import MANY, short_p
 from metaeval.correlation import kendall
 from metaeval.significance import compare_metrics
 from metrics.runs import scoring, starting
@@ -80,7 +80,7 @@ def test_wmt17(campaign: Campaign, client: Client) -> None:
         assert metric["rank"] == told
 
     page = client.get(reverse("significance", args=[campaign.slug]) + "?statistic=pearson").text
-    assert len(re.findall("<td class=p[0-4a-e]>", page)) == 12
+    assert len(re.findall("<td class=p[0-4a-e]>", page)) == 6
     assert len(page) < 100 * 1024
     source = client.get(
         reverse("significance-data", args=[campaign.slug, "tex"]) + "?statistic=pearson"
@@ -150,7 +150,7 @@ def many(size: int) -> Comparison:
                       metrics=metrics, **matrices)  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [18, 30, MANY, MANY + 1, 60, 111])
+@pytest.mark.parametrize("size", [18, MANY, MANY + 1, 60, 111])
 def test_a_page_of_many_metrics_stays_small(
     world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
@@ -168,14 +168,22 @@ def test_a_page_of_many_metrics_stays_small(
         assert found[1].split() == data["steps"]
         table = as_researcher.get(f"{address}?pairs=table").text
         cells = re.findall("<td class=p([0-4a-e])>", table)
-    assert "".join(cells) == "".join(data["steps"]).replace("-", "")
+    # A pair stands once: with the metric of the larger value as its row.
+    assert cells == [letter for n, line in enumerate(data["steps"]) for letter in line[n + 1 :]]
     # The steps from the numbers themselves.
     bounds = (0.001, 0.01, 0.05, 0.1)
+    place = {metric["key"]: n for n, metric in enumerate(data["metrics"])}
     expected = [
         ("abcde" if row["is_significant"] else "01234")[sum(row["pvalue"] >= b for b in bounds)]
         for row in data["rows"]
+        if place[row["metric"]] < place[row["other"]]
     ]
     assert cells == expected
+
+
+def test_a_narrow_cell_says_a_p_value_in_three_characters() -> None:
+    said = {0.0004: "***", 0.004: "**", 0.0449: ".04", 0.5: ".50", None: "–"}
+    assert {p: short_p(p) for p in said} == said
 
 
 def test_one_metric_against_all_others(

@@ -9,7 +9,7 @@ from django.urls import reverse
 from scipy import stats
 
 from annotation.models import Campaign, Item, Judgment, Output, System
-from dashboards.charts.systems import ranking
+from dashboards.charts.results import ranking
 from dashboards.panel import lengths
 from dashboards.panel.human import human_scores
 from dashboards.papers.systems import tables

@@ -1,127 +1,35 @@
-"""Pages that go from a number to the text: the scatter plot, one output, the MT systems."""
+"""The MT systems of a campaign, and those of a study side by side."""
 
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotation.access import campaign_for_reader, researcher_required
-from annotation.filters import FilterError
+from annotation.access import researcher_required
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices
 from annotation.models import Campaign
-from annotation.web.parameters import NOTHING, takes
+from annotation.web.parameters import takes
 from dashboards.charts.lines import narrow
 from dashboards.documents import results
-from dashboards.models import Selection
-from dashboards.outputs import find_output, output_view
 from dashboards.pages.answers import data_response, public
 from dashboards.pages.page import Page, study_campaigns
-from dashboards.panel.human import unique_names
 from dashboards.papers import latex
-from dashboards.papers.scatter import tables as scatter_tables
-from dashboards.papers.systems import study_tables
-from dashboards.papers.systems import tables as systems_tables
+from dashboards.papers.systems import study_tables, tables
 from dashboards.results.document import Mark
-from dashboards.scatter import region
-from dashboards.scatter.document import HUMAN, Scatter, ScatterChoice
-from dashboards.scatter.points import Disagreement
 from dashboards.studies.systems import Score, study_table
 from dashboards.systems.columns import AgreementGroup, by_name
 from dashboards.systems.document import Systems, SystemsChoice
 from dashboards.trust.shown import comments, with_trust
 from dashboards.trust.systems import marked
-from metrics.scores import measure_keys
 
 # More systems are no columns that a page is wide enough for.
 ACROSS = 10
-SIDES = {
-    "metric higher": "The metric scores these higher than the other axis does",
-    "metric lower": "The metric scores these lower than the other axis does",
-}
-
-
-@researcher_required
-@require_safe
-@takes(NOTHING)
-def output(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
-    """One output, as a fragment that the scatter plot puts beside itself, or as a page."""
-    campaign = campaign_for_reader(request, slug)
-    context = _output_context(campaign, pk)
-    is_fragment = request.headers.get("X-Fragment") == "output"
-    template = "dashboards/_output.html" if is_fragment else "dashboards/output.html"
-    return render(request, template, context | {"section": "campaigns", "tab": "scatter"})
-
-
-def _output_context(campaign: Campaign, pk: int | str) -> dict[str, Any]:
-    return {"campaign": campaign, "shown": output_view(campaign, find_output(campaign, pk))}
-
-
-def scatter_context(request: HttpRequest, campaign: Campaign, document: Scatter) -> dict[str, Any]:
-    """The worst disagreements by direction, and the output that the address names."""
-    sides = [
-        (side, title, [row for row in document.rows if row.side == side])
-        for side, title in SIDES.items()
-    ]
-    filters = ScatterChoice.from_query(request.GET)
-    context: dict[str, Any] = {
-        "sides": sides,
-        "has_region": region.is_chosen(filters),
-        "without_region": region.without(filters).query(),
-        "chosen_query": filters.query(),
-        "saved": campaign.selections.select_related("owner"),
-        "named": _named_selection(campaign, request.GET.get("selection", ""), filters.query()),
-    }
-    if wanted := request.GET.get("output"):
-        context |= _named_output(campaign, wanted)
-    return context
-
-
-def _named_selection(campaign: Campaign, pk: str, query: str) -> Selection | None:
-    """The saved selection that an address names; one that is gone, or another choice, is none."""
-    if not pk.isdecimal():
-        return None
-    return campaign.selections.filter(pk=int(pk[:15]), query=query).first()
-
-
-def _named_output(campaign: Campaign, pk: str) -> dict[str, Any]:
-    try:
-        return _output_context(campaign, pk)
-    except Http404 as error:
-        raise FilterError(f"output: this campaign has no output {pk!r}") from error
-
-
-def verify_scatter(campaign: Campaign, filters: ScatterChoice) -> None:
-    """Raise FilterError for a system, a document or a measure that a campaign does not have."""
-    keys = measure_keys(campaign.test_set)
-    if filters.against not in (HUMAN, *keys):
-        raise FilterError(f"against: {filters.against!r} has no scores here")
-    systems = unique_names(list(campaign.systems.order_by("name", "length_ratio")))
-    if filters.system and filters.system not in systems:
-        raise FilterError(f"system: this campaign has no system {filters.system!r}")
-    segments = campaign.test_set.segments
-    if filters.document and not segments.filter(document=filters.document).exists():
-        raise FilterError(f"document: this test set has no document {filters.document!r}")
-    if filters.category and filters.category not in region.categories(campaign):
-        raise FilterError(f"category: nobody marked an error of category {filters.category!r}")
-
-
-SCATTER = Page(
-    name="scatter",
-    title="Metric and human",
-    kind="scatter",
-    template="dashboards/scatter.html",
-    columns=[column.name for column in fields(Disagreement)],
-    context=scatter_context,
-    tables=scatter_tables,
-    on_page=("output", "selection"),
-    verify=verify_scatter,
-)
 
 
 def choose_marks(document: Systems, query: QueryDict) -> Systems:
@@ -129,7 +37,7 @@ def choose_marks(document: Systems, query: QueryDict) -> Systems:
     return marked(document)
 
 
-def systems_context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict[str, Any]:
+def context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict[str, Any]:
     """Systems by their humans, and measures down the page with so many systems as fit across."""
     measures = sorted(document.columns, key=lambda each: -2.0 if each.tau is None else -each.tau)
     rows = [(column, by_name(column.rows)) for column in measures]
@@ -208,9 +116,9 @@ SYSTEMS = Page(
         "measure", "system", "score", "rank", "cluster", "first", "last", "wins", "p", "mark", "n",
         "shared", "difference",
     ),
-    context=systems_context,
+    context=context,
     choose=choose_marks,
-    tables=systems_tables,
+    tables=tables,
 )  # fmt: skip
 
 
@@ -239,7 +147,7 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
         columns = [column.name for column in fields(Score)]
         data = public(document, filters=filters.as_json())
         return data_response(fmt, name, columns, document.rows, data)
-    context = {
+    shown = {
         "study": slug,
         "document": document,
         "section": "studies",
@@ -248,4 +156,4 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
         "filters": filters,
         "filter_choices": filter_choices(request.GET, campaigns, filters),
     }
-    return render(request, "dashboards/study_systems.html", context)
+    return render(request, "dashboards/study_systems.html", shown)

@@ -1,0 +1,85 @@
+"""The scatter plot: points that open their texts, a region of them, what is saved of it."""
+
+from dataclasses import fields
+from typing import Any
+
+from django.http import Http404, HttpRequest
+
+from annotation.filters import FilterError
+from annotation.models import Campaign
+from dashboards.models import Selection
+from dashboards.outputs import output_context
+from dashboards.pages.page import Page
+from dashboards.panel.human import unique_names
+from dashboards.papers.scatter import tables
+from dashboards.scatter import region
+from dashboards.scatter.document import HUMAN, Scatter, ScatterChoice
+from dashboards.scatter.points import Disagreement
+from metrics.scores import measure_keys
+
+SIDES = {
+    "metric higher": "The metric scores these higher than the other axis does",
+    "metric lower": "The metric scores these lower than the other axis does",
+}
+
+
+def context(request: HttpRequest, campaign: Campaign, document: Scatter) -> dict[str, Any]:
+    """The worst disagreements by direction, and the output that the address names."""
+    sides = [
+        (side, title, [row for row in document.rows if row.side == side])
+        for side, title in SIDES.items()
+    ]
+    filters = ScatterChoice.from_query(request.GET)
+    context: dict[str, Any] = {
+        "sides": sides,
+        "has_region": region.is_chosen(filters),
+        "without_region": region.without(filters).query(),
+        "chosen_query": filters.query(),
+        "saved": campaign.selections.select_related("owner"),
+        "named": _named_selection(campaign, request.GET.get("selection", ""), filters.query()),
+    }
+    if wanted := request.GET.get("output"):
+        context |= _named_output(campaign, wanted)
+    return context
+
+
+def _named_selection(campaign: Campaign, pk: str, query: str) -> Selection | None:
+    """The saved selection that an address names; one that is gone, or another choice, is none."""
+    if not pk.isdecimal():
+        return None
+    return campaign.selections.filter(pk=int(pk[:15]), query=query).first()
+
+
+def _named_output(campaign: Campaign, pk: str) -> dict[str, Any]:
+    try:
+        return output_context(campaign, pk)
+    except Http404 as error:
+        raise FilterError(f"output: this campaign has no output {pk!r}") from error
+
+
+def verify(campaign: Campaign, filters: ScatterChoice) -> None:
+    """Raise FilterError for a system, a document or a measure that a campaign does not have."""
+    keys = measure_keys(campaign.test_set)
+    if filters.against not in (HUMAN, *keys):
+        raise FilterError(f"against: {filters.against!r} has no scores here")
+    systems = unique_names(list(campaign.systems.order_by("name", "length_ratio")))
+    if filters.system and filters.system not in systems:
+        raise FilterError(f"system: this campaign has no system {filters.system!r}")
+    segments = campaign.test_set.segments
+    if filters.document and not segments.filter(document=filters.document).exists():
+        raise FilterError(f"document: this test set has no document {filters.document!r}")
+    if filters.category and filters.category not in region.categories(campaign):
+        raise FilterError(f"category: nobody marked an error of category {filters.category!r}")
+
+
+SCATTER = Page(
+    name="scatter",
+    title="Metric and human",
+    kind="scatter",
+    template="dashboards/scatter.html",
+    columns=[column.name for column in fields(Disagreement)],
+    context=context,
+    tables=tables,
+    on_page=("output", "selection"),
+    verify=verify,
+)

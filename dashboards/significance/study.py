@@ -1,0 +1,87 @@
+"""A study's heat maps side by side: figures 1, 2, 4 and 5 of Cheng et al. 2023."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.request import QueryDict
+
+from annotation.models import Campaign
+from dashboards.charts.significance import LABELS
+from dashboards.papers import latex
+from dashboards.significance.document import Comparison, Shown, SignificanceOfStudy
+from dashboards.significance.page import SIGNIFICANCE, grid, tables
+from dashboards.significance.pairs import choose
+from dashboards.trust.shown import worst_of
+
+# A page has 100 KiB: so many pairs of all campaigns, and metrics of each, the best first.
+PAIRS, MOST = 2_000, 30
+
+
+def combine(campaigns: Sequence[Campaign], documents: Sequence[Comparison]) -> SignificanceOfStudy:
+    """Take the comparisons together."""
+    return SignificanceOfStudy(
+        study=campaigns[0].study if campaigns else "",
+        campaigns=documents,
+        statistic=documents[0].statistic if documents else "",
+        statistic_label=documents[0].statistic_label if documents else "",
+        warnings=[f"{each.name}: {text}" for each in documents for text in each.warnings],
+    )
+
+
+def choose_of_study(document: SignificanceOfStudy, query: QueryDict) -> SignificanceOfStudy:
+    """Choose of each campaign as on its own page."""
+    shown = [choose(each, query) for each in document.campaigns if isinstance(each, Comparison)]
+    compared = [each for each in shown if each.rows]
+    return replace(
+        document,
+        campaigns=shown,
+        test_label=compared[0].test_label if compared else "",
+        correction_label=shown[0].correction_label if shown else "",
+        trust=worst_of([each.trust for each in shown]),
+        rows=[row for each in shown for row in each.rows],
+    )
+
+
+def context(request: HttpRequest, study: str, document: SignificanceOfStudy) -> dict[str, Any]:
+    """A heat map for each campaign, of so many metrics as the page has room for."""
+    shown = [each for each in document.campaigns if isinstance(each, Shown)]
+    most = most_of(len(shown))
+    maps = []
+    for each in shown:
+        rows = enumerate(grid(each)[:most], 1)
+        maps.append((each, [(metric, cells[: most - n]) for n, (metric, cells) in rows]))
+    return {
+        "maps": maps,
+        "most": most,
+        "is_cut": any(len(each.metrics) > most for each in shown),
+        "step_labels": LABELS,
+    }
+
+
+def most_of(n: int) -> int:
+    """How many metrics of each of `n` campaigns."""
+    fitting = (size for size in range(MOST, 2, -1) if n * size * (size - 1) <= 2 * PAIRS)
+    return next(fitting, 2)
+
+
+def study_tables(document: SignificanceOfStudy) -> list[latex.Table]:
+    """A table of p for each campaign."""
+    return [
+        table
+        for each in document.campaigns
+        if isinstance(each, Shown) and each.rows
+        for table in tables(each)
+    ]
+
+
+STUDY_SIGNIFICANCE = SIGNIFICANCE.of_study(
+    template="dashboards/study_significance.html",
+    context=context,
+    choose=choose_of_study,
+    tables=study_tables,
+    takes=("statistic", "grouping", "test", "correction", "scope"),
+    on_page=(),
+    combine=combine,
+)

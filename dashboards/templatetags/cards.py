@@ -1,0 +1,93 @@
+"""Tables that are cards on a phone: every cell is told its column's name."""
+
+import re
+from dataclasses import dataclass
+
+from django import template
+from django.template.base import Parser, Token
+from django.template.context import Context
+from django.utils.safestring import SafeString, mark_safe
+
+register = template.Library()
+
+HEAD = re.compile(r"<thead>(.*?)</thead>", re.DOTALL)
+ROW = re.compile(r"<tr\b.*?(?=<tr\b|$)", re.DOTALL)
+NAMED = re.compile(r"<t([hd])\b([^>]*)>(.*?)(?=<t[hd]\b|</tr|$)", re.DOTALL)
+CELL = re.compile(r"<(tr|th|td)\b([^>]*)>")
+SPAN = re.compile(r'(col|row)span="?(\d+)')
+TAGS = re.compile(r"<[^>]*>")
+TABLE = re.compile(
+    r'<table\b(?P<others>(?:(?! class=)[^>])*)(?: class="(?P<classes>[^"]*)")?(?P<rest>[^>]*)>'
+)
+
+
+@dataclass
+class Cards(template.Node):
+    """What stands between the tags, with the names in `data-of` of its cells."""
+
+    nodes: template.NodeList
+
+    def render(self, context: Context) -> SafeString:
+        """Names come from the table's own head."""
+        # Rendered by templates, so escaped already; only names of the same markup are added.
+        return mark_safe(named(self.nodes.render(context)))  # noqa: S308
+
+
+@register.tag
+def cards(parser: Parser, token: Token) -> Cards:
+    """`{% cards %}<table>…</table>{% endcards %}`."""
+    nodes = parser.parse(("endcards",))
+    parser.delete_first_token()
+    return Cards(nodes)
+
+
+def named(markup: str) -> str:
+    """Return the markup of one table, whose cells say after which column they are called."""
+    head = HEAD.search(markup)
+    if head is None:
+        return markup
+    names, start = columns(head[1]), head.end()
+    return TABLE.sub(_as_cards, markup[:start], count=1) + _with_names(markup[start:], names)
+
+
+def _as_cards(table: re.Match[str]) -> str:
+    classes = " ".join(filter(None, ("cards", table["classes"])))
+    return f'<table class="{classes}"{table["others"]}{table["rest"]}>'
+
+
+def columns(head: str) -> list[str]:
+    """Return the names of a head of one or two rows: those of two are joined by a comma."""
+    first, *rest = ROW.findall(head)
+    below = [_text(text) for _, _, text in NAMED.findall("".join(rest))]
+    names: list[str] = []
+    for _, attributes, text in NAMED.findall(first):
+        spans = {kind: int(size) for kind, size in SPAN.findall(attributes)}
+        if rest and "row" not in spans:
+            parts = [below.pop(0) for _ in range(spans.get("col", 1))]
+            names += [", ".join(filter(None, (_text(text), part))) for part in parts]
+        else:
+            names += [_text(text)] * spans.get("col", 1)
+    return names
+
+
+def _text(markup: str) -> str:
+    """The words of a heading, fit for an attribute; what only screen readers hear is left out."""
+    return " ".join(TAGS.sub(" ", markup).split()).replace('"', "&quot;")
+
+
+def _with_names(body: str, names: list[str]) -> str:
+    place = 0
+
+    def name(found: re.Match[str]) -> str:
+        nonlocal place
+        tag, attributes = found.groups()
+        if tag == "tr":
+            place = 0
+            return found[0]
+        spans = {kind: int(size) for kind, size in SPAN.findall(attributes)}
+        at, place = place, place + spans.get("col", 1)
+        if tag == "th" or at >= len(names) or not names[at]:
+            return found[0]
+        return f'<td data-of="{names[at]}"{attributes}>'
+
+    return CELL.sub(name, body)

@@ -1,0 +1,93 @@
+"""Where a page has no numbers it says what is missing, why, and what to do next."""
+
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Campaign
+from dashboards.documents.results import Result
+from dashboards.significance import document as significance
+from tests.world import World, make_campaign, make_test_set
+
+PAGES = ("correlations", "significance", "systems", "scatter", "quality", "dashboard")
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "next_page"),
+    [
+        (Campaign.Status.DRAFT, "It is a draft", "campaign-setup"),
+        (Campaign.Status.OPEN, "It is open, and no answer is there", "monitor"),
+    ],
+)
+def test_an_empty_campaign(
+    as_researcher: Client, status: Campaign.Status, why: str, next_page: str
+) -> None:
+    campaign = make_campaign(make_test_set("bare", segments=2), "bare", status=status)
+    for name in PAGES:
+        page = as_researcher.get(f"/campaigns/{campaign.slug}/{name}/")
+        assert page.status_code == 200, name
+        assert "Nobody has judged an output yet" in page.text, name
+        assert why in page.text, name
+        assert f'href="{reverse(next_page, args=[campaign.slug])}"' in page.text, name
+
+
+def test_a_campaign_that_somebody_judged_is_not_empty(
+    rated: Campaign, as_researcher: Client
+) -> None:
+    page = as_researcher.get(f"/campaigns/{rated.slug}/systems/").text
+    assert "Nobody has judged" not in page
+
+
+def failing(*_: Any, **__: Any) -> None:
+    raise RuntimeError("the matrix is singular")
+
+
+@pytest.mark.parametrize("name", ["significance", "study"])
+def test_a_document_that_failed(
+    world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(significance, "compute", failing)
+    Campaign.objects.filter(pk=world.campaign.pk).update(study="port", status="open")
+    address = {
+        "significance": f"/campaigns/{world.campaign.slug}/significance/",
+        "study": "/studies/port/significance/",
+    }[name]
+    page = as_researcher.get(f"{address}?scores=raw")
+    assert page.status_code == 200
+    assert "The numbers could not be computed" in page.text
+    assert "the matrix is singular" in page.text
+    assert "No judgment and no score is touched" in page.text
+    assert f'href="{address}?scores=raw">try again' in page.text
+    assert f'href="{address}">without filters' in page.text
+
+
+@pytest.mark.parametrize(
+    ("document", "said"), [(None, ""), (object(), "what stands here is older")]
+)
+def test_a_worker_that_is_away(document: object, said: str) -> None:
+    result = Result(document, None, is_fresh=False, waits_for="slow")
+    shown = render_to_string("dashboards/_no_worker.html", {"result": result})
+    assert "nobody computes these numbers" in shown
+    assert "celery -A config worker -Q slow" in shown
+    assert said in shown
+
+
+def test_what_may_not_be_read(world: World, as_researcher: Client) -> None:
+    Campaign.objects.filter(pk=world.campaign.pk).update(is_private=True)
+    for address in (f"/campaigns/{world.campaign.slug}/significance/", "/studies/none/"):
+        page = as_researcher.get(address)
+        assert page.status_code == 404
+        assert "not yours to see" in page.text
+        assert "adds you under" in page.text
+        assert f'href="{reverse("campaigns")}"' in page.text
+
+
+def test_a_choice_that_is_refused_has_a_way_back(world: World, as_researcher: Client) -> None:
+    address = f"/campaigns/{world.campaign.slug}/significance/"
+    page = as_researcher.get(f"{address}?correction=none&scope=column")
+    assert page.status_code == 400
+    assert "scope must be one of" in page.text
+    assert f'href="{address}">The page without these choices' in page.text
