@@ -90,12 +90,12 @@ def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[
 
 
 def spread(cases: Iterable[Case], clients: Mapping[str, Client]) -> Iterator[tuple[str, Case]]:
-    """The role that gets furthest sends all; each of the others one in ten."""
+    """The role that gets furthest sends all; each of the others one in fifteen."""
     first, *others = clients
     for number, case in enumerate(cases):
         yield first, case
-        if number % 10 < len(others):
-            yield others[number % 10], case
+        if number % 15 < len(others):
+            yield others[number % 15], case
 
 
 def in_addresses(route: str, right: str, names: set[str]) -> Iterator[Case]:
