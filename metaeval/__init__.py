@@ -5,19 +5,24 @@ shows those of significance. ``docs/statistics.md`` names every statistic with i
 source, and when (not) to use it.
 """
 
-from metaeval import (
-    correlation,
-    files,
-    judgments,
-    replication,
-    scores,
-    sensitivity,
-    significance,
-    systems,
-)
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from metaeval.results import Interval, Result, StatisticResult, StatisticsWarning
 from metaeval.scores.matrix import ScoreMatrix
-from metaeval.systems import shortness
+
+if TYPE_CHECKING:
+    from metaeval import (
+        correlation,
+        files,
+        judgments,
+        replication,
+        scores,
+        sensitivity,
+        significance,
+        systems,
+    )
 
 __version__ = "0.1.0"
 
@@ -38,22 +43,13 @@ __all__ = [
     "systems",
 ]
 
-# A completion shows the names of a room, not the modules they come from.
-for _room in (
-    correlation,
-    correlation.hybrids,
-    correlation.intervals,
-    files,
-    judgments,
-    judgments.agreement,
-    judgments.controls,
-    judgments.planning,
-    replication,
-    replication.questions,
-    scores,
-    sensitivity,
-    significance,
-    systems,
-    shortness,
-):
-    vars(_room)["__dir__"] = _room.__all__.copy
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a room when it is asked for: scipy's statistics take half a second."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")

@@ -6,6 +6,8 @@ import tempfile
 os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-tests-"))
 os.environ.setdefault("CELERY_EAGER", "yes")
+# Workers that tests start need not import every page to check the project each time.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
 from config.settings import *  # noqa: F403
 from config.settings import DATABASES, STORAGES, VAR_DIR

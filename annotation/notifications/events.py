@@ -17,7 +17,6 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import Campaign, Notification
-from annotation.monitor import wanted
 from config.work.sending import send_on_commit
 
 logger = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ def check_complete(campaign: Campaign) -> bool:
     """Tell if the campaign has just become complete; return whether this call did so."""
     if not wants_notice(campaign):
         return False
-    done, total, is_complete = wanted(campaign)
+    done, total, is_complete = _ratings(campaign)
     row = Campaign.objects.filter(pk=campaign.pk)
     if not is_complete:
         row.filter(notified_at=campaign.notified_at, notified_at__isnull=False).update(
@@ -75,8 +74,16 @@ def after_last_answer(campaign: Campaign) -> None:
 def tell_closed(campaign: Campaign) -> None:
     """Tell that a campaign was closed, in the transaction that closes it."""
     if wants_notice(campaign):
-        done, total, _ = wanted(campaign)
+        done, total, _ = _ratings(campaign)
         _tell(campaign, CLOSED, done, total)
+
+
+def _ratings(campaign: Campaign) -> tuple[int, int, bool]:
+    """How many there are, how many are wanted, and whether that is all: workers load the
+    statistics behind the monitor only where somebody asks."""
+    from annotation.monitor import wanted
+
+    return wanted(campaign)
 
 
 def _tell(campaign: Campaign, event: str, done: int, total: int) -> None:

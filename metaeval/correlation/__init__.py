@@ -34,3 +34,4 @@ __all__ = [
     "spearman",
     "system_correlation",
 ]
+__dir__ = __all__.copy

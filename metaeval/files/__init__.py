@@ -35,3 +35,4 @@ __all__ = [
     "write_evalset",
     "write_score_table",
 ]
+__dir__ = __all__.copy

@@ -26,3 +26,4 @@ __all__ = [
     "spread",
     "z_scores",
 ]
+__dir__ = __all__.copy

@@ -27,3 +27,4 @@ __all__ = [
     "reproduce",
     "versions",
 ]
+__dir__ = __all__.copy

@@ -22,3 +22,4 @@ __all__ = [
     "system_scores",
     "ter_score",
 ]
+__dir__ = __all__.copy

@@ -38,3 +38,4 @@ __all__ = [
     "variant_tables",
     "within_systems",
 ]
+__dir__ = __all__.copy

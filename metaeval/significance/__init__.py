@@ -26,3 +26,4 @@ __all__ = [
     "williams_test",
     "zou_interval",
 ]
+__dir__ = __all__.copy

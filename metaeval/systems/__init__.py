@@ -32,3 +32,4 @@ __all__ = [
     "rank_systems",
     "system_table",
 ]
+__dir__ = __all__.copy

@@ -15,7 +15,7 @@ Visitors = Callable[..., Visitor]
 
 def form(visitor: Visitor) -> Page:
     make_world()
-    visitor.sign_in("admin")
+    visitor.enter("admin")
     return visitor.open(f"{reverse('campaign-new')}?testset=harbour")
 
 

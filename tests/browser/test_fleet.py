@@ -57,7 +57,7 @@ def test_the_page_of_workers_follows_what_happens(
 ) -> None:
     make_world()
     someone = visitor()
-    someone.sign_in("researcher")
+    someone.enter("researcher")
     page = someone.open("/workers/")
     expect(page.get_by_text("No worker has reported yet.")).to_be_visible()
     row = make_worker("gpu0@one", lacks={"comet": ["It has no GPU."]})
@@ -94,7 +94,7 @@ def test_pages_fit_a_phone(visitor: Callable[..., Visitor], models: Path) -> Non
         "roberta-large-mnli": found(path="/srv/models/" + "deep/" * 12, problems=["x is missing."]),
     })  # fmt: skip
     someone = visitor(width=360)
-    someone.sign_in("admin")
+    someone.enter("admin")
     for path in ("/metrics/", "/metrics/bertscore-roberta/", "/models/", "/workers/"):
         page = someone.open(path)
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), path

@@ -6,8 +6,8 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
-from tests.browser.test_axe import violations
 from tests.world import make_world
 
 TABLE = (
@@ -27,7 +27,7 @@ def test_from_the_file_to_the_campaign(visitor: Callable[..., Visitor], tmp_path
     path = tmp_path / "pilot.tsv"
     path.write_text(TABLE, encoding="utf-8")
     someone = visitor(360, 800)
-    someone.sign_in("admin")
+    someone.enter("admin")
     page = someone.open("/campaigns/import/")
     fits(page)
     card = page.get_by_role("form", name="A table of judgments")

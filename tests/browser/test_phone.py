@@ -22,7 +22,7 @@ def enter(visitor: Callable[..., Visitor]) -> Callable[..., Visitor]:
 
     def sign_in(**options: object) -> Visitor:
         someone = visitor(width=WIDTH, height=740, **options)
-        someone.sign_in("chief")
+        someone.enter("chief")
         return someone
 
     return sign_in

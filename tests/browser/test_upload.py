@@ -4,13 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotation.access import ADMIN
 from annotation.models import Output, TestSet
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
-from tests.browser.test_axe import OPTIONS
 from tests.world import make_user
 
 TABLE = (
@@ -31,7 +30,7 @@ def table(tmp_path: Path) -> Path:
 def sign_in(visitor: Callable[..., Visitor], width: int) -> Page:
     make_user("admin", ADMIN)
     visiting = visitor(width=width)
-    visiting.sign_in("admin")
+    visiting.enter("admin")
     return visiting.open("/testsets/upload/")
 
 
@@ -42,11 +41,6 @@ def fill(page: Page, table: Path) -> None:
     page.get_by_label("Description").fill("By hand")
     page.get_by_label("Tables").set_input_files(table)
     page.get_by_role("button", name="Check the files").click()
-
-
-def no_violations(page: Page) -> None:
-    found = Axe().run(page, options=OPTIONS)
-    assert found.violations_count == 0, found.generate_report()
 
 
 def no_sideways_scrolling(page: Page) -> None:
@@ -61,14 +55,14 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     expect(page.get_by_text("Is English (en) or")).to_be_visible()
     expect(page.get_by_label("Table: haus.csv")).to_be_checked()
     expect(page.get_by_label("Description")).to_have_value("By hand")
-    no_violations(page)
+    assert violations(page) == []
     no_sideways_scrolling(page)
     page.get_by_label("Target language").fill("English")
     page.get_by_role("button", name="Check the files").click()
 
     expect(page.get_by_role("heading", name="nothing can be stored")).to_be_visible()
     expect(page.get_by_label("docid")).to_have_value("document")
-    no_violations(page)
+    assert violations(page) == []
     no_sideways_scrolling(page)
     page.get_by_label("Satz").select_option("segment")
     page.get_by_label("Quelltext").select_option("source")
@@ -81,7 +75,7 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     page.get_by_label("Decode HTML entities").check()
     page.get_by_role("button", name="Read the files again").click()
     expect(page.get_by_text("HTML entities of 2 texts are decoded")).to_be_visible()
-    no_violations(page)
+    assert violations(page) == []
     no_sideways_scrolling(page)
 
     page.get_by_role("link", name="Change the names or the files").click()

@@ -130,12 +130,12 @@ def expected_tau() -> float:
 @pytest.mark.django_db(transaction=True)
 def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: Path) -> None:
     people()
-    page = visitor().sign_in("admin")
+    page = visitor().sign_in_by_form("admin")
     upload(page, tmp_path)
     open_campaign(page)
     campaign = Campaign.objects.get()
     for number in (1, 2, 3):
-        rate_everything(visitor().sign_in(f"annotator-{number}"), number - 1)
+        rate_everything(visitor().sign_in_by_form(f"annotator-{number}"), number - 1)
     assert Judgment.objects.count() == 36
     page.get_by_role("navigation", name="Campaign").get_by_role("link", name="Monitor").click()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quality").click()

@@ -4,16 +4,28 @@ import uuid
 import zlib
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from annotation.access import ANNOTATOR, CAMPAIGN_ADMIN
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.models import Assignment, Campaign, Judgment
+from annotation.entry.tokens import hash_token
+from annotation.models import (
+    AccessLink,
+    Annotator,
+    Assignment,
+    Campaign,
+    Judgment,
+    Membership,
+    Output,
+    TestSetShare,
+)
+from dashboards.models import Selection
 from metrics.families.bertscore.options import make_info
 from metrics.imported import store
-from metrics.models import ConfiguredMetric, DatasetImport, MetricRun
+from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
 from tests.world import World, make_user, make_world
 from training.models import CorpusText, ParallelCorpus, TrainingJob, Translation
 from training.translation.requests import Request
@@ -27,6 +39,13 @@ class Places:
     campaign: Campaign
     people: dict[str, User | None]
     item: str
+    keys: dict[str, int]
+    superuser: User
+
+    def key(self, route: str) -> str:
+        """The primary key that a route asks for, by what stands before it there."""
+        fitting = [str(key) for before, key in self.keys.items() if f"{before}/<pk>" in route]
+        return fitting[0] if fitting else "1"
 
     def clients(self) -> dict[str, Client]:
         """A signed-in client for every role."""
@@ -57,7 +76,39 @@ def make_places() -> Places:
         CAMPAIGN_ADMIN: make_user("campaign-admin", CAMPAIGN_ADMIN),
         "site admin": world.admin,
     }
-    return Places(world, campaign, people, str(mine[5].public_id))
+    keys = _make_keys(campaign, world)
+    superuser = User.objects.create_superuser("superuser")
+    return Places(world, campaign, people, str(mine[5].public_id), keys, superuser)
+
+
+def _make_keys(campaign: Campaign, world: World) -> dict[str, int]:
+    """Rows at the addresses that name them by key, each by what stands before it there."""
+    researcher = world.researcher
+    link = AccessLink.objects.create(campaign=campaign, token_hash=hash_token("link"))
+    invited = world.annotators[1]
+    Annotator.objects.filter(user=invited).update(token_hash=hash_token("personal"))
+    rows: dict[str, Any] = {
+        "testsets/<slug>/shares": TestSetShare(test_set=world.test_set, user=researcher),
+        "members": Membership(campaign=campaign, user=researcher),
+        "selections": Selection(campaign=campaign, owner=world.admin, name="fit", query=""),
+    }
+    for row in rows.values():
+        row.save()
+    found = {
+        "annotators": Annotator.objects.get(user=invited),
+        "links": link,
+        "imports/metric-scores": MetricImport.objects.first(),
+        "imports/mt-metrics-eval": DatasetImport.objects.get(dataset=""),
+        "imports/data-sets": DatasetImport.objects.exclude(dataset="").get(),
+        "datasets/imports": DatasetImport.objects.get(dataset=""),
+        "runs": MetricRun.objects.first(),
+        "jobs": TrainingJob.objects.first(),
+        "translations": Translation.objects.first(),
+        "outputs": Output.objects.filter(system__test_set=world.test_set).first(),
+        "user": researcher,
+        "group": Group.objects.first(),
+    }
+    return {before: row.pk for before, row in (rows | found).items()}
 
 
 def _make_metrics(world: World) -> None:

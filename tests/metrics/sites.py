@@ -151,7 +151,8 @@ class Site:
 
     def manage(self, *arguments: str) -> str:
         """Run `manage.py`."""
-        command = [sys.executable, "manage.py", *arguments]
+        skipped = [] if "shell" in arguments else ["--skip-checks"]
+        command = [sys.executable, "manage.py", *arguments, *skipped]
         done = subprocess.run(
             command, cwd=ROOT, env=self.environment, capture_output=True, timeout=DEADLINE
         )

@@ -9,3 +9,4 @@ __all__ = [
     "hybrid_limits",
     "hybrid_supersample",
 ]
+__dir__ = __all__.copy

@@ -13,3 +13,4 @@ __all__ = [
     "system_intervals",
     "wilson_interval",
 ]
+__dir__ = __all__.copy

@@ -26,3 +26,4 @@ __all__ = [
     "one_vs_rest_pearson",
     "weighted_kappa",
 ]
+__dir__ = __all__.copy

@@ -33,3 +33,4 @@ __all__ = [
     "repeat_consistency",
     "trap_levels",
 ]
+__dir__ = __all__.copy

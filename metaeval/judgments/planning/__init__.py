@@ -12,3 +12,4 @@ __all__ = [
     "power_table",
     "variance_components",
 ]
+__dir__ = __all__.copy

@@ -50,6 +50,7 @@ __all__ = [
     "parse",
     "values_of",
 ]
+__dir__ = __all__.copy
 
 
 def answer(scored: Scored, question: Question) -> Comparison:

@@ -16,3 +16,4 @@ __all__ = [
     "own_forms",
     "partial_on_length",
 ]
+__dir__ = __all__.copy

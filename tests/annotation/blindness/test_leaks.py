@@ -97,10 +97,12 @@ def test_no_response_tells(world: World, campaign: Campaign, client: Client) -> 
         assert world.annotators[1].username not in body
 
 
+OF_TEST_SETS = ("/testsets/", "/api/test-sets/")
+
+
 def every_address(campaign: Campaign, own: Assignment) -> Iterator[str]:
     """Every address of the project, filled with what belongs to the campaign."""
     values = {
-        "slug": [campaign.slug, campaign.test_set.slug],
         "public_id": [str(own.public_id)],
         "fmt": ["csv", "json"],
         "format": ["json"],
@@ -108,7 +110,8 @@ def every_address(campaign: Campaign, own: Assignment) -> Iterator[str]:
         "token": ["guess"],
     }
     for _, route in routes():
-        yield from fill(route, values)
+        slug = campaign.test_set.slug if route.startswith(OF_TEST_SETS) else campaign.slug
+        yield from fill(route, values | {"slug": [slug]})
 
 
 @pytest.mark.usefixtures("unlogged")

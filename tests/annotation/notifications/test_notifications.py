@@ -22,6 +22,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
+from annotation import monitor
 from annotation.campaigns import add_annotators, close_campaign, open_campaign, reopen_campaign
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Notification
 from annotation.notifications import delivery, events, work
@@ -211,7 +212,7 @@ def test_an_answer_in_a_campaign_that_nobody_watches_costs_nothing(
 ) -> None:
     opened(world)
     seen: list[int] = []
-    monkeypatch.setattr(events, "wanted", lambda _: seen.append(1))
+    monkeypatch.setattr(monitor, "wanted", lambda _: seen.append(1))
     n_queries, _ = answer_last(world, client)
     assert seen == []
     assert n_queries <= 12

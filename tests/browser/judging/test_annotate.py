@@ -158,7 +158,7 @@ def test_signed_in_again_in_another_tab(visitor: Callable[..., Visitor], opened:
     page.keyboard.press("8")
     one.context.clear_cookies()
     other = Visitor(one.context, one.address)
-    other.sign_in("annotator-1")
+    other.sign_in_by_form("annotator-1")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Item 2 of 10").wait_for()
     assert scores(opened) == [80]

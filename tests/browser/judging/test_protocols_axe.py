@@ -3,26 +3,21 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
 from tests.browser.planting import plant, press, start
 
+EVERY_RULE = {"resultTypes": ["violations"]}
 WIDE, NARROW = (1280, 800), (360, 800)
 
 
-def violations(page: Page) -> list[object]:
-    result = Axe().run(page).response
-    assert result["passes"]
-    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in result["violations"]]
-
-
-def violations_at_all_widths(page: Page) -> list[object]:
-    found = []
+def violations_at_all_widths(page: Page) -> list[str]:
+    found: list[str] = []
     for width, height in (NARROW, WIDE):
         page.set_viewport_size({"width": width, "height": height})
-        found += violations(page)
+        found += violations(page, EVERY_RULE)
     return found
 
 

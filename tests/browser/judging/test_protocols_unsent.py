@@ -86,7 +86,7 @@ def test_signed_out_then_in_again_in_another_tab_sends_once(
     press(page, "8", "Enter")
     expect(page.get_by_role("alert")).to_contain_text("You are signed out")
     expect(page.get_by_text(WAITS)).to_be_visible()
-    Visitor(one.context, one.address).sign_in("annotator-1")
+    Visitor(one.context, one.address).sign_in_by_form("annotator-1")
     # The first tab hears of it, and goes on by itself.
     expect_item(page, "Item 2 of 2")
     assert [judgment.score for judgment in current()] == [80]
@@ -105,14 +105,14 @@ def test_what_one_person_left_is_never_sent_as_another(
     expect(page.get_by_text(WAITS)).to_be_visible()
     posts: list[str] = []
     page.on("request", lambda request: posts.append(request.url) if is_answer(request) else None)
-    one.sign_in("annotator-2")
+    one.sign_in_by_form("annotator-2")
     expect(page.get_by_text("Answers of another account wait in this browser")).to_be_visible()
     assert posts == []
     assert not Judgment.objects.exists()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("User name").wait_for()
     with page.expect_response(lambda response: is_answer(response.request)):
-        one.sign_in("annotator-1")
+        one.sign_in_by_form("annotator-1")
     expect(page.get_by_text("Answers of another account")).to_be_hidden()
     assert [judgment.score for judgment in current()] == [80]
 

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Item
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
-from tests.browser.test_axe import violations
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
 from tests.shared import Snapshots
@@ -48,7 +48,7 @@ def make_four() -> None:
 def reader(visitor: Callable[..., Visitor], snapshots: Snapshots) -> Visitor:
     snapshots.load(make_four)
     someone = visitor(WIDE, HIGH)
-    someone.sign_in("reader")
+    someone.enter("reader")
     return someone
 
 

@@ -22,7 +22,7 @@ def opened() -> Campaign:
 def watch(visitor: Callable[..., Visitor], campaign: Campaign, width: int = 1280) -> Page:
     """The monitor, with the page's clock in our hands."""
     somebody = visitor(width=width)
-    somebody.sign_in("researcher")
+    somebody.enter("researcher")
     somebody.page.clock.install()
     page = somebody.open(f"/campaigns/{campaign.slug}/monitor/")
     page.wait_for_function("window.htmx !== undefined")
@@ -86,7 +86,7 @@ def test_the_pages_fit_a_phone(visitor: Callable[..., Visitor]) -> None:
 def test_power_is_asked_for_by_keyboard(visitor: Callable[..., Visitor]) -> None:
     opened()
     somebody = visitor()
-    somebody.sign_in("researcher")
+    somebody.enter("researcher")
     page = somebody.open("/power/")
     page.get_by_label("Difference to find").focus()
     page.keyboard.press("Control+A")

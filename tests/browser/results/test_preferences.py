@@ -12,8 +12,8 @@ from annotation.access import RESEARCHER
 from annotation.models import Reference, TestSet
 from config.work import sending
 from metrics import registry
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
-from tests.browser.test_axe import violations
 from tests.metrics import fakes
 from tests.training import doing
 from tests.world import make_test_set, make_user
@@ -42,7 +42,7 @@ def reader(
 
     def enter(**size: int) -> Visitor:
         someone = visitor(**size)
-        someone.sign_in("reader")
+        someone.enter("reader")
         return someone
 
     return enter

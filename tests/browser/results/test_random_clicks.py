@@ -8,8 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
-from tests.browser.test_axe import violations
 from tests.dashboards.clicking import make_clicked
 from tests.world import make_user
 
@@ -59,7 +59,7 @@ def test_random_clicks_are_no_result(visitor: Callable[..., Visitor]) -> None:
     make_user("reader", "researcher")
     address = f"/campaigns/{make_clicked().slug}"
     someone = visitor(height=HEIGHT)
-    someone.sign_in("reader")
+    someone.enter("reader")
     for name in PAGES:
         page = someone.open(f"{address}/{name}/")
         expect_banner_first(page)

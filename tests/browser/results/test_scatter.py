@@ -26,7 +26,7 @@ def demo(transactional_db: None) -> Campaign:
 
 def test_a_point_opens_its_judgments_by_keyboard(demo: Campaign, visitor: type[Visitor]) -> None:
     someone = visitor()
-    someone.sign_in("reader")
+    someone.enter("reader")
     page = someone.open(ADDRESS)
     plot = page.locator("#plot[data-ready]")
     expect(plot.locator(".point")).to_have_count(132)
@@ -53,7 +53,7 @@ def test_a_point_opens_its_judgments_by_keyboard(demo: Campaign, visitor: type[V
 
 def test_a_row_of_the_worst_opens_beside_the_plot(demo: Campaign, visitor: type[Visitor]) -> None:
     someone = visitor(width=360)
-    someone.sign_in("reader")
+    someone.enter("reader")
     page = someone.open(ADDRESS)
     page.locator("#plot[data-ready]").wait_for()
     link = page.locator("a[data-output]").first

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboards.models import Selection
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
-from tests.browser.test_axe import violations
 from tests.dashboards.conftest import make_rated
 from tests.shared import Snapshots
 from tests.world import make_user
@@ -25,7 +25,7 @@ def sign_in(visitor: Callable[..., Visitor], snapshots: Snapshots) -> Callable[.
 
     def come(width: int = 1280, height: int = 800) -> Visitor:
         someone = visitor(width, height)
-        someone.sign_in("reader")
+        someone.enter("reader")
         return someone
 
     return come

@@ -11,8 +11,8 @@ from annotation.demo import load_demo
 from annotation.models import Campaign
 from dashboards.significance import document as significance
 from metrics.runs import scoring, starting
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
-from tests.browser.test_axe import violations
 from tests.dashboards.significance.test_heat_map import many
 from tests.shared import Snapshots
 from tests.world import make_user
@@ -24,7 +24,7 @@ ADDRESS = "/campaigns/demo-zh-en-80"
 def reader(visitor: Callable[..., Visitor], snapshots: Snapshots) -> Visitor:
     snapshots.load(make_scored)
     someone = visitor()
-    someone.sign_in("reader")
+    someone.enter("reader")
     return someone
 
 

@@ -1,6 +1,7 @@
 """Correlations of real metrics with real humans, against the figures published with the data."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,6 @@ from django.test import Client
 from django.urls import reverse
 from scipy import stats
 
-from annotation.demo import load_demo
 from annotation.imports import tables
 from annotation.models import Campaign, Output, TestSet
 from dashboards.correlations import agreement
@@ -20,7 +20,8 @@ from dashboards.correlations.agreement import correlate
 from dashboards.panel.human import human_scores
 from metrics.runs import scoring, starting
 from tests.dashboards.documents.working import compute_waiting
-from tests.world import World, make_user
+from tests.shared import SharedRows
+from tests.world import World, make_demo, make_user
 
 # Pearson with human_z: sentence BLEU and chrF at segment level; BLEU and chrF over the systems,
 # on the lines here. From the README of the data set.
@@ -82,10 +83,22 @@ def test_what_failed_is_counted_among_what_is_missing(failed: int, expected: str
     assert agreement._missing(measure, 3, failed) == f"chrF: 3 judged outputs {expected}"
 
 
-def test_the_demo_by_scipy(db: None) -> None:
-    load_demo()
+@pytest.fixture(scope="module")
+def scored_demo(shared_rows: SharedRows[None]) -> Iterator[None]:
+    """The demo with chrF and TER."""
+    with shared_rows(score_demo) as made:
+        yield made
+
+
+def score_demo() -> None:
+    make_demo()
+    for test_set in TestSet.objects.all():
+        score(test_set, "chrf", "ter")
+
+
+def test_the_demo_by_scipy(db: None, scored_demo: None) -> None:
     campaign = Campaign.objects.get(slug="demo-en-zh-80")
-    score(campaign.test_set, "chrf", "ter", "rouge", "bleu-star")
+    score(campaign.test_set, "rouge", "bleu-star")
     human = human_scores(campaign)
     rows = {row.key: row for row in correlate(campaign).rows}
     from sacrebleu.metrics import CHRF, TER
@@ -108,10 +121,8 @@ def test_the_demo_by_scipy(db: None) -> None:
     assert rows["bleu-star"].n_systems == 3
 
 
-def test_a_seed_gives_the_same_hybrids(db: None) -> None:
-    load_demo()
+def test_a_seed_gives_the_same_hybrids(db: None, scored_demo: None) -> None:
     campaign = Campaign.objects.get(slug="demo-zh-en-50")
-    score(campaign.test_set, "chrf")
     first = correlate(campaign).rows[0].r_hybrid
     assert correlate(campaign).rows[0].r_hybrid == first
     campaign.seed += 1
@@ -133,10 +144,7 @@ def test_a_test_set_without_references_says_what_cannot_run(
     assert "needs a reference for every segment" in page
 
 
-def test_study_averages_and_exports(db: None, client: Client) -> None:
-    load_demo()
-    for test_set in TestSet.objects.all():
-        score(test_set, "chrf", "ter")
+def test_study_averages_and_exports(db: None, scored_demo: None, client: Client) -> None:
     client.force_login(make_user("reader", "researcher"))
     data = client.get(reverse("study-data", args=["demo", "json"])).json()
     assert [row["campaign"] for row in data["campaigns"]] == [
@@ -170,11 +178,9 @@ def test_study_averages_and_exports(db: None, client: Client) -> None:
 
 
 def test_an_unchanged_page_is_not_computed_again(
-    db: None, client: Client, monkeypatch: pytest.MonkeyPatch
+    db: None, scored_demo: None, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load_demo()
     campaign = Campaign.objects.get(slug="demo-zh-en-80")
-    score(campaign.test_set, "chrf")
     client.force_login(make_user("reader", "researcher"))
     address = reverse("correlations-data", args=[campaign.slug, "json"])
     first = client.get(address).json()
@@ -182,8 +188,10 @@ def test_an_unchanged_page_is_not_computed_again(
     monkeypatch.setattr(computing, lambda *_: pytest.fail("computed again"))
     assert client.get(address).json() == first
     monkeypatch.undo()
-    score(campaign.test_set, "ter")
-    assert {row["key"] for row in client.get(address).json()["rows"]} == {"chrf", "ter"}
+    assert {row["key"] for row in first["rows"]} == {"chrf", "ter"}
+    score(campaign.test_set, "sentbleu")
+    now = client.get(address).json()
+    assert {row["key"] for row in now["rows"]} == {"chrf", "ter", "sentbleu"}
 
 
 def test_roles(world: World, client: Client) -> None:
@@ -196,10 +204,10 @@ def test_roles(world: World, client: Client) -> None:
         assert client.get(reverse(name, args=args)).status_code == 403
 
 
-def test_a_page_never_waits_for_its_table(db: None, client: Client, settings: Any) -> None:
-    load_demo()
+def test_a_page_never_waits_for_its_table(
+    db: None, scored_demo: None, client: Client, settings: Any
+) -> None:
     campaign = Campaign.objects.get(slug="demo-zh-en-80")
-    score(campaign.test_set, "chrf")
     client.force_login(make_user("reader", "researcher"))
     settings.ANALYSES_IN_PLACE = False
     for name, argument in (("correlations", campaign.slug), ("study", "demo")):

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
@@ -29,12 +30,12 @@ latest("gate", None, Filters())
 class Site:
     """A database, an embedded broker and a worker of documents in a folder of their own."""
 
-    def __init__(self, var: Path) -> None:
+    def __init__(self, var: Path, migrated: Path) -> None:
         self.var = var
         own = {"DATABASE_URL": "", "CELERY_BROKER_URL": "", "TOUCHSTONE_VAR": str(var)}
         settings = "tests.dashboards.documents.worker_settings"
         self.environment = os.environ | own | {"DJANGO_SETTINGS_MODULE": settings}
-        self.python("manage.py", "migrate", "--verbosity", "0")
+        copyfile(migrated, var / migrated.name)
         self.start()
 
     def start(self) -> None:
@@ -76,8 +77,8 @@ class Site:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    found = Site(tmp_path)
+def site(tmp_path: Path, migrated: Path) -> Iterator[Site]:
+    found = Site(tmp_path, migrated)
     try:
         yield found
     finally:

@@ -4,7 +4,7 @@ own readers of all judgments is listed. What is not named here fails.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
@@ -29,6 +29,7 @@ from training.parallel import corpora
 from training.parallel.reading import Row
 from training.preferences import starting
 
+TraceFunction = Callable[[FrameType, str, object], Any]
 METAEVAL = str(Path(metaeval.__file__).parent)
 # Functions of ours that read all judgments or compute documents.
 COMPUTING = {"read_columns", "quality_report", "agreement", "compute"}
@@ -57,16 +58,19 @@ class Watch:
         self.found: set[str] = set()
         self._depth = 0
 
-    def see(self, frame: FrameType, event: str, _: object) -> None:
-        """What `sys.setprofile` calls: at every call, so it looks at each piece of code once."""
-        if event not in ("call", "return") or not is_statistics(code := frame.f_code):
-            return
-        if event == "call":
-            if not self._depth and code.co_name != "<module>":
-                self.found.add(code.co_qualname)
-            self._depth += 1
-        else:
-            self._depth -= 1
+    def see(self, frame: FrameType, event: str, _: object) -> TraceFunction | None:
+        """What `sys.settrace` calls: at every call, so it looks at each piece of code once."""
+        if not is_statistics(code := frame.f_code):
+            return None
+        if not self._depth and code.co_name != "<module>":
+            self.found.add(code.co_qualname)
+        self._depth += 1
+        frame.f_trace_lines = False
+        return self._see_end
+
+    def _see_end(self, frame: FrameType, event: str, _: object) -> TraceFunction:
+        self._depth -= event == "return"
+        return self._see_end
 
 
 def is_statistics(code: CodeType) -> bool:
@@ -84,12 +88,12 @@ _known: dict[int, tuple[bool, CodeType]] = {}
 
 @contextmanager
 def watched() -> Iterator[set[str]]:
-    watch = Watch()
-    sys.setprofile(watch.see)
+    watch, before = Watch(), sys.gettrace()
+    sys.settrace(watch.see)
     try:
         yield watch.found
     finally:
-        sys.setprofile(None)
+        sys.settrace(before)
 
 
 def addresses(campaign: Campaign) -> list[str]:

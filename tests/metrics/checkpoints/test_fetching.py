@@ -141,7 +141,7 @@ def fetch(tmp_path: Path, name: str, hub: str, **more: str) -> subprocess.Comple
         "NO_PROXY": "127.0.0.1",
         **more,
     }
-    command = [sys.executable, "manage.py", "models", "--fetch", name]
+    command = [sys.executable, "manage.py", "models", "--fetch", name, "--skip-checks"]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 

@@ -27,16 +27,21 @@ SEGMENTS = 100  # with two systems 200 outputs, each of them another text
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def template(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Site]:
     """A site with a test set, from which the others are copied."""
     var, name = tmp_path_factory.mktemp("template"), f"touchstone-{uuid4().hex[:12]}"
     template = Site(var, name, database_url(name), Broker(var))
     if template.database_url:
         on_server(f'CREATE DATABASE "{name}"')
     try:
+        if template.database_url:
+            template.manage("migrate", "-v0")
+        else:
+            shutil.copy(request.getfixturevalue("migrated"), var)
         make = f"from tests.world import make_test_set; make_test_set(segments={SEGMENTS})"
-        migrate = "from django.core.management import call_command; call_command('migrate', '-v0')"
-        template.manage("shell", "--no-imports", "-v0", "-c", f"{migrate}; {make}")
+        template.manage("shell", "--no-imports", "-v0", "-c", make)
         yield template
     finally:
         if template.database_url:

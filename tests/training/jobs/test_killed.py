@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +22,6 @@ from training.refreeeval.train import make_metric
 
 START = """
 import json
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
 from training.jobs import starting
 from training.parallel import corpora
 from training.parallel.reading import Row
@@ -65,7 +64,8 @@ class TrainingSite(Site):
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[TrainingSite]:
+def site(tmp_path: Path, migrated: Path) -> Iterator[TrainingSite]:
+    shutil.copy(migrated, tmp_path)
     site = TrainingSite(tmp_path, f"touchstone-{uuid4().hex[:12]}", None, Broker(tmp_path))
     try:
         yield site
