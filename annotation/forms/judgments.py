@@ -72,7 +72,6 @@ class JudgmentForm(forms.Form):
     started = forms.Field(required=False)
     visible_ms = forms.Field(required=False)
     active_ms = forms.Field(required=False)
-    waited_ms = forms.Field(required=False)
 
     def __init__(
         self, data: Any, *, user_id: int, public_id: UUID, protocol: Protocol, prefix: str = ""
@@ -111,7 +110,7 @@ class JudgmentForm(forms.Form):
             is_flagged=given["flag"],
             visible_ms=_milliseconds(given["visible_ms"] or ""),
             active_ms=_milliseconds(given["active_ms"] or ""),
-            waited_ms=_milliseconds(given["waited_ms"] or "") or 0,
+            waited_ms=_milliseconds(self.data.get("waited_ms", "")) or 0,
         )
 
     @property

@@ -35,9 +35,8 @@ class Prepared(Generic[M]):
         with connection.cursor() as cursor:
             cursor.execute(self.sql, [known.get(_stored(one), one) for one in self.params])
             found = cursor.fetchall()
-        converters = self.compiler.get_converters([column for column, *_ in self.compiler.select])
-        if converters:
-            found = self.compiler.apply_converters(found, converters)
+        if self.converters:
+            found = self.compiler.apply_converters(found, self.converters)
         return [self._row(values) for values in found]
 
     def _prepare(self) -> None:
@@ -45,6 +44,7 @@ class Prepared(Generic[M]):
         compiler: SQLCompiler = rows.query.get_compiler(connection=connection)
         sql, self.params = compiler.as_sql()
         self.compiler = compiler
+        self.converters = compiler.get_converters([column for column, *_ in compiler.select])
         columns = compiler.klass_info["select_fields"]  # type: ignore[index]
         self.fields = slice(columns[0], columns[-1] + 1)
         self.names = [compiler.select[n][0].target.attname for n in columns]  # type: ignore[attr-defined]
