@@ -13,7 +13,7 @@ from annotation.views import (
     sharing,
     uploads,
 )
-from annotation.views.judging import assignments, judgments, welcome
+from annotation.views.judging import ahead, assignments, judgments, welcome
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -88,6 +88,7 @@ urlpatterns = [
     path("enter/<str:token>/", welcome.access_link, name="access-link"),
     path("a/<str:token>/", assignments.personal_link, name="personal-link"),
     path("annotate/<slug:slug>/", assignments.next_item, name="annotate"),
+    path("annotate/<slug:slug>/ahead/", ahead.ahead, name="annotate-ahead"),
     path("annotate/<slug:slug>/consent/", welcome.consent, name="consent"),
     path("annotate/<slug:slug>/background/", welcome.background, name="background"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),

@@ -58,7 +58,8 @@ def _milliseconds(raw: str) -> int | None:
 
 class JudgmentForm(forms.Form):
     """`score`, `spans` (JSON), `comment`, `flag`; `submit_key`, new with each page; the
-    `revision` seen; the signed `started`; `visible_ms` and `active_ms` as the browser counted."""
+    `revision` seen; the signed `started`; `visible_ms` and `active_ms` as the browser counted, and
+    `waited_ms` that the answer waited there."""
 
     score = forms.Field(required=False)
     spans = forms.Field(required=False)
@@ -109,6 +110,7 @@ class JudgmentForm(forms.Form):
             is_flagged=given["flag"],
             visible_ms=_milliseconds(given["visible_ms"] or ""),
             active_ms=_milliseconds(given["active_ms"] or ""),
+            waited_ms=_milliseconds(self.data.get("waited_ms", "")) or 0,
         )
 
     @property

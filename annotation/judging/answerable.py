@@ -1,13 +1,18 @@
-"""What a submit needs to know of a screen: less than a page does, and read in a simple query."""
+"""What a submit needs to know of a screen: less than a page does, and read in one simple query."""
 
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from annotation.entry.welcome import next_step
 from annotation.models import Assignment
 from annotation.protocols import Layout, Protocol
+from config.prepared import Prepared, stand_in
+
+USER, ANNOTATOR, SCREEN = 1_900_000_001, 1_900_000_002, 1_900_000_003
+ASKED = stand_in(1)
 
 
 @dataclass(frozen=True)
@@ -15,7 +20,7 @@ class Answerable:
     """An item that was answered, and all items that its submit answers, in order."""
 
     public_id: UUID
-    public_ids: tuple[UUID, ...]
+    rows: tuple[Assignment, ...]
     protocol: Protocol
     campaign_slug: str
     campaign_status: str
@@ -24,18 +29,13 @@ class Answerable:
 
 def find_answerable(*, user: User, public_id: UUID) -> Answerable | None:
     """Return what may be answered at an address, or None for everybody else."""
-    row = (
-        Assignment.objects.select_related("annotator__campaign", "item")
-        .filter(public_id=public_id, annotator__user=user)
-        .order_by("pk")
-        .first()
-    )
+    row = next(iter(_one.rows({USER: user.pk, ASKED: public_id})), None)
     if row is None:
         return None
     campaign = row.annotator.campaign
     return Answerable(
         public_id=row.public_id,
-        public_ids=_answered_with(row, campaign.judging),
+        rows=_answered_with(row, campaign.judging),
         protocol=campaign.judging,
         campaign_slug=campaign.slug,
         campaign_status=campaign.status,
@@ -43,8 +43,20 @@ def find_answerable(*, user: User, public_id: UUID) -> Answerable | None:
     )
 
 
-def _answered_with(row: Assignment, protocol: Protocol) -> tuple[UUID, ...]:
+def _answered_with(row: Assignment, protocol: Protocol) -> tuple[Assignment, ...]:
     if protocol.layout != Layout.TOGETHER or row.item.screen is None:
-        return (row.public_id,)
-    together = Assignment.objects.filter(annotator=row.annotator_id, item__screen=row.item.screen)
-    return tuple(together.order_by("position").values_list("public_id", flat=True))
+        return (row,)
+    return tuple(_screen.rows({ANNOTATOR: row.annotator_id, SCREEN: row.item.screen}))
+
+
+def with_texts() -> QuerySet[Assignment]:
+    """Assignments with all that the check of an answer looks at."""
+    return Assignment.objects.select_related(
+        "annotator__campaign__test_set", "item__output", "item__segment"
+    )
+
+
+_one = Prepared(lambda: with_texts().filter(public_id=ASKED, annotator__user=USER).order_by("pk"))
+_screen = Prepared(
+    lambda: with_texts().filter(annotator=ANNOTATOR, item__screen=SCREEN).order_by("position")
+)

@@ -27,7 +27,8 @@ COMMENT_TOO_LONG = _("A comment has at most %(max)s characters.")
 @dataclass(frozen=True)
 class Answer:
     """One answer to one item. `seen` is the revision that the person had in front of them, 0 for
-    none; `visible_ms` and `active_ms` are what the browser reports, None if it does not."""
+    none; `visible_ms` and `active_ms` are what the browser reports, None if it does not, and
+    `waited_ms` how long it kept the answer for want of a connection."""
 
     public_id: UUID
     submit_key: UUID
@@ -39,6 +40,7 @@ class Answer:
     is_flagged: bool = False
     visible_ms: int | None = None
     active_ms: int | None = None
+    waited_ms: int = 0
 
 
 def check(answer: Answer, assignment: Assignment) -> None:

@@ -1,8 +1,10 @@
 """Stage 4: check and store the answers of one screen: all of them, or none.
 
-Judgments are only ever added. The lock on the assignment makes submits of one item queue, on
-PostgreSQL by row and on SQLite by IMMEDIATE transactions; the unique constraints decide what the
-lock cannot see: the same key sent for two items at once.
+Judgments are only ever added. First answers, which most are, are stored on what was just read, in
+a transaction that only writes; the unique constraints and a conditional UPDATE tell if something
+has changed since. Then, and for all others, the lock on the assignment makes submits of one item
+queue, on PostgreSQL by row and on SQLite by IMMEDIATE transactions; the constraints decide what
+the lock cannot see: the same key sent for two items at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, Signer
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -21,11 +23,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
+from annotation.judging.answerable import with_texts
 from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import times_of
 from annotation.models import Assignment, Campaign, ErrorSpan, Judgment
 from annotation.pool import releases
+from config.turns import turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START_MAX_AGE = timedelta(days=7)
@@ -95,34 +99,56 @@ def refuse_unless_open(status: str) -> None:
         raise NotOpenError(NOT_YET_OPEN if status == Campaign.Status.DRAFT else CLOSED)
 
 
-def submit(*, user: User, answers: Sequence[Answer]) -> list[Judgment]:
+class _ChangedError(Exception):
+    """What was read before is not so any more."""
+
+
+def submit(
+    *,
+    user: User,
+    answers: Sequence[Answer],
+    rows: Sequence[Assignment] = (),
+    draws_next: bool = True,
+) -> list[Judgment]:
     """Store the answers of one screen and return them in order: all, or none.
 
-    In a pool the next screen is claimed with them. The same key again returns what it stored the
-    first time. An answer to a revision older than the current one is refused, so that nobody
+    `rows` are their assignments as they were just read, with their texts. In a pool the next
+    screen is claimed with the answers if `draws_next`. The same key again returns what it stored
+    the first time. An answer to a revision older than the current one is refused, so that nobody
     overwrites what they have not seen.
 
     Raises Assignment.DoesNotExist for an item of somebody else, NotOpenError for a campaign that
     takes no answers, TooLateError after the edit window, ConflictError where the stored answer
     differs, ValidationError for an answer that its protocol does not allow.
     """
+    is_fresh = all(row.completed_at is None and row.released_at is None for row in rows)
+    known = {row.public_id: row for row in rows} if is_fresh else {}
     try:
-        return _store(user, answers, is_first_try=True)
-    except (IntegrityError, OperationalError):
+        with turn():
+            return _store(user, answers, known, draws_next=draws_next)
+    except (IntegrityError, OperationalError, _ChangedError):
         # The same key was stored before, or another window claimed the next screen at the same
         # time. Now look first, and let no claim stand in the way of the answer.
-        return _store(user, answers, is_first_try=False)
+        with turn():
+            return _store(user, answers, {}, is_first_try=False)
 
 
 @transaction.atomic
-def _store(user: User, answers: Sequence[Answer], *, is_first_try: bool) -> list[Judgment]:
-    assignments = _lock(user, [answer.public_id for answer in answers])
+def _store(
+    user: User,
+    answers: Sequence[Answer],
+    known: Mapping[UUID, Assignment],
+    *,
+    is_first_try: bool = True,
+    draws_next: bool = False,
+) -> list[Judgment]:
+    assignments = known or _lock(user, [answer.public_id for answer in answers])
     stored = [
         _settle_or_make(assignments[answer.public_id], answer, len(answers), is_first_try)
         for answer in answers
     ]
     _save([each for each in zip(stored, answers, strict=True) if each[0].pk is None])
-    if is_first_try:
+    if draws_next:
         pool.claim(stored[0].assignment.annotator)
     return stored
 
@@ -130,8 +156,8 @@ def _store(user: User, answers: Sequence[Answer], *, is_first_try: bool) -> list
 def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
     """Lock in one order, so that two submits cannot wait for each other."""
     rows = (
-        Assignment.objects.select_for_update(of=("self",))
-        .select_related("annotator__campaign__test_set", "item__output", "item__segment")
+        with_texts()
+        .select_for_update(of=("self",))
         .filter(public_id__in=public_ids, annotator__user=user)
         .order_by("pk")
     )
@@ -208,8 +234,6 @@ def _make(
     answer: Answer, assignment: Assignment, current: Judgment | None, together: int
 ) -> Judgment:
     campaign = assignment.annotator.campaign
-    # The clocks of two web servers may differ by a moment.
-    now = max(timezone.now(), answer.started_at)
     if current is not None:
         Judgment.objects.filter(pk=current.pk).update(is_current=False)
     scheme = campaign.judging.spans
@@ -221,10 +245,14 @@ def _make(
         comment=answer.comment,
         is_flagged=answer.is_flagged,
         submit_key=answer.submit_key,
-        started_at=answer.started_at,
-        submitted_at=now,
         sent_together=together,
-        **times_of(answer, now=now, cap=campaign.time_cap_seconds, together=together),
+        **times_of(
+            answer,
+            before=assignment.annotator.answered_at,
+            now=timezone.now(),
+            cap=campaign.time_cap_seconds,
+            together=together,
+        ),
     )
 
 
@@ -233,11 +261,13 @@ def _save(made: Sequence[tuple[Judgment, Answer]]) -> None:
     if not made:
         return
     judgments = Judgment.objects.bulk_create([judgment for judgment, _ in made])
-    ErrorSpan.objects.bulk_create(
+    spans = [
         ErrorSpan(judgment=judgment, **asdict(span))
         for judgment, (_, answer) in zip(judgments, made, strict=True)
         for span in answer.spans
-    )
+    ]
+    if spans:
+        ErrorSpan.objects.bulk_create(spans)
     assignments = [judgment.assignment for judgment in judgments]
     for assignment in assignments:
         if assignment.released_at is not None:
@@ -246,9 +276,23 @@ def _save(made: Sequence[tuple[Judgment, Answer]]) -> None:
 
 
 def _complete(assignments: Sequence[Assignment], judgment: Judgment) -> None:
-    if not assignments:
-        return
+    """Plain statements: for these two, putting them together would take the longer time."""
+    given_at = judgment.submitted_at
+    at = connection.ops.adapt_datetimefield_value(given_at)
+    keys = [assignment.pk for assignment in assignments]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE annotation_annotator SET answered_at = %s WHERE id = %s",
+            [at, judgment.assignment.annotator_id],
+        )
+        if not keys:
+            return
+        cursor.execute(
+            "UPDATE annotation_assignment SET completed_at = %s WHERE completed_at IS NULL"
+            f" AND released_at IS NULL AND id IN ({', '.join(['%s'] * len(keys))})",
+            [at, *keys],
+        )
+        if cursor.rowcount < len(keys):
+            raise _ChangedError
     for assignment in assignments:
-        assignment.completed_at = judgment.submitted_at
-    pks = [assignment.pk for assignment in assignments]
-    Assignment.objects.filter(pk__in=pks).update(completed_at=judgment.submitted_at)
+        assignment.completed_at = given_at

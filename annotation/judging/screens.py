@@ -5,9 +5,10 @@ template cannot show the system, the kind of an item, the ids of rows or the ans
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cache, cached_property
+from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
@@ -24,10 +25,11 @@ from django.db.models import (
 )
 from django.utils import timezone
 
+from annotation import pool
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
 from annotation.judging.instructions import Prose
-from annotation.judging.progress import Progress, counts, progress_of
+from annotation.judging.progress import Progress, counts, progress, progress_of
 from annotation.languages import direction
 from annotation.models import (
     Annotator,
@@ -39,9 +41,12 @@ from annotation.models import (
 )
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
+from config.prepared import Prepared
 
 # Stands for an annotator in a query: a number that occurs nowhere else in it.
 ANNOTATOR = 1_900_000_001
+# How many items a browser gets ahead.
+AHEAD = 20
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
 
@@ -137,23 +142,44 @@ def next_screen(*, annotator: Annotator) -> ShownScreen | None:
 
     `annotator` comes with its campaign and test set loaded.
     """
-    sql, params = _next_row(instructions.active())
-    real = [annotator.pk if param == ANNOTATOR else param for param in params]
-    row: Any = next(iter(Assignment.objects.raw(sql, real)), None)
+    row: Any = next(iter(_next(instructions.active()).rows({ANNOTATOR: annotator.pk})), None)
     if row is not None:
         row.annotator = annotator
-        # SQLite has no UUIDs, and what is added to a raw query stays as it came.
-        row.previous_id = row.previous_id and UUID(str(row.previous_id))
     return _screen(row)
 
 
 @cache
-def _next_row(language: str) -> tuple[str, tuple[Any, ...]]:
-    """Put the query together once for each active language: that takes longer than running it."""
+def _next(language: str) -> Prepared[Any]:
+    """For each active language, which stands in the query."""
+    return Prepared(lambda: _open().annotate(**counts("annotator"))[:1])
+
+
+@cache
+def _ahead(language: str) -> Prepared[Any]:
+    return Prepared(lambda: _open()[:AHEAD])
+
+
+def _open() -> QuerySet[Any]:
     rows = _rows().filter(annotator=ANNOTATOR, completed_at=None, released_at=None)
-    counted = rows.annotate(**counts("annotator"))
-    sql, params = counted.order_by("position")[:1].query.sql_with_params()
-    return sql, tuple(params)
+    return rows.order_by("position")
+
+
+def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[ShownScreen]:
+    """Return the next open screens of an annotator in their order, those after an item if it is
+    open still. In a pool they are claimed.
+
+    What follows practice waits for what is to be said of the practice.
+    """
+    pool.give_ahead(annotator=annotator, most=AHEAD)
+    rows = _ahead(instructions.active()).rows({ANNOTATOR: annotator.pk})
+    rows = list(takewhile(lambda row: row.previous_kind != Item.Kind.TUTORIAL, rows))
+    known = next((n for n, row in enumerate(rows, 1) if row.public_id == after), 0)
+    heads: dict[int, Any] = {}
+    for row in rows[known:]:
+        row.annotator = annotator
+        heads.setdefault(row.screen or -row.pk, row)
+    how_far = progress(annotator, is_ahead=True)
+    return [replace(one, count=lambda: how_far) for row in heads.values() if (one := _screen(row))]
 
 
 def current_judgment() -> FilteredRelation:

@@ -13,18 +13,27 @@ MAX_MS = 2**31 - 1
 TimeDoubt = Judgment.TimeDoubt
 
 
-def times_of(answer: Answer, *, now: datetime, cap: int, together: int) -> dict[str, Any]:
+def times_of(
+    answer: Answer, *, before: datetime | None, now: datetime, cap: int, together: int
+) -> dict[str, Any]:
     """Return the time fields of a judgment; `cap` in seconds.
 
-    Reports are stored as they came, and doubted where they cannot be: nothing is computed from
-    them here.
+    Its time begins when the item was issued, or with the answer `before` it if that came later:
+    screens are issued ahead. It ends now, or as much earlier as the browser says that the answer
+    had to wait for a connection. So the times of a person never overlap, and together never exceed
+    what passed on the server. Reports are stored as they came, and doubted where they cannot be.
     """
-    passed = round((now - answer.started_at).total_seconds() * 1000)
+    # The clocks of two web servers may differ by a moment.
+    now = max(now, answer.started_at)
+    began = min(now, max(answer.started_at, before or answer.started_at))
+    given = max(began, now - timedelta(milliseconds=answer.waited_ms))
     return {
+        "started_at": began,
+        "submitted_at": given,
         "visible_ms": _storable(answer.visible_ms),
         "active_ms": _storable(answer.active_ms),
-        "paid_ms": paid_milliseconds(now - answer.started_at, cap=cap, together=together),
-        "time_doubt": _doubt(answer, passed),
+        "paid_ms": paid_milliseconds(given - began, cap=cap, together=together),
+        "time_doubt": _doubt(answer, round((given - began).total_seconds() * 1000)),
     }
 
 

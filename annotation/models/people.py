@@ -42,7 +42,8 @@ class Annotator(models.Model):
     A personal link carries a random token; only its SHA-256 is stored. `external_id` is the
     person's id with the provider of the access link that they came by. An excluded annotator's
     judgments stay, and count in no analysis. `background` holds the answers of the background
-    form by field name. `language` is the interface language that the person chose.
+    form by field name. `language` is the interface language that the person chose. `answered_at` is
+    when they gave the last answer here; the time of the next one begins there at the earliest.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="annotators")
@@ -60,6 +61,7 @@ class Annotator(models.Model):
     consented_at = models.DateTimeField(null=True, blank=True)
     background = models.JSONField(null=True, blank=True)
     language = models.CharField(max_length=20, blank=True, default="")
+    answered_at = models.DateTimeField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

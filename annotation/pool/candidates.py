@@ -39,10 +39,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Look:
-    """What is known before a claim. `returned` is an assignment that may be taken up again."""
+    """What is known before a claim. `returned` is an assignment that may be taken up again.
+
+    `n_open` counts the open screens, and `has_open` tells of any open item.
+    """
 
     state: mixing.State
     has_open: bool
+    n_open: int
     returned: int | None
     candidates: list[Candidate]
     is_all: bool
@@ -70,6 +74,7 @@ def look(annotator: Annotator) -> Look | None:
     return Look(
         state=mixing.State.of(rows[0]),
         has_open=bool(rows[0]["has_open"]),
+        n_open=rows[0]["n_open"] or 0,
         returned=rows[0]["returned"],
         candidates=eligible(campaign, rows),
         is_all=len(rows) < WINDOW,
@@ -107,8 +112,11 @@ def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
     first, *others = (plain.filter(pk__in=rows.values("pk")[:WINDOW]) for rows in stretches)
     found = Item.objects.filter(pk__in=first.union(*others)).order_by()
     own = Assignment.objects.filter(annotator=annotator.pk)
+    open_ = own.filter(completed_at=None, released_at=None)
+    n_open = open_.filter(item__place=0).order_by().values("annotator").annotate(n=Count("pk"))
     rows: QuerySet[Any, Any] = described(found, annotator).annotate(
-        has_open=Exists(own.filter(completed_at=None, released_at=None)),
+        has_open=Exists(open_),
+        n_open=Subquery(n_open.values("n")),
         returned=Subquery(releases.returned(annotator).values("pk")[:1]),
         **mixing.state_columns(annotator),
     )

@@ -17,8 +17,11 @@ from django.utils import timezone
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import active, candidates, mixing, releases
 from annotation.pool.candidates import Candidate, Look
+from config.turns import turn
 
 TRIES = 5
+# Of the screens that are left, everybody gets at most one in so many ahead.
+SHARES = 3
 
 
 def has_pool(campaign: Campaign) -> bool:
@@ -36,55 +39,82 @@ def give_next(*, annotator: Annotator) -> None:
     if not has_pool(campaign):
         return
     releases.release_stale(campaign)
+    _try(annotator, 1)
+
+
+def give_ahead(*, annotator: Annotator, most: int) -> None:
+    """Claim screens until `most` are open, or as many as leave enough for everybody else.
+
+    Guided self-scheduling: the less there is left, the fewer are claimed ahead, at last one.
+    """
+    campaign = annotator.campaign
+    if not has_pool(campaign):
+        return
+    people = max(1, campaign.annotators.filter(excluded_at=None).count())
+    left = Item.objects.filter(campaign=campaign, wanted__gt=0)[: most * people * SHARES].count()
+    for number in range(min(most, left // (people * SHARES))):
+        if not _try(annotator, number + 1):
+            return
+
+
+def _try(annotator: Annotator, most: int) -> bool:
     for _ in range(TRIES):
         try:
-            with transaction.atomic():
-                claim(annotator)
-                return
+            with turn(), transaction.atomic():
+                return claim(annotator, most=most)
         except IntegrityError:
             continue
+    return False
 
 
-def claim(annotator: Annotator) -> None:
-    """As `give_next`, inside the caller's transaction; raises IntegrityError for a second window.
+def claim(annotator: Annotator, *, most: int = 1) -> bool:
+    """Claim a screen unless `most` are open, inside the caller's transaction; False if none is
+    left. Raises IntegrityError for a second window.
 
     `annotator` comes with its campaign loaded.
     """
     campaign = annotator.campaign
     if not has_pool(campaign) or annotator.excluded_at is not None:
-        return
+        return False
     if campaign.status != Campaign.Status.OPEN:
-        return
+        return False
     found = candidates.look(annotator)
-    if found is None or found.has_open:
-        return
-    state = found.state
+    if found is None:
+        return False
+    if found.n_open >= most or (found.has_open and most == 1):
+        return True
+    return _claim(annotator, found)
+
+
+def _claim(annotator: Annotator, found: Look) -> bool:
+    campaign, state = annotator.campaign, found.state
     if state.last_position is None and _give_tutorial(annotator):
-        return
+        return True
     if campaign.items_per_annotator and state.n_items >= campaign.items_per_annotator:
-        return
+        return False
     if found.returned is not None and releases.take_again(found.returned):
-        return
+        return True
     control = mixing.next_control(annotator, state)
     if control is not None:
         _assign(annotator, control, state.next_position)
-    else:
-        _claim_target(annotator, found, state.next_position)
+        return True
+    return _claim_target(annotator, found, state.next_position)
 
 
-def _claim_target(annotator: Annotator, found: Look, position: int) -> None:
+def _claim_target(annotator: Annotator, found: Look, position: int) -> bool:
     left = found.candidates
     if not left and not found.is_all:
         left = candidates.search(annotator)
     for _ in range(TRIES):
         if not left:
-            return
+            return False
         chosen = _choose(annotator.campaign, left)
         # Somebody else may have taken the last rating since we looked.
         if Item.objects.filter(pk=chosen.pk, wanted__gt=0).update(wanted=F("wanted") - 1):
             _assign(annotator, _screen_items(annotator.campaign_id, chosen), position)
-            return
+            return True
         left.remove(chosen)
+    return False
 
 
 def _choose(campaign: Campaign, left: Sequence[Candidate]) -> Candidate:

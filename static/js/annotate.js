@@ -1,5 +1,6 @@
 // The item page: keys, sending answers, and going from item to item without a reload.
 
+import * as ahead from "./ahead.js";
 import { makeClock } from "./clock.js";
 import * as outbox from "./outbox.js";
 import { ask } from "./send.js";
@@ -18,6 +19,7 @@ const words = page.dataset;
 const clock = makeClock();
 let item, protocol, current;
 let sheets = [];
+let done = 0;
 let path = window.location.pathname;
 
 const load = (element) => PROTOCOLS[element.dataset.protocol]();
@@ -38,6 +40,7 @@ function adopt(element, module) {
   const asked = sheets.find((each) => "asked" in each.root.dataset) ?? sheets[0];
   goTo(asked, sheets.length > 1 && asked !== sheets[0]);
   outbox.show();
+  ahead.fill(item.dataset.continue, sheets[0].path);
 }
 
 function listen(sheet) {
@@ -67,6 +70,7 @@ async function show(html) {
   window.scrollTo(0, 0);
   clock.restart();
   adopt(next, module);
+  if (done > Number(next.dataset.done)) count(done);
 }
 
 function say(sentence) {
@@ -88,26 +92,58 @@ async function send(sheet, isKey = false) {
   sheet.complain("");
   sheet.setSending(true);
   const title = [item.dataset.title, sheet.title].filter(Boolean).join(" · ");
-  outbox.keep({ key: sheet.key, path: sheet.path, fields: sheet.fields(), title });
-  await outbox.deliver(sheet.key);
+  const goesOn = sheets.length === 1 && ahead.hasNext(sheet.path);
+  const fields = goesOn ? { ...sheet.fields(), ahead: 1 } : sheet.fields();
+  const mustWait = goesOn && outbox.isWaiting();
+  const { key } = sheet;
+  await outbox.keep({ key, path: sheet.path, fields, title });
+  if (mustWait) {
+    await step(sheet);
+    outbox.flush();
+  } else await outbox.deliver(key);
   sheet.setSending(false);
+}
+
+/** Go on with a screen that is here already; false if there is none. */
+async function step(sheet) {
+  if (sheet !== sheets[0] || sheets.length > 1) return false;
+  const next = ahead.take(sheet.path);
+  if (!next) return false;
+  const { open } = item.querySelector(".instructions") ?? {};
+  done = Math.max(done, Number(item.dataset.done)) + ("revised" in item.dataset ? 0 : 1);
+  history.pushState(null, "", next.path);
+  await show(next.html);
+  if (open !== undefined) item.querySelector(".instructions").open = open;
+  return true;
+}
+
+function count(rated) {
+  done = rated;
+  const place = item.querySelector("[data-rated]");
+  place.textContent = place.dataset.rated.replace("{done}", rated);
+  const bar = item.querySelector(".where progress");
+  if (bar) bar.value = rated;
 }
 
 /** An answer came through or not: one that was just given, or one that had been waiting. */
 function onAnswer({ detail: { entry, reply } }) {
   const sheet = sheets.find((each) => each.path === entry.path && each.key === entry.key);
-  if (!sheet) return;
+  if (!reply) ahead.drop(entry.path);
+  if (!sheet) return reply?.status === 401 ? current.complain(...refusal(reply, current)) : null;
   const isStored = !reply || (reply.status === 200 && reply.data.next);
   // Whoever is changing an answer that went out behind their back goes on with the change.
   if (isStored && !sheet.isSending && !sheet.holds(entry.fields)) refresh([sheet], "");
   // Another tab has sent it.
   else if (!reply) window.location.assign(item.dataset.continue);
   else if (isStored) proceed(reply.data, sheet);
-  else fail(reply, sheet);
+  else if (reply.status !== 0 && reply.status < 500) fail(reply, sheet);
+  // It waits in the bar while the work goes on, if the next screen is here.
+  else step(sheet).then((isOn) => isOn || fail(reply, sheet));
 }
 
-function proceed(data, sheet) {
+async function proceed(data, sheet) {
   if (data.saved) return goOn(data, sheet);
+  if (!data.html && await step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
   if (!data.html) return window.location.assign(data.next);
   history.pushState(null, "", data.next);
   show(data.html).then(() => say(`${words.saved} ${item.dataset.title}`));
@@ -118,10 +154,7 @@ function goOn(data, sheet) {
   protocol.stay(sheets, sheet, data);
   sheet.complain("");
   clock.restart();
-  const rated = item.querySelector("[data-rated]");
-  rated.textContent = rated.dataset.rated.replace("{done}", data.done);
-  const bar = item.querySelector(".where progress");
-  if (bar) bar.value = data.done;
+  count(data.done);
   const rest = [...sheets.slice(sheets.indexOf(sheet) + 1), ...sheets];
   const next = rest.find((each) => !("done" in each.root.dataset)) ?? sheet;
   say(`${words.saved} ${next.title}`);
@@ -135,11 +168,14 @@ function goOn(data, sheet) {
 
 function fail({ status, late, data }, sheet) {
   sheet.renew(data.form ?? {});
-  sheet.complain(explanation(status, late, data), ...waysOut(status, sheet));
+  sheet.complain(...refusal({ status, late, data }, sheet));
   if (status !== 422 || sheet !== current) return;
   if (/score$/.test(data.field)) (sheet.sliders.find((each) => each.name === data.field))?.refuse();
   else sheet.focus();
 }
+
+const refusal = ({ status, late, data }, sheet) =>
+  [explanation(status, late, data), ...waysOut(status, sheet)];
 
 function explanation(status, late, data) {
   if (status === 0) return late ? words.late : words.offline;

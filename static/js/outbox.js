@@ -5,7 +5,7 @@
 // and ever less often in between. What the server refuses stays too, with a link to its item.
 
 import { submit } from "./send.js";
-import { erase, isForgetful, keys, read, write } from "./store.js";
+import { erase, isForgetful, keys, listen, read, write } from "./store.js";
 
 const PREFIX = "touchstone:answer:";
 const DRAFT = "touchstone:draft:";
@@ -17,6 +17,7 @@ const person = bar?.dataset.person;
 const inFlight = new Map();
 let delay = FIRST_DELAY_MS;
 let timer = 0;
+let flushing = null;
 
 /** Answers of the signed-in person, the oldest first. */
 export function answers() {
@@ -39,9 +40,12 @@ export function isOnItsWay(key) {
   return inFlight.has(key);
 }
 
+/** Whether an answer could not be sent so far, so that the next ones have to wait behind it. */
+export const isWaiting = () => answers().some((entry) => !entry.problem);
+
 /** Write an answer down; {key, path, fields, title}. */
 export function keep(answer) {
-  write(PREFIX + answer.key, { ...answer, person, at: Date.now() });
+  return write(PREFIX + answer.key, { ...answer, person, at: Date.now() }, true);
 }
 
 /** Send one answer, once at a time; what came of it is told by an `answer` event. */
@@ -59,10 +63,11 @@ export function deliver(key) {
 async function attempt(key) {
   const entry = read(PREFIX + key);
   if (!entry) return null;
-  const reply = await submit(entry.path, entry.fields);
+  const waited = { waited_ms: Math.max(0, Date.now() - entry.at) };
+  const reply = await submit(entry.path, { ...entry.fields, ...waited });
   if (reply.status === 200 && reply.data.next) settle(entry);
   else if ((reply.status === 409 || reply.status === 422) && reply.data.error) {
-    write(PREFIX + key, { ...entry, problem: reply.data.error });
+    write(PREFIX + key, { ...entry, problem: reply.data.error }, true);
   }
   tell(entry, reply);
   return reply;
@@ -82,17 +87,25 @@ function settle(entry) {
 }
 
 /** Send everything that waits, in order; stop where the server cannot be reached. */
-export async function flush() {
+export function flush() {
   clearTimeout(timer);
-  for (const entry of answers().filter((each) => !each.problem)) {
+  flushing ??= sendAll().finally(() => (flushing = null));
+  return flushing;
+}
+
+async function sendAll() {
+  let entry;
+  while ((entry = answers().find((each) => !each.problem))) {
     const reply = await deliver(entry.key);
     if (reply && (reply.status === 0 || reply.status === 401 || reply.status >= 500)) break;
+    // Refused without a sentence, or gone: the others are not held up.
+    if (answers().find((each) => !each.problem)?.key === entry.key) break;
   }
 }
 
 function schedule() {
   clearTimeout(timer);
-  if (!answers().some((entry) => !entry.problem)) {
+  if (!isWaiting()) {
     delay = FIRST_DELAY_MS;
     return;
   }
@@ -102,7 +115,7 @@ function schedule() {
 
 function wake() {
   delay = FIRST_DELAY_MS;
-  if (answers().some((entry) => !entry.problem)) flush();
+  if (isWaiting()) flush();
   show();
 }
 
@@ -150,11 +163,10 @@ if (bar) {
   window.addEventListener("pageshow", (event) => event.persisted && wake());
   document.addEventListener("visibilitychange", () => document.hidden || wake());
   window.addEventListener("beforeunload", (event) => isForgetful(PREFIX) && event.preventDefault());
-  window.addEventListener("storage", (event) => {
-    if (!event.key?.startsWith(PREFIX)) return;
+  listen((key, entry, before) => {
+    if (!key.startsWith(PREFIX)) return;
     show();
-    const entry = JSON.parse(event.newValue ?? event.oldValue);
-    if (!event.newValue) tell(entry, null);
+    if (!entry) tell(before, null);
     else if (entry.problem) tell(entry, { status: 409, data: { error: entry.problem } });
   });
   show();

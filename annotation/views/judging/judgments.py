@@ -33,6 +33,9 @@ from annotation.views.judging.unsent import SIGNED_OUT, SIGNED_OUT_TITLE, kept_s
 from annotation.views.judging.welcome import ask_first
 from annotation.web.errors import wants_json
 
+# A field of scripts that have the next screen already.
+AHEAD = "ahead"
+
 
 @never_cache
 @vary_on_headers("Accept", "Cookie")
@@ -85,7 +88,10 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
         return _refuse(request, asked, forms, status=422)
     try:
         stored = judgments.submit(
-            user=signed_in(request), answers=[form.answer() for form in forms]
+            user=signed_in(request),
+            answers=[form.answer() for form in forms],
+            rows=asked.rows,
+            draws_next=AHEAD not in request.POST,
         )
     except ValidationError as error:
         return _refuse(request, asked, forms, status=422, problem=error.messages[0])
@@ -103,11 +109,11 @@ def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
         JudgmentForm(
             request.POST,
             user_id=signed_in(request).pk,
-            public_id=public_id,
+            public_id=row.public_id,
             protocol=asked.protocol,
             prefix=f"{number}-" if together else "",
         )
-        for number, public_id in enumerate(asked.public_ids)
+        for number, row in enumerate(asked.rows)
     ]
 
 
@@ -139,6 +145,8 @@ def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> 
     annotator = stored[0].assignment.annotator
     if not wants_json(request):
         return redirect("annotate", slug=annotator.campaign.slug)
+    if AHEAD in request.POST:
+        return JsonResponse({"next": reverse("annotate", args=[annotator.campaign.slug])})
     following = screens.next_screen(annotator=annotator)
     if following is None:
         events.after_last_answer(annotator.campaign)

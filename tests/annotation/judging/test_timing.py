@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ NOW = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
 Doubt = Judgment.TimeDoubt
 
 
-def answer(seconds: float, visible: int | None, active: int | None) -> Answer:
+def answer(seconds: float, visible: int | None, active: int | None, waited: int = 0) -> Answer:
     return Answer(
         public_id=uuid.uuid4(),
         submit_key=uuid.uuid4(),
@@ -21,11 +22,20 @@ def answer(seconds: float, visible: int | None, active: int | None) -> Answer:
         seen=0,
         visible_ms=visible,
         active_ms=active,
+        waited_ms=waited,
     )
 
 
+def times(
+    given: Answer, *, before: datetime | None = None, cap: int = 600, together: int = 1
+) -> dict[str, Any]:
+    return times_of(given, before=before, now=NOW, cap=cap, together=together)
+
+
 def test_the_three_are_kept_apart() -> None:
-    assert times_of(answer(700, 690_000, 120_000), now=NOW, cap=600, together=1) == {
+    assert times(answer(700, 690_000, 120_000)) == {
+        "started_at": NOW - timedelta(seconds=700),
+        "submitted_at": NOW,
         "visible_ms": 690_000,
         "active_ms": 120_000,
         "paid_ms": 600_000,
@@ -34,7 +44,7 @@ def test_the_three_are_kept_apart() -> None:
 
 
 def test_answers_sent_together_share_their_time() -> None:
-    paid = [times_of(answer(90, 1, 1), now=NOW, cap=600, together=3)["paid_ms"] for _ in range(3)]
+    paid = [times(answer(90, 1, 1), together=3)["paid_ms"] for _ in range(3)]
     assert sum(paid) == 90_000
 
 
@@ -52,12 +62,32 @@ def test_answers_sent_together_share_their_time() -> None:
 def test_impossible_reports_are_doubted_and_kept(
     visible: int | None, active: int | None, doubt: str
 ) -> None:
-    times = times_of(answer(10, visible, active), now=NOW, cap=600, together=1)
-    assert (times["time_doubt"], times["visible_ms"]) == (doubt, visible)
-    assert times["paid_ms"] == 10_000
+    found = times(answer(10, visible, active))
+    assert (found["time_doubt"], found["visible_ms"]) == (doubt, visible)
+    assert found["paid_ms"] == 10_000
 
 
 def test_a_report_of_centuries_fits_the_column() -> None:
-    times = times_of(answer(10, 10**12, 10**12), now=NOW, cap=600, together=1)
-    assert times["visible_ms"] == times["active_ms"] == MAX_MS
-    assert times["time_doubt"] == Doubt.LONGER
+    found = times(answer(10, 10**12, 10**12))
+    assert found["visible_ms"] == found["active_ms"] == MAX_MS
+    assert found["time_doubt"] == Doubt.LONGER
+
+
+def test_screens_issued_together_are_paid_one_after_the_other() -> None:
+    """Issued 100 s ago; the answer before it came 40 s ago."""
+    found = times(answer(100, 39_000, 39_000), before=NOW - timedelta(seconds=40))
+    assert (found["paid_ms"], found["time_doubt"]) == (40_000, Doubt.NONE)
+    assert found["started_at"] == NOW - timedelta(seconds=40)
+
+
+def test_answers_that_waited_are_paid_for_when_they_were_given_and_never_twice() -> None:
+    """Three answers without a connection, each after 20 s, that arrive at once after 90 s."""
+    before, paid = None, []
+    for waited in (70_000, 50_000, 30_000):
+        found = times(answer(90, 19_000, 19_000, waited), before=before)
+        before = found["submitted_at"]
+        paid.append((found["paid_ms"], found["time_doubt"]))
+    assert paid == [(20_000, Doubt.NONE)] * 3
+    # Whatever a browser says, the times do not overlap, nor lie outside what passed here.
+    found = times(answer(90, 1, 1, 10**11), before=before)
+    assert (found["started_at"], found["submitted_at"], found["paid_ms"]) == (before, before, 0)

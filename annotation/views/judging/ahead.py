@@ -1,0 +1,46 @@
+"""The screens that a browser keeps for the time without a connection."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, JsonResponse
+from django.template.loader import get_template
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.entry import welcome
+from annotation.judging.screens import ShownScreen, screens_ahead
+from annotation.models import Campaign
+from annotation.views.judging.assignments import annotator_or_404
+from annotation.views.judging.cards import fresh_cards
+
+
+@never_cache
+@require_safe
+@login_required
+def ahead(request: HttpRequest, slug: str) -> JsonResponse:
+    """Return the next screens as they would be shown, after the item `after` if it is open.
+
+    None where nothing may be rated: the page that asks says why when it sends an answer.
+    """
+    annotator = annotator_or_404(request, slug)
+    is_open = annotator.campaign.status == Campaign.Status.OPEN
+    if not is_open or welcome.next_step(annotator):
+        return JsonResponse({"screens": []})
+    found = screens_ahead(annotator=annotator, after=_uuid(request.GET.get("after", "")))
+    return JsonResponse({"screens": [_drawn(request, screen) for screen in found]})
+
+
+def _drawn(request: HttpRequest, screen: ShownScreen) -> dict[str, Any]:
+    context = {"screen": screen, "cards": fresh_cards(request, screen)}
+    html = get_template("annotation/_item.html").render(context, request)
+    return {"path": reverse("item", args=[screen.public_id]), "html": html}
+
+
+def _uuid(raw: str) -> UUID | None:
+    try:
+        return UUID(raw)
+    except ValueError:
+        return None

@@ -1,0 +1,36 @@
+// Screens fetched ahead, in this page's memory alone: work goes on from them without a connection.
+
+import { unsentFor } from "./outbox.js";
+import { ask } from "./send.js";
+
+// How many are left when more are fetched.
+const FEW = 8;
+let screens = [];
+let isAsking = false;
+
+const isOpen = ({ path }) => !unsentFor(path);
+
+/** Whether there is another screen than the one at `path`. */
+export const hasNext = (path) => screens.some((each) => each.path !== path && isOpen(each));
+
+/** Take the next screen that was not answered here: {path, html}, or nothing. */
+export function take(path) {
+  screens = screens.filter((each) => each.path !== path && isOpen(each));
+  return screens.shift();
+}
+
+/** Forget a screen that was answered elsewhere. */
+export function drop(path) {
+  screens = screens.filter((each) => each.path !== path);
+}
+
+/** Fetch what follows; `address` is the campaign's, `path` the item's that is shown. */
+export async function fill(address, path) {
+  if (isAsking || screens.length >= FEW) return;
+  isAsking = true;
+  const last = (screens.at(-1)?.path ?? path).split("/").at(-2);
+  const { data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
+  isAsking = false;
+  const known = new Set([path, ...screens.map((each) => each.path)]);
+  screens.push(...(data.screens ?? []).filter((each) => !known.has(each.path)));
+}
