@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "metrics",
     "training",
     "dashboards",
+    "lifecycle",
 ]
 
 MIDDLEWARE = [

@@ -15,6 +15,7 @@ urlpatterns = [
     path("", include("metrics.urls")),
     path("", include("training.urls")),
     path("", include("dashboards.urls")),
+    path("", include("lifecycle.urls")),
     path("api/", include("config.api")),
     path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),

@@ -20,7 +20,7 @@ from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
 from annotation.entry.places import renew
 from annotation.forms.campaigns import AnnotatorsForm, CampaignForm, ratio_label
-from annotation.models import Annotator, Campaign, Item, TestSet
+from annotation.models import Annotator, Campaign, Item, TestSet, listed
 from annotation.protocols import Layout
 from annotation.quality.reach import design_doubt
 
@@ -49,7 +49,7 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"section": "campaigns"}
     slug = request.GET.get("testset", "")
     if not slug:
-        context["test_sets"] = TestSet.objects.filter(systems__isnull=False).distinct()
+        context["test_sets"] = listed(TestSet.objects.filter(systems__isnull=False)).distinct()
         return render(request, "annotation/campaign_new.html", context)
     test_set = get_object_or_404(TestSet, slug=slug)
     form = CampaignForm(request.POST or None, test_set=test_set)

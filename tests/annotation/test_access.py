@@ -185,8 +185,6 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "metric": ("GET", READ, READ),
     "metric-add": ("GET", SITE, SITE),
     "metric-configure": ("GET", SITE, SITE),
-    "metric-retire": ("POST", *[SITE | {"site": 302}] * 2),
-    "metric-restore": ("POST", *[SITE | {"site": 302}] * 2),
     "models": ("GET", READ, READ),
     "model-check": ("POST", *[SITE | {"site": 404}] * 2),
     "workers": ("GET", READ, READ),
@@ -235,7 +233,16 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "corpora": ("GET", READ, READ),
     "corpus-upload": ("GET", READ, READ),
     "corpus": ("GET", READ, READ),
-    "corpus-delete": ("POST", *[SITE | {"site": 302}] * 2),
+    "archive": ("GET", READ, READ),
+    "changes": ("GET", SITE, SITE),
+    "manage": ("GET", *CAMPAIGN),
+    "manage-act": ("POST", *run()),
+    "manage-delete": (
+        "GET",
+        *[hidden_if | {"member": 403, "appointed": 403} for hidden_if in run(200)],
+    ),
+    "api-thing": ("GET", *CAMPAIGN_API),
+    "api-thing-deed": ("POST", *[table | {"anonymous": 403} for table in run(200)]),
     "api-job-list": ("GET", API, API),
     "api-job-detail": ("GET", API, API),
     "api-job-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
@@ -347,7 +354,8 @@ def values(world: World, campaign: Campaign) -> dict[str, str]:
         "format": "json",
         "token": "guess",
         "name": "configured",
-        "kind": "remap",
+        "kind": "campaign",
+        "which": campaign.slug,
         "family": "bertscore",
     }
 
@@ -365,6 +373,8 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     yield from ((name, {"slug": campaign.study}) for name in STUDIES)
     yield from ((name, {"slug": campaign.test_set.slug}) for name in TEST_SETS)
     yield from ((name, {"name": "chrf"}) for name in TABLE if name.startswith("api-metric"))
+    yield "training-start", {"kind": "remap"}
+    yield from ((name, {"verb": "restore"}) for name in ("manage-act", "api-thing-deed"))
 
 
 def requests(world: World, campaign: Campaign, role: str) -> Iterator[tuple[str, str, int]]:
