@@ -29,7 +29,6 @@ urlpatterns = [
         name="testset-share-remove",
     ),
     # 2 campaigns
-    path("campaigns/", campaigns.campaign_list, name="campaigns"),
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),

@@ -1,4 +1,4 @@
-"""Stage 2 on the page: list, create, staff, open and close campaigns."""
+"""Stage 2 on the page: create, staff, open and close campaigns."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -14,7 +14,6 @@ from annotation.access import (
     campaign_for_admin,
     campaign_for_reader,
     researcher_required,
-    visible_campaigns,
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
@@ -26,21 +25,6 @@ from annotation.quality.reach import design_doubt
 
 LINKS = "new_links"
 MOST_DECISIONS = 100
-
-
-@researcher_required
-def campaign_list(request: HttpRequest) -> HttpResponse:
-    """All campaigns by study, with how far each has come."""
-    rows = (
-        visible_campaigns(request.user)
-        .select_related("test_set")
-        .annotate(
-            assigned=Count("annotators__assignments"),
-            completed=Count("annotators__assignments__completed_at"),
-        )
-        .order_by("study", "test_set__name", "-length_ratio", "name")
-    )
-    return render(request, "annotation/campaigns.html", {"campaigns": rows, "section": "campaigns"})
 
 
 @admin_required
