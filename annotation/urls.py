@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotation.views import (
     access,
+    accounts,
     campaigns,
     exclusions,
     home,
@@ -17,6 +18,19 @@ from annotation.views.judging import assignments, judgments, welcome
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("account/", accounts.own_account, name="own-account"),
+    path("accounts/", accounts.account_list, name="accounts"),
+    path("accounts/<int:pk>/", accounts.account_detail, name="account"),
+    *(
+        path(f"accounts/<int:pk>/{verb}/", accounts.account_change, {"verb": verb}, name=name)
+        for verb, name in (
+            ("roles", "account-roles"),
+            ("link", "account-reset"),
+            ("activate", "account-activate"),
+            ("deactivate", "account-deactivate"),
+        )
+    ),
+    path("password/<str:token>/", accounts.account_link, name="account-link"),
     # 1 uploads
     path("testsets/", uploads.testset_list, name="testsets"),
     path("testsets/upload/", uploads.upload, name="testset-upload"),

@@ -74,6 +74,14 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "logout": ("GET", *[each(readers=405, annotator=405, anonymous=405)] * 2),
     "set_language": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
     "home": ("GET", *[each(anonymous=302, annotator=200, readers=302)] * 2),
+    "own-account": ("GET", *[each(anonymous=302, annotator=200)] * 2),
+    "accounts": ("GET", SITE, SITE),
+    "account": ("GET", SITE, SITE),
+    "account-roles": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-reset": ("POST", SITE, SITE),
+    "account-activate": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-deactivate": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
     "schema": ("GET", ALL, ALL),
     "testsets": ("GET", READ, READ),
     "testset": ("GET", READ, READ),
@@ -366,6 +374,7 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     last = Membership.objects.create(campaign=campaign, user=world.outsider)
     link, _ = create_link(campaign=campaign, actor=world.admin)
     pks = {"member-remove": last.pk, "access-link-revoke": link.pk, "api-dataset-import-detail": 2}
+    pks |= {name: world.outsider.pk for name in TABLE if name.startswith("account")}
     of_annotator = ("annotator-link", "annotator-decide", "invitation-renew", "invitation-revoke")
     pks |= dict.fromkeys(of_annotator, annotator.pk)
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk

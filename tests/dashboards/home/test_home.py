@@ -129,7 +129,15 @@ def test_the_leading_metric_comes_from_what_is_stored(world: World, as_admin: Cl
     campaign, filters = world.campaign, Filters()
     empty = kinds.compute(TABLE, campaign, filters)
     metrics = [
-        Metric(key=key, label=key.upper(), metric=key, value=value)
+        Metric(
+            key=key,
+            label=key.upper(),
+            signature=key,
+            origin="",
+            is_turned=False,
+            metric=key,
+            value=value,
+        )
         for key, value in (("bleu", 0.2), ("chrf", 0.31), ("none", None))
     ]
     Analysis.objects.create(
