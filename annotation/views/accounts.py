@@ -21,6 +21,7 @@ from annotation.accounts import changes
 from annotation.entry import throttle
 from annotation.forms.accounts import InviteForm, RolesForm
 from annotation.models import AccountLink
+from annotation.web.appearance import choices
 from annotation.web.errors import refuse, refuse_guessing
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
@@ -144,6 +145,7 @@ def own_account(request: HttpRequest) -> HttpResponse:
         "form": form,
         "held": [group.name for group in user.groups.all()],
         "is_site_admin": is_site_admin(user),
+        "choices": choices(request),
     }
     status = 422 if form is not None and form.errors else 200
     return render(request, "accounts/own.html", context, status=status)
