@@ -7,6 +7,7 @@ from annotation.views import (
     accounts,
     campaigns,
     exclusions,
+    glossary,
     home,
     instructions,
     interchange,
@@ -18,6 +19,7 @@ from annotation.views.judging import assignments, judgments, welcome
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("glossary/", glossary.glossary, name="glossary"),
     path("account/", accounts.own_account, name="own-account"),
     path("accounts/", accounts.account_list, name="accounts"),
     path("accounts/<int:pk>/", accounts.account_detail, name="account"),

@@ -74,6 +74,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "logout": ("GET", *[each(readers=405, annotator=405, anonymous=405)] * 2),
     "set_language": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
     "home": ("GET", *[each(anonymous=302, annotator=200, readers=302)] * 2),
+    "glossary": ("GET", READ, READ),
     "set-appearance": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
     "own-account": ("GET", *[each(anonymous=302, annotator=200)] * 2),
     "accounts": ("GET", SITE, SITE),
