@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import is_site_admin, signed_in, site_admin_required
-from annotation.accounts import changes
+from annotation.accounts import managing
 from annotation.entry import throttle
 from annotation.forms.accounts import InviteForm, RolesForm
 from annotation.models import AccountLink
@@ -41,10 +41,10 @@ def account_list(request: HttpRequest) -> HttpResponse:
     """Everybody's accounts, and a form for one more."""
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        user, token = changes.invite(actor=signed_in(request), **form.cleaned_data)
+        user, token = managing.invite(actor=signed_in(request), **form.cleaned_data)
         return _link_page(request, user, token)
     asked = request.GET.get("q", "").strip()
-    rows = changes.managed()
+    rows = managing.managed()
     page = page_of(request, rows.filter(username__icontains=asked) if asked else rows, PER_PAGE)
     query = request.GET.copy()
     query.pop("page", None)
@@ -88,15 +88,15 @@ def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
     actor, user = signed_in(request), get_object_or_404(User, pk=pk)
     try:
         if verb == "link":
-            return _link_page(request, user, changes.reset(actor=actor, user=user))
+            return _link_page(request, user, managing.reset(actor=actor, user=user))
         if verb == "roles":
             form = RolesForm(request.POST)
             roles = form.cleaned_data["roles"] if form.is_valid() else []
             if form.errors:
                 raise ValidationError("There is no such role.")
-            changes.set_roles(actor=actor, user=user, roles=roles)
+            managing.set_roles(actor=actor, user=user, roles=roles)
         else:
-            changes.set_active(actor=actor, user=user, is_active=verb == "activate")
+            managing.set_active(actor=actor, user=user, is_active=verb == "activate")
         messages.success(request, f"{user.get_username()} is changed.")
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
@@ -109,12 +109,12 @@ def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
 def account_link(request: HttpRequest, token: str) -> HttpResponse:
     """Set the password of the account that a link is for, and sign in."""
     with transaction.atomic():
-        link = changes.find_link(token, lock=request.method == "POST")
+        link = managing.find_link(token, lock=request.method == "POST")
         if link is None:
             return _dead(request)
         form = _described(SetPasswordForm(link.user, request.POST or None))
         if request.method == "POST" and form.is_valid():
-            user = changes.enter(link, form.cleaned_data["new_password1"])
+            user = managing.enter(link, form.cleaned_data["new_password1"])
             login(request, user, backend=BACKEND)
             return redirect("home")
     context = {"form": form, "account": link.user}

@@ -100,6 +100,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "campaigns": ("GET", READ, READ),
     "campaign-new": ("GET", CREATE, CREATE),
     "campaign": ("GET", *CAMPAIGN),
+    "campaign-edit": ("GET", *run()),
     "campaign-open": ("POST", *run()),
     "campaign-close": ("POST", *run()),
     "campaign-annotators": ("POST", *run(422)),
