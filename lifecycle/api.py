@@ -89,7 +89,7 @@ class DeedView(APIView):
 def _allowed(found: Found, verb: str) -> Found:
     if verb not in VERBS and verb != "delete":
         raise serializers.ValidationError({"verb": f"There are {', '.join(VERBS)}."})
-    if not found.may[verb]:
+    if not found.allowed[verb]:
         raise PermissionDenied(NOT_YOURS)
     return found
 

@@ -33,17 +33,23 @@ class Found:
     user: Any
 
     @property
-    def may(self) -> dict[str, bool]:
-        """By verb."""
+    def allowed(self) -> dict[str, bool]:
+        """Whether the user may do it, by verb."""
         kind, thing, user = self.kind, self.thing, self.user
-        changes, away = kind.may_change(user, thing), kind.is_archived(thing)
+        changes = kind.may_change(user, thing)
         return {
             "rename": changes and bool(kind.title),
-            "archive": changes and kind.archives and not away,
-            "restore": changes and kind.archives and away,
+            "archive": changes and kind.archives,
+            "restore": changes and kind.archives,
             "copy": kind.may_copy(user, thing),
             "delete": kind.may_delete(user, thing),
         }
+
+    @property
+    def may(self) -> dict[str, bool]:
+        """What of it there is to do: what is archived is restored, what is not is archived."""
+        idle = "archive" if self.kind.is_archived(self.thing) else "restore"
+        return self.allowed | {idle: False}
 
     @property
     def name(self) -> str:
@@ -92,7 +98,7 @@ def act(request: HttpRequest, kind: str, which: str, verb: str) -> HttpResponse:
     found = find(signed_in(request), kind, which)
     if verb not in VERBS:
         raise Http404
-    if not found.may[verb]:
+    if not found.allowed[verb]:
         raise PermissionDenied(NOT_YOURS)
     try:
         sentence, address = VERBS[verb](request, found)
@@ -136,7 +142,7 @@ VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
 def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
     """Say what goes and what stays; delete what was confirmed."""
     found = find(signed_in(request), kind, which)
-    if not found.may["delete"]:
+    if not found.allowed["delete"]:
         raise PermissionDenied(NOT_YOURS)
     error = ""
     if request.method == "POST":

@@ -22,7 +22,7 @@ class DraftForm(CampaignForm):
         if not self.is_bound:
             stored = {name: getattr(campaign, name) for name in self._meta.fields or ()}
             own = campaign.question != get(campaign.protocol).question
-            self.initial |= stored | {
+            self.initial = {**self.initial, **stored} | {
                 "length_ratio": str(campaign.length_ratio),
                 "systems": sorted(campaign.systems.values_list("name", flat=True)),
                 "question": campaign.question if own else "",

@@ -16,7 +16,7 @@ BUTTON = (
 )
 # The first button of a page brings the definition along.
 DEFINITION = (
-    '<span id="term-{0}" class="definition" popover><strong>{1}</strong> {2} '
+    '<span id="term-{0}" class="definition" popover><strong>{1}</strong>{2} '
     '<a href="{3}#{0}">Glossary</a></span>'
 )
 

@@ -65,7 +65,8 @@ def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[
         "figure": ["intervals"],
         "verb": ["exclude"],
         "format": ["json"],
-        "kind": ["remap"],
+        "kind": ["remap", "campaign"],
+        "which": ["harbour-80"],
         "family": ["bertscore"],
         "token": ["guess"],
     }
