@@ -4,8 +4,11 @@ from django.urls import path
 
 from annotation.views import (
     access,
+    accounts,
     campaigns,
+    editing,
     exclusions,
+    glossary,
     home,
     instructions,
     interchange,
@@ -17,6 +20,20 @@ from annotation.views.judging import ahead, assignments, judgments, welcome
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("glossary/", glossary.glossary, name="glossary"),
+    path("account/", accounts.own_account, name="own-account"),
+    path("accounts/", accounts.account_list, name="accounts"),
+    path("accounts/<int:pk>/", accounts.account_detail, name="account"),
+    *(
+        path(f"accounts/<int:pk>/{verb}/", accounts.account_change, {"verb": verb}, name=name)
+        for verb, name in (
+            ("roles", "account-roles"),
+            ("link", "account-reset"),
+            ("activate", "account-activate"),
+            ("deactivate", "account-deactivate"),
+        )
+    ),
+    path("password/<str:token>/", accounts.account_link, name="account-link"),
     # 1 uploads
     path("testsets/", uploads.testset_list, name="testsets"),
     path("testsets/upload/", uploads.upload, name="testset-upload"),
@@ -29,11 +46,11 @@ urlpatterns = [
         name="testset-share-remove",
     ),
     # 2 campaigns
-    path("campaigns/", campaigns.campaign_list, name="campaigns"),
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),
+    path("campaigns/<slug:slug>/edit/", editing.campaign_edit, name="campaign-edit"),
     path("campaigns/<slug:slug>/open/", campaigns.campaign_open, name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.campaign_close, name="campaign-close"),
     path("campaigns/<slug:slug>/annotators/", campaigns.annotators_add, name="campaign-annotators"),

@@ -7,6 +7,7 @@ from rest_framework.routers import DefaultRouter
 from annotation.api.imports import HumanScoresImportView, JudgmentsImportView
 from annotation.api.stages import CampaignViewSet, JudgmentViewSet, TestSetViewSet
 from dashboards.api import ResultViewSet
+from lifecycle.api import DeedView, ThingView
 from metrics.api.datasets import FolderImportViewSet, PublishedImportViewSet
 from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.api.imports import MetricImportViewSet
@@ -34,5 +35,7 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("imports/judgments/", JudgmentsImportView.as_view(), name="api-import-judgments"),
     path("imports/human-scores/", HumanScoresImportView.as_view(), name="api-import-human-scores"),
+    path("things/<slug:kind>/<str:which>/", ThingView.as_view(), name="api-thing"),
+    path("things/<slug:kind>/<str:which>/<slug:verb>/", DeedView.as_view(), name="api-thing-deed"),
     path("", include(router.urls)),
 ]

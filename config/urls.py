@@ -6,15 +6,18 @@ from django.urls import include, path
 
 from annotation.views.judging.language import choose_language
 from annotation.views.login import SignIn, admin_sign_in
+from annotation.web.appearance import choose_appearance
 
 urlpatterns = [
     path("login/", SignIn.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("appearance/", choose_appearance, name="set-appearance"),
     path("language/", choose_language, name="set_language"),
     path("", include("annotation.urls")),
     path("", include("metrics.urls")),
     path("", include("training.urls")),
     path("", include("dashboards.urls")),
+    path("", include("lifecycle.urls")),
     path("api/", include("config.api")),
     path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),

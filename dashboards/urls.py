@@ -5,6 +5,7 @@ from django.urls import path
 from dashboards import monitor, outputs, taking
 from dashboards.compare.page import compare
 from dashboards.correlations.page import CORRELATIONS
+from dashboards.home.page import campaign_list
 from dashboards.layers.page import LAYERS, STUDY_LAYERS
 from dashboards.overview.page import OVERVIEW
 from dashboards.pages.page import routes, view
@@ -24,6 +25,7 @@ from dashboards.systems.page import SYSTEMS, study_systems
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
+    path("campaigns/", campaign_list, name="campaigns"),
     path("power/", page.stated_power, name="power"),
     path("power.<str:fmt>", page.stated_power, name="power-data"),
     path("campaigns/<slug:slug>/power/", page.campaign_power, name="campaign-power"),

@@ -7,8 +7,6 @@ from metrics.views import datasets, fleet, imports, metrics, runs
 urlpatterns = [
     path("metrics/", metrics.metric_list, name="metrics"),
     path("metrics/add/", metrics.metric_families, name="metric-add"),
-    path("metrics/<str:name>/retire/", metrics.metric_retire, name="metric-retire"),
-    path("metrics/<str:name>/restore/", metrics.metric_restore, name="metric-restore"),
     path("metrics/add/<slug:family>/", metrics.metric_configure, name="metric-configure"),
     path("metrics/<str:name>/", metrics.metric_detail, name="metric"),
     path("models/", fleet.model_list, name="models"),

@@ -28,5 +28,4 @@ urlpatterns = [
     path("training/corpora/", corpora.corpus_list, name="corpora"),
     path("training/corpora/upload/", corpora.corpus_upload, name="corpus-upload"),
     path("training/corpora/<slug:name>/", corpora.corpus_detail, name="corpus"),
-    path("training/corpora/<slug:name>/delete/", corpora.corpus_delete, name="corpus-delete"),
 ]

@@ -17,7 +17,7 @@ from annotation.controls import Control, ControlMaker, CrowdedError, plant_traps
 from annotation.controls.spacing import most_controls
 from annotation.counted import counted
 from annotation.imports.tasks import assign_imported, has_imported_items
-from annotation.models import Annotator, Campaign, Item
+from annotation.models import Annotator, Campaign, Item, is_archived
 from annotation.notifications.events import tell_closed
 from annotation.protocols import Layout
 
@@ -30,6 +30,7 @@ def open_campaign(*, campaign: Campaign) -> Campaign:
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     require_status(campaign, Campaign.Status.DRAFT, "opened")
+    _check_listed(campaign)
     annotators = list(campaign.annotators.filter(excluded_at=None).order_by("pk"))
     _check(campaign, annotators)
     if has_imported_items(campaign):
@@ -69,11 +70,17 @@ def reopen_campaign(*, campaign: Campaign) -> Campaign:
     """Take judgments again. Raises ValidationError unless the campaign is closed."""
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     require_status(campaign, Campaign.Status.CLOSED, "reopened")
+    _check_listed(campaign)
     if campaign.origin == Campaign.Origin.IMPORTED:
         raise ValidationError("An imported campaign cannot be opened: its annotators are gone.")
     campaign.status, campaign.closed_at = Campaign.Status.OPEN, None
     campaign.save(update_fields=["status", "closed_at"])
     return campaign
+
+
+def _check_listed(campaign: Campaign) -> None:
+    if is_archived(campaign):
+        raise ValidationError("This campaign is archived. Restore it first.")
 
 
 def _check(campaign: Campaign, annotators: Sequence[Annotator]) -> None:

@@ -221,13 +221,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         campaign.slug = free_slug(campaign.name)
         campaign.save()
         campaign.systems.set(self.chosen)
-        possible = len(possible_traps(campaign)) if campaign.traps_per_annotator else 0
-        if possible < campaign.traps_per_annotator and campaign.judging.layout == Layout.SINGLE:
-            segments = counted(possible, "segment is", "segments are")
-            message = f"Only {segments} long enough to be cut: choose at most "
-            raise forms.ValidationError(
-                {"traps_per_annotator": f"{message}{counted(possible, 'trap')}."}
-            )
+        check_traps(campaign)
         return campaign
 
 
@@ -257,6 +251,17 @@ class AnnotatorsForm(forms.Form):
         if not self.errors and not data.get("users") and not data.get("links"):
             raise forms.ValidationError("Choose accounts, or say how many personal links to make.")
         return data
+
+
+def check_traps(campaign: Campaign) -> None:
+    """Raise ValidationError where fewer segments can be cut than traps are wanted."""
+    possible = len(possible_traps(campaign)) if campaign.traps_per_annotator else 0
+    if possible < campaign.traps_per_annotator and campaign.judging.layout == Layout.SINGLE:
+        segments = counted(possible, "segment is", "segments are")
+        message = f"Only {segments} long enough to be cut: choose at most "
+        raise forms.ValidationError(
+            {"traps_per_annotator": f"{message}{counted(possible, 'trap')}."}
+        )
 
 
 def ratio_label(ratio: Decimal) -> str:

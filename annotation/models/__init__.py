@@ -1,10 +1,12 @@
 """Tables from upload to judgment, in the order in which data flows."""
 
+from annotation.models.accounts import AccountLink
 from annotation.models.assignment import Assignment
 from annotation.models.campaign import Campaign, Item
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
 from annotation.models.guesses import GuessCount
 from annotation.models.judgment import ErrorSpan, Judgment, PublishedScore
+from annotation.models.lifecycle import Archived, ChangeEntry, is_archived, listed
 from annotation.models.notification import Notification
 from annotation.models.people import (
     AccessLink,
@@ -16,10 +18,13 @@ from annotation.models.people import (
 
 __all__ = [
     "AccessLink",
+    "AccountLink",
     "Annotator",
+    "Archived",
     "Assignment",
     "AuditEntry",
     "Campaign",
+    "ChangeEntry",
     "ErrorSpan",
     "GuessCount",
     "Instructions",
@@ -34,4 +39,6 @@ __all__ = [
     "System",
     "TestSet",
     "TestSetShare",
+    "is_archived",
+    "listed",
 ]

@@ -1,4 +1,4 @@
-"""Stage 2 on the page: list, create, staff, open and close campaigns."""
+"""Stage 2 on the page: create, staff, open and close campaigns."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -14,33 +14,17 @@ from annotation.access import (
     campaign_for_admin,
     campaign_for_reader,
     researcher_required,
-    visible_campaigns,
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
 from annotation.entry.places import renew
 from annotation.forms.campaigns import AnnotatorsForm, CampaignForm, ratio_label
-from annotation.models import Annotator, Campaign, Item, TestSet
+from annotation.models import Annotator, Campaign, Item, TestSet, listed
 from annotation.protocols import Layout
 from annotation.quality.reach import design_doubt
 
 LINKS = "new_links"
 MOST_DECISIONS = 100
-
-
-@researcher_required
-def campaign_list(request: HttpRequest) -> HttpResponse:
-    """All campaigns by study, with how far each has come."""
-    rows = (
-        visible_campaigns(request.user)
-        .select_related("test_set")
-        .annotate(
-            assigned=Count("annotators__assignments"),
-            completed=Count("annotators__assignments__completed_at"),
-        )
-        .order_by("study", "test_set__name", "-length_ratio", "name")
-    )
-    return render(request, "annotation/campaigns.html", {"campaigns": rows, "section": "campaigns"})
 
 
 @admin_required
@@ -49,7 +33,7 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"section": "campaigns"}
     slug = request.GET.get("testset", "")
     if not slug:
-        context["test_sets"] = TestSet.objects.filter(systems__isnull=False).distinct()
+        context["test_sets"] = listed(TestSet.objects.filter(systems__isnull=False)).distinct()
         return render(request, "annotation/campaign_new.html", context)
     test_set = get_object_or_404(TestSet, slug=slug)
     form = CampaignForm(request.POST or None, test_set=test_set)

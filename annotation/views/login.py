@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from annotation.access import is_site_admin
 from annotation.entry.devices import remember_device
 from annotation.entry.throttle import Attempt, attempt_sign_in, take_back
 from annotation.web.errors import refuse_guessing
@@ -44,7 +45,12 @@ class SignIn(LoginView):
 
 
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
-    """Send those who would enter Django's admin to the one sign-in page that there is."""
+    """Send those who would enter Django's admin to the one sign-in page that there is.
+
+    It takes superusers alone; site admins find accounts on our own pages.
+    """
+    if is_site_admin(request.user):
+        return redirect("accounts")
     if request.user.is_authenticated:
         raise PermissionDenied
     target = request.GET.get("next", "") or reverse("admin:index")

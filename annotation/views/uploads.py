@@ -25,7 +25,7 @@ from annotation.access import (
 from annotation.forms.access import AccountForm
 from annotation.forms.understanding import Understanding
 from annotation.forms.uploads import UploadForm, read_again
-from annotation.models import Output, Segment, System, TestSet
+from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.uploads import OutdatedError, Submission, check_submission, store
 from annotation.uploads.pending import (
     ExpiredError,
@@ -186,7 +186,7 @@ def _attributes(code: str) -> dict[str, str]:
 @researcher_required
 def testset_list(request: HttpRequest) -> HttpResponse:
     """All test sets with their sizes."""
-    rows = TestSet.objects.annotate(
+    rows = listed(TestSet.objects.all()).annotate(
         n_segments=Count("segments", distinct=True), n_systems=Count("systems", distinct=True)
     )
     context = {"test_sets": rows.order_by("name"), "section": "testsets"}

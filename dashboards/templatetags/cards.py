@@ -15,7 +15,8 @@ ROW = re.compile(r"<tr\b.*?(?=<tr\b|$)", re.DOTALL)
 NAMED = re.compile(r"<t([hd])\b([^>]*)>(.*?)(?=<t[hd]\b|</tr|$)", re.DOTALL)
 CELL = re.compile(r"<(tr|th|td)\b([^>]*)>")
 SPAN = re.compile(r'(col|row)span="?(\d+)')
-TAGS = re.compile(r"<[^>]*>")
+# Definitions of terms, and what stands between other tags.
+TAGS = re.compile(r'<span id="term-.*?</span>|<[^>]*>', re.DOTALL)
 TABLE = re.compile(
     r'<table\b(?P<others>(?:(?! class=)[^>])*)(?: class="(?P<classes>[^"]*)")?(?P<rest>[^>]*)>'
 )
@@ -71,7 +72,7 @@ def columns(head: str) -> list[str]:
 
 
 def _text(markup: str) -> str:
-    """The words of a heading, fit for an attribute; what only screen readers hear is left out."""
+    """The words of a heading, fit for an attribute, without definitions."""
     return " ".join(TAGS.sub(" ", markup).split()).replace('"', "&quot;")
 
 

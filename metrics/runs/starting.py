@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Max, Min, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Output, Segment, System, TestSet
+from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.models.corpus import NO_SOURCE
 from config.work import claims, sending
 from config.work.clock import Now
@@ -156,7 +156,7 @@ def sets_to_score(directions: Iterable[tuple[str, str]] = ()) -> QuerySet[TestSe
     chosen = Q()
     for source, target in directions:
         chosen |= Q(source_language=source, target_language=target)
-    rows = TestSet.objects.filter(chosen, systems__isnull=False).distinct()
+    rows = listed(TestSet.objects.all()).filter(chosen, systems__isnull=False).distinct()
     return rows.order_by("-created_at", "-pk").prefetch_related("systems")
 
 

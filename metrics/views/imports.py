@@ -17,7 +17,7 @@ from annotation.access import (
     signed_in,
     test_set_refusal,
 )
-from annotation.models import TestSet
+from annotation.models import TestSet, listed
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
@@ -46,7 +46,7 @@ CHANGED = "What would be stored is not what you saw. Look at it again, then impo
 @require_GET
 def score_sets(request: HttpRequest) -> HttpResponse:
     """Choose the test set that imported scores are of."""
-    rows = TestSet.objects.filter(systems__isnull=False).distinct().order_by("name")
+    rows = listed(TestSet.objects.filter(systems__isnull=False)).distinct().order_by("name")
     mine = [row for row in rows if may_change_test_set(request.user, row)]
     context = {"section": "metrics", "test_sets": mine}
     return render(request, "metrics/score_sets.html", context)

@@ -8,8 +8,8 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from metrics import catalogue, registry
@@ -173,23 +173,3 @@ def _form(request: HttpRequest, family: Family) -> MetricForm:
     known = {stock.name for stock in stocks.survey(fleet.living()) if stock.places}
     known |= set(inventory.names_here())
     return MetricForm(family, sent, initial=request.GET.dict(), known=sorted(known))
-
-
-@site_admin_required
-@require_POST
-def metric_retire(request: HttpRequest, name: str) -> HttpResponse:
-    """Take a configured metric out of the lists; its scores are kept."""
-    row = get_object_or_404(ConfiguredMetric, name=name)
-    catalogue.retire(name)
-    messages.success(request, f"{row.label} is retired. The scores it gave are kept.")
-    return redirect("metric", name)
-
-
-@site_admin_required
-@require_POST
-def metric_restore(request: HttpRequest, name: str) -> HttpResponse:
-    """Bring a retired metric back."""
-    row = get_object_or_404(ConfiguredMetric, name=name)
-    catalogue.restore(name)
-    messages.success(request, f"{row.label} can be run again.")
-    return redirect("metric", name)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import researcher_required
 from annotation.filters import FilterError
-from annotation.models import TestSet
+from annotation.models import TestSet, listed
 from annotation.web.live import render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
@@ -48,7 +48,11 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
     """The runs that a form asks for. Raises FilterError for what there is not."""
-    rows = MetricRun.objects.select_related("test_set").annotate(n_systems=Count("systems"))
+    rows = (
+        listed(MetricRun.objects.all())
+        .select_related("test_set")
+        .annotate(n_systems=Count("systems"))
+    )
     if form.errors:
         name, sentences = next(iter(form.errors.items()))
         raise FilterError(f"{name}: {str(sentences[0]).rstrip('.')}")

@@ -41,15 +41,17 @@ function adopt(heading) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "sort";
-  button.append(...heading.childNodes);
+  // A term and its definition (templatetags/glossary.py) stay beside the button.
+  const terms = [...heading.querySelectorAll(".term, .definition")];
+  button.append(...[...heading.childNodes].filter((node) => !terms.includes(node)));
   const link = button.querySelector("a");
   if (link) {
     // A heading that is a link keeps it; the button beside it carries the sign alone.
-    heading.append(link);
+    heading.insertBefore(link, terms[0] ?? null);
     button.textContent = "";
     button.setAttribute("aria-label", `Sort by ${link.textContent.trim()}`);
   }
-  heading.append(button);
+  heading.insertBefore(button, terms[0] ?? null);
   button.addEventListener("click", () => sort(heading));
 }
 

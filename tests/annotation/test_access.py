@@ -74,6 +74,16 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "logout": ("GET", *[each(readers=405, annotator=405, anonymous=405)] * 2),
     "set_language": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
     "home": ("GET", *[each(anonymous=302, annotator=200, readers=302)] * 2),
+    "glossary": ("GET", READ, READ),
+    "set-appearance": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
+    "own-account": ("GET", *[each(anonymous=302, annotator=200)] * 2),
+    "accounts": ("GET", SITE, SITE),
+    "account": ("GET", SITE, SITE),
+    "account-roles": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-reset": ("POST", SITE, SITE),
+    "account-activate": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-deactivate": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
     "schema": ("GET", ALL, ALL),
     "testsets": ("GET", READ, READ),
     "testset": ("GET", READ, READ),
@@ -90,6 +100,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "campaigns": ("GET", READ, READ),
     "campaign-new": ("GET", CREATE, CREATE),
     "campaign": ("GET", *CAMPAIGN),
+    "campaign-edit": ("GET", *run()),
     "campaign-open": ("POST", *run()),
     "campaign-close": ("POST", *run()),
     "campaign-annotators": ("POST", *run(422)),
@@ -185,8 +196,6 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "metric": ("GET", READ, READ),
     "metric-add": ("GET", SITE, SITE),
     "metric-configure": ("GET", SITE, SITE),
-    "metric-retire": ("POST", *[SITE | {"site": 302}] * 2),
-    "metric-restore": ("POST", *[SITE | {"site": 302}] * 2),
     "models": ("GET", READ, READ),
     "model-check": ("POST", *[SITE | {"site": 404}] * 2),
     "workers": ("GET", READ, READ),
@@ -235,7 +244,16 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "corpora": ("GET", READ, READ),
     "corpus-upload": ("GET", READ, READ),
     "corpus": ("GET", READ, READ),
-    "corpus-delete": ("POST", *[SITE | {"site": 302}] * 2),
+    "archive": ("GET", READ, READ),
+    "changes": ("GET", SITE, SITE),
+    "manage": ("GET", *CAMPAIGN),
+    "manage-act": ("POST", *run()),
+    "manage-delete": (
+        "GET",
+        *[hidden_if | {"member": 403, "appointed": 403} for hidden_if in run(200)],
+    ),
+    "api-thing": ("GET", *CAMPAIGN_API),
+    "api-thing-deed": ("POST", *[table | {"anonymous": 403} for table in run(200)]),
     "api-job-list": ("GET", API, API),
     "api-job-detail": ("GET", API, API),
     "api-job-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
@@ -347,7 +365,8 @@ def values(world: World, campaign: Campaign) -> dict[str, str]:
         "format": "json",
         "token": "guess",
         "name": "configured",
-        "kind": "remap",
+        "kind": "campaign",
+        "which": campaign.slug,
         "family": "bertscore",
     }
 
@@ -358,6 +377,7 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     last = Membership.objects.create(campaign=campaign, user=world.outsider)
     link, _ = create_link(campaign=campaign, actor=world.admin)
     pks = {"member-remove": last.pk, "access-link-revoke": link.pk, "api-dataset-import-detail": 2}
+    pks |= {name: world.outsider.pk for name in TABLE if name.startswith("account")}
     of_annotator = ("annotator-link", "annotator-decide", "invitation-renew", "invitation-revoke")
     pks |= dict.fromkeys(of_annotator, annotator.pk)
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
@@ -365,6 +385,8 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     yield from ((name, {"slug": campaign.study}) for name in STUDIES)
     yield from ((name, {"slug": campaign.test_set.slug}) for name in TEST_SETS)
     yield from ((name, {"name": "chrf"}) for name in TABLE if name.startswith("api-metric"))
+    yield "training-start", {"kind": "remap"}
+    yield from ((name, {"verb": "restore"}) for name in ("manage-act", "api-thing-deed"))
 
 
 def requests(world: World, campaign: Campaign, role: str) -> Iterator[tuple[str, str, int]]:

@@ -110,6 +110,7 @@ def make_full() -> World:
     Annotator.objects.filter(campaign__slug="told").update(consented_at=timezone.now())
     AccessLink.objects.create(campaign=asking, token_hash=hash_token(TOKEN))
     finish(world, "closed", Campaign.Status.CLOSED)
+    make_campaign(world.test_set, "draft")
     answer(world, "harbour-80", "0")
     test_set = Campaign.objects.get(slug=DEMO).test_set
     for run in runs.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs:

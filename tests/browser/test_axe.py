@@ -43,6 +43,11 @@ STUDY = "demo"
 # Names of addresses that are no pages of ours: what they answer instead.
 NOT_PAGES = {
     "logout": "a redirect",
+    "set-appearance": "a redirect",
+    "account-roles": "a redirect",
+    "account-reset": "a page like that of an invitation",
+    "account-activate": "a redirect",
+    "account-deactivate": "a redirect",
     "set_language": "a redirect",
     "personal-link": "a redirect; a dead one is among the annotator's pages",
     "annotate": "a redirect to the item",
@@ -76,13 +81,11 @@ NOT_PAGES = {
     "run-cancel": "a redirect",
     "job-cancel": "a redirect",
     "job-resume": "a redirect",
-    "corpus-delete": "a redirect",
-    "metric-retire": "a redirect",
+    "manage-act": "a redirect",
     "metric-scores-withdraw": "a redirect",
     "testset-share": "a redirect, or the test set's page",
     "testset-share-remove": "a redirect",
     "testset-owner": "a redirect, or the test set's page",
-    "metric-restore": "a redirect",
     "model-check": "a redirect",
     "quality-data": "a file",
     "judgments-data": "a file",
@@ -126,6 +129,16 @@ NOT_PAGES = {
 # Addresses by name: what to fill in. {campaign} is simulated, {open} is being rated.
 PAGES: dict[str, list[str]] = {
     "login": ["/login/"],
+    "own-account": ["/account/"],
+    "accounts": ["/accounts/"],
+    "account": ["/accounts/{account}/"],
+    "account-link": ["/password/dead/"],
+    "glossary": ["/glossary/"],
+    "archive": ["/archive/"],
+    "changes": ["/changes/"],
+    "manage": ["/manage/campaign/harbour-80/", "/manage/metric/bertscore-roberta/"],
+    "manage-delete": [f"/manage/campaign/{DEMO}/delete/", "/manage/corpus/harbour/delete/"],
+    "campaign-edit": ["/campaigns/draft/edit/"],
     "home": ["/"],
     "testsets": ["/testsets/"],
     "testset-upload": ["/testsets/upload/"],
@@ -278,6 +291,7 @@ def addresses(role: str) -> list[str]:
     admin = User.objects.get(username="admin")
     checked = waiting.begin(user=admin, name="set", dataset="length-control")
     refused = waiting.begin(user=admin, name="set.zip", content=b"no archive")
+    known["{account}"] = str(User.objects.get(username="researcher").pk)
     known |= {"{checked}": str(checked.pk), "{refused}": str(refused.pk)}
     filled = [re.sub(r"{\w+}", lambda found: known[found[0]], each) for each in chosen]
     return [item_of(a[6:-1]) if a.startswith("{item:") else a for a in filled]
@@ -401,3 +415,30 @@ def test_axe_would_notice(transactional_db: None, visitor: Callable[..., Visitor
     page.evaluate("document.documentElement.removeAttribute('lang')")
     found = {problem.split(":")[0] for problem in violations(page)}
     assert {"label", "html-has-lang"} <= found
+
+
+DARK = [
+    *("/campaigns/", "/accounts/", "/glossary/", f"/campaigns/{DEMO}/results/"),
+    *(f"/campaigns/{DEMO}/quality/", f"/campaigns/{DEMO}/significance/", f"/studies/{STUDY}/"),
+    *(f"/campaigns/{DEMO}/scatter/", f"/campaigns/{DEMO}/systems/", "/campaigns/harbour-80/setup/"),
+]
+
+
+def test_dark_pages_have_no_violation(full: World, visitor: Callable[..., Visitor]) -> None:
+    """Contrast above all; large text and a definition that is open besides."""
+    someone = visitor(color_scheme="dark")
+    page = enter(someone, full.admin, "en")
+    cookie = {"name": "appearance", "value": ".large.", "url": someone.address}
+    page.context.add_cookies([cookie])
+    assert check(someone, DARK) == {}
+    someone.open(f"/campaigns/{DEMO}/quality/")
+    dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert dark == "rgb(18, 23, 29)"
+    page.locator("button.term").first.focus()
+    page.keyboard.press("Enter")
+    page.locator(".definition:popover-open").wait_for()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.locator(".definition:popover-open").wait_for(state="hidden")
+    enter(someone, full.annotators[0], "en")
+    assert check(someone, ["/", item_of("segment-da"), item_of("esa"), item_of("mqm")]) == {}

@@ -47,8 +47,9 @@ def test_the_way_from_a_missing_encoder_to_a_metric(admin: Page, models: Path) -
     expect(preview).to_contain_text("21 values per segment")
     admin.get_by_role("button", name="Add the metric").click()
     expect(admin.locator("#messages")).to_contain_text("BERTScore Harbour can be run now.")
-    admin.get_by_role("button", name="Retire BERTScore Harbour").click()
-    expect(admin.locator("#messages")).to_contain_text("is retired")
+    admin.get_by_role("link", name="Rename, copy, archive or delete it").click()
+    admin.get_by_role("button", name="Archive").click()
+    expect(admin.locator("#messages")).to_contain_text("is archived")
     assert ConfiguredMetric.objects.get().retired_at is not None
 
 

@@ -81,7 +81,8 @@ def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[
         "sweep": ["fit"],
         "verb": ["exclude"],
         "format": ["json"],
-        "kind": ["remap"],
+        "kind": ["remap", "campaign"],
+        "which": ["harbour-80"],
         "family": ["bertscore"],
         "token": ["link", "personal"],
     }

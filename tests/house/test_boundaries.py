@@ -75,8 +75,12 @@ ALLOWED = {
     "annotation": {"annotation", "metaeval", "config.work"},
     "metrics": {"metrics", "annotation", "metaeval", "config.work"},
     "dashboards": {"dashboards", "training", "metrics", "annotation", "metaeval", "config.work"},
+    "lifecycle": {"lifecycle", "dashboards", "training", "metrics", "annotation", "config.work"},
 }
-OURS = {"annotation", "metrics", "training", "dashboards", "metaeval", "config", "tests"}
+OURS = {
+    *("annotation", "metrics", "training", "dashboards", "lifecycle"),
+    *("metaeval", "config", "tests"),
+}
 
 
 def imported_names(path: Path) -> set[str]:

@@ -9,7 +9,9 @@ from metrics.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PACKAGES = ("annotation", "metrics", "dashboards", "config", "metaeval", "training")
+PACKAGES = (
+    *("annotation", "metrics", "dashboards", "config", "metaeval", "training", "lifecycle"),
+)
 SELF_EVIDENT = {"management", "migrations", "templatetags"}
 
 
@@ -19,7 +21,9 @@ def test_the_tree_names_every_package() -> None:
         assert f"{package}/" in tree, package
 
 
-@pytest.mark.parametrize("package", ["annotation", "metrics", "metaeval", "dashboards", "training"])
+@pytest.mark.parametrize(
+    "package", ["annotation", "metrics", "metaeval", "dashboards", "training", "lifecycle"]
+)
 def test_the_tree_names_every_room(package: str) -> None:
     tree = README.split("```")[-2]
     rooms = {path.parent.name for path in (ROOT / package).glob("*/__init__.py")} - SELF_EVIDENT
@@ -45,7 +49,7 @@ def test_every_data_set_is_documented() -> None:
 def test_every_command_is_documented() -> None:
     commands = {
         path.stem
-        for app in ("annotation", "metrics", "dashboards")
+        for app in ("annotation", "metrics", "dashboards", "lifecycle")
         for path in (ROOT / app / "management" / "commands").glob("[a-z]*.py")
     }
     text = README + "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))

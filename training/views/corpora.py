@@ -1,17 +1,18 @@
-"""Pages of parallel text: the list, upload with a preview, one corpus, deleting it."""
+"""Pages of parallel text: the list, upload with a preview, one corpus."""
 
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import languages
-from annotation.access import is_site_admin, researcher_required, signed_in
+from annotation.access import researcher_required, signed_in
+from annotation.models import listed
 from annotation.uploads import waiting
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
@@ -30,7 +31,7 @@ Pairs = list[tuple[str, str]]
 @require_GET
 def corpus_list(request: HttpRequest) -> HttpResponse:
     """All corpora with their sizes."""
-    rows = ParallelCorpus.objects.annotate(n_jobs=Count("jobs"))
+    rows = listed(ParallelCorpus.objects.all()).annotate(n_jobs=Count("jobs"))
     context = {"section": "training", "tab": "corpora", "corpora": rows}
     return render(request, "training/corpora.html", context)
 
@@ -128,25 +129,5 @@ def corpus_detail(request: HttpRequest, name: str) -> HttpResponse:
         "source": _attributes(corpus.source_language),
         "target": _attributes(corpus.target_language),
         "jobs": corpus.jobs.all()[:SAMPLE],
-        "may_delete": _may_delete(request, corpus),
     }
     return render(request, "training/corpus.html", context)
-
-
-def _may_delete(request: HttpRequest, corpus: ParallelCorpus) -> bool:
-    return is_site_admin(request.user) or corpus.created_by_id == signed_in(request).pk
-
-
-@researcher_required
-@require_POST
-def corpus_delete(request: HttpRequest, name: str) -> HttpResponse:
-    """Delete a corpus that no job has read; for who uploaded it, and site admins."""
-    corpus = get_object_or_404(ParallelCorpus, name=name)
-    if not _may_delete(request, corpus):
-        raise PermissionDenied("Only who uploaded it and site admins may delete it.")
-    if corpus.jobs.exists():
-        messages.error(request, f"{name} is kept: jobs have read it, and their results name it.")
-        return redirect(corpus)
-    corpus.delete()
-    messages.success(request, f"{name} is deleted.")
-    return redirect("corpora")

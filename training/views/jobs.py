@@ -3,17 +3,14 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import researcher_required, signed_in
 from annotation.models import TestSet
 from annotation.web.live import render_live
-from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
 from metrics.checkpoints import hosts, inventory
 from metrics.forms.families import PREFIX
 from metrics.runs import starting as runs
@@ -26,26 +23,20 @@ from training.models import ParallelCorpus, TrainingJob
 from training.sweeps import differences
 from training.sweeps import starting as sweeping
 from training.sweeps.table import SEED
+from training.views.work import WorkPages
 
-PER_PAGE = 50
 SETS_SHOWN = 10
 
 
-@researcher_required
-@require_GET
-@takes(Parameters(frozenset({"page"})))
-def job_list(request: HttpRequest) -> HttpResponse:
-    """All jobs, newest first; htmx asks for the table alone."""
-    rows = TrainingJob.objects.prefetch_related("corpora").select_related("metric")
-    page = page_of(request, rows, PER_PAGE)
-    context = {
-        "section": "training",
-        "tab": "jobs",
-        "page": page,
-        "is_live": any(job.is_active for job in page),
-        "idle_queues": presenting.idle_queues(page),
-    }
-    return render_live(request, "training/jobs.html", context)
+PAGES = WorkPages(
+    rows=lambda: TrainingJob.objects.prefetch_related("corpora").select_related("metric"),
+    what="job",
+    tab="jobs",
+    cancelling=jobs.cancel,
+    resuming=resuming.resume,
+    more=lambda page: {"idle_queues": presenting.idle_queues(page)},
+)
+job_list, job_cancel, job_resume = PAGES.list(), PAGES.cancel(), PAGES.resume()
 
 
 @researcher_required
@@ -83,31 +74,6 @@ def _told(job: TrainingJob) -> dict[str, Any]:
         for key, value in job.progress.items()
         if key not in shown and value not in ([], {})
     }
-
-
-@researcher_required
-@require_POST
-def job_cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Cancel; what was saved is kept."""
-    job = get_object_or_404(TrainingJob, pk=pk)
-    if jobs.cancel(job):
-        messages.success(request, f"{job.name} is cancelled.")
-    else:
-        messages.info(request, "This job had already ended.")
-    return redirect(job)
-
-
-@researcher_required
-@require_POST
-def job_resume(request: HttpRequest, pk: int) -> HttpResponse:
-    """Go on with a job that ended early, by a worker, from what was saved."""
-    job = get_object_or_404(TrainingJob, pk=pk)
-    try:
-        resuming.resume(job)
-        messages.success(request, f"{job.name} goes on as soon as a worker is free.")
-    except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
-    return redirect(job)
 
 
 @researcher_required

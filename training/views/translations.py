@@ -3,39 +3,32 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import researcher_required, signed_in
 from annotation.web.live import render_live
-from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
 from training.jobs import presenting
 from training.models import TrainingJob, Translation
 from training.translation import options
 from training.translation.systems import starting
 from training.translation.systems.forms import TranslateForm
+from training.views.work import WorkPages
 
-PER_PAGE = 50
 TEXTS_SHOWN = 50
 START, CHECK = "start", "check"
 
 
-@researcher_required
-@require_GET
-@takes(Parameters(frozenset({"page"})))
-def translation_list(request: HttpRequest) -> HttpResponse:
-    """All translations, newest first; htmx asks for the table alone."""
-    page = page_of(request, Translation.objects.select_related("test_set"), PER_PAGE)
-    context = {
-        "section": "training",
-        "tab": "translations",
-        "page": page,
-        "is_live": any(row.is_active for row in page),
-    }
-    return render_live(request, "training/translations.html", context)
+PAGES = WorkPages(
+    rows=lambda: Translation.objects.select_related("test_set"),
+    what="translation",
+    tab="translations",
+    cancelling=starting.cancel,
+    resuming=starting.resume,
+)
+translation_list = PAGES.list()
+translation_cancel, translation_resume = PAGES.cancel(), PAGES.resume()
 
 
 @researcher_required
@@ -81,28 +74,3 @@ def _models() -> list[dict[str, Any]]:
     """The trainings that have a model, newest first."""
     rows = TrainingJob.objects.filter(kind=options.KIND, status=TrainingJob.Status.DONE)
     return [{"pk": row.pk, "name": row.name} for row in rows]
-
-
-@researcher_required
-@require_POST
-def translation_cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Cancel; what was translated is kept, and no system is stored."""
-    row = get_object_or_404(Translation, pk=pk)
-    if starting.cancel(row):
-        messages.success(request, f"{row.label} is cancelled.")
-    else:
-        messages.info(request, "This translation had already ended.")
-    return redirect(row)
-
-
-@researcher_required
-@require_POST
-def translation_resume(request: HttpRequest, pk: int) -> HttpResponse:
-    """Go on with a translation that ended early, from what is there."""
-    row = get_object_or_404(Translation, pk=pk)
-    try:
-        starting.resume(row)
-        messages.success(request, f"{row.label} goes on as soon as a worker is free.")
-    except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
-    return redirect(row)

@@ -138,14 +138,14 @@ def test_retiring_keeps_the_page_and_ends_new_runs(
     as_admin: Client, models: Path, world: World
 ) -> None:
     as_admin.post(FORM, SENT | {"add": "yes"})
-    response = as_admin.post("/metrics/bs-x/retire/", follow=True)
-    assert "BERTScore X is retired." in response.text
-    assert "Offer it for new runs again" in response.text
+    response = as_admin.post("/manage/metric/bs-x/archive/", follow=True)
+    assert "BERTScore X is archived" in response.text
+    assert "It was retired on" in as_admin.get("/metrics/bs-x/").text
     assert "bs-x" not in as_admin.get(f"/testsets/{world.test_set.slug}/score/").text
     assert "Retired" in as_admin.get("/metrics/").text
-    as_admin.post("/metrics/bs-x/restore/")
+    as_admin.post("/manage/metric/bs-x/restore/")
     assert "bs-x" in catalogue.infos()
-    assert as_admin.post("/metrics/chrf/retire/").status_code == 404
+    assert as_admin.post("/manage/metric/chrf/archive/").status_code == 404
 
 
 def test_only_site_admins_configure(as_researcher: Client, models: Path, world: World) -> None:

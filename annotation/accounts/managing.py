@@ -1,0 +1,116 @@
+"""Changes of accounts by site admins, and setting a password by a link. Each leaves an entry."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from annotation.access import ADMIN
+from annotation.entry.tokens import hash_token, new_token
+from annotation.models import AccountLink, ChangeEntry
+
+Action = ChangeEntry.Action
+INVITATION, RESET = timedelta(days=7), timedelta(days=1)
+NOT_YOURS = "Only a superuser changes the account of a superuser."
+NOT_YOURSELF = "Nobody takes the site from themselves: ask another site admin."
+
+
+def managed() -> QuerySet[User]:
+    """Return the accounts of people: without those that personal and access links have made."""
+    of_links = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX, account_link=None)
+    rows = User.objects.exclude(of_links & Q(annotators__isnull=False))
+    return rows.prefetch_related("groups").order_by("username").distinct()
+
+
+@transaction.atomic
+def invite(*, actor: User, username: str, email: str, roles: Sequence[str]) -> tuple[User, str]:
+    """Make an account, and return the token of the link by which its password is set."""
+    user = User(username=username, email=email)
+    user.set_unusable_password()
+    user.full_clean(exclude=["password"])
+    user.save()
+    user.groups.set(Group.objects.filter(name__in=roles))
+    _note(actor, user, Action.INVITED, ", ".join(sorted(roles)))
+    return user, _link(user, INVITATION)
+
+
+@transaction.atomic
+def reset(*, actor: User, user: User) -> str:
+    """Return the token of a link by which an account's password is set anew; an older one dies.
+
+    The password there is works until then.
+    """
+    _check_may_change(actor, user)
+    if not user.is_active:
+        raise ValidationError("This account is deactivated. Activate it first.")
+    _note(actor, user, Action.LINKED)
+    return _link(user, RESET if user.has_usable_password() else INVITATION)
+
+
+def _link(user: User, lasts: timedelta) -> str:
+    token, hashed = new_token()
+    AccountLink.objects.update_or_create(
+        user=user, defaults={"token_hash": hashed, "expires_at": timezone.now() + lasts}
+    )
+    return token
+
+
+def find_link(token: str, *, lock: bool = False) -> AccountLink | None:
+    """Return the link of a token that works now; in a transaction, with a lock."""
+    rows = AccountLink.objects.filter(token_hash=hash_token(token), user__is_active=True)
+    rows = rows.filter(expires_at__gt=timezone.now())
+    return (rows.select_for_update(of=("self",)) if lock else rows.select_related("user")).first()
+
+
+def enter(link: AccountLink, password: str) -> User:
+    """Set a password that was checked, once; in a transaction that holds the link."""
+    user = link.user
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    link.delete()
+    _note(user, user, Action.ENTERED)
+    return user
+
+
+@transaction.atomic
+def set_roles(*, actor: User, user: User, roles: Sequence[str]) -> None:
+    """Give an account these roles and no others."""
+    _check_may_change(actor, user)
+    if user == actor and not actor.is_superuser and ADMIN not in roles:
+        raise ValidationError(NOT_YOURSELF)
+    if set(roles) != {group.name for group in user.groups.all()}:
+        user.groups.set(Group.objects.filter(name__in=roles))
+        _note(actor, user, Action.ROLES, ", ".join(sorted(roles)) or "none")
+
+
+@transaction.atomic
+def set_active(*, actor: User, user: User, is_active: bool) -> None:
+    """Let an account in or keep it out; whoever is signed in to it is out at once.
+
+    What it made and judged stays.
+    """
+    _check_may_change(actor, user)
+    if user == actor:
+        raise ValidationError(NOT_YOURSELF)
+    if user.is_active != is_active:
+        user.is_active = is_active
+        user.save(update_fields=["is_active"])
+        AccountLink.objects.filter(user=user).delete()
+        _note(actor, user, Action.ACTIVATED if is_active else Action.DEACTIVATED)
+
+
+def _check_may_change(actor: User, user: User) -> None:
+    if user.is_superuser and not actor.is_superuser:
+        raise PermissionDenied(NOT_YOURS)
+
+
+def _note(actor: User, user: User, action: str, reason: str = "") -> None:
+    ChangeEntry.objects.create(
+        actor=actor, actor_name=actor.get_username(), action=action, kind="account",
+        key=str(user.pk), name=user.get_username(), reason=reason,
+    )  # fmt: skip

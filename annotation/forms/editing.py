@@ -1,0 +1,42 @@
+"""The form of a campaign once more, for a draft that is there."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.campaigns import require_status
+from annotation.forms.campaigns import CampaignForm, check_traps
+from annotation.imports.tasks import has_imported_items
+from annotation.models import Campaign
+from annotation.protocols import get
+
+IMPORTED = "Its items were imported with their task, so only its name and its people change."
+
+
+class DraftForm(CampaignForm):
+    """Everything that was set when the draft was made, but for its test set."""
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, test_set=campaign.test_set, instance=campaign, **kwargs)
+        if not self.is_bound:
+            stored = {name: getattr(campaign, name) for name in self._meta.fields or ()}
+            own = campaign.question != get(campaign.protocol).question
+            self.initial = {**self.initial, **stored} | {
+                "length_ratio": str(campaign.length_ratio),
+                "systems": sorted(campaign.systems.values_list("name", flat=True)),
+                "question": campaign.question if own else "",
+            }
+
+    @transaction.atomic
+    def change(self) -> Campaign:
+        """Store the draft. ValidationError where it is none any more, or has too few traps."""
+        now = Campaign.objects.select_for_update().get(pk=self.instance.pk)
+        require_status(now, Campaign.Status.DRAFT, "changed")
+        if has_imported_items(now):
+            raise ValidationError(IMPORTED)
+        campaign: Campaign = super().save(commit=False)
+        campaign.save()
+        campaign.systems.set(self.chosen)
+        check_traps(campaign)
+        return campaign

@@ -1,0 +1,81 @@
+"""What became of things: put away and brought back, renamed, copied, deleted."""
+
+from typing import TypeVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import QuerySet
+
+M = TypeVar("M", bound=models.Model)
+
+
+class Archived(models.Model):
+    """A thing that lists leave out. Its own pages stay, and it can be brought back.
+
+    `model` is the label of its model, `object_id` its primary key.
+    """
+
+    model = models.CharField(max_length=60)
+    object_id = models.BigIntegerField()
+    archived_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    archived_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["model", "object_id"], name="archived_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.object_id}"
+
+
+class ChangeEntry(models.Model):
+    """Who did what to which thing or account, and when; it outlives the thing. Only ever added.
+
+    `kind`, `key` and `name` say what it was called, `counts` what went or came with it by its name.
+    """
+
+    class Action(models.TextChoices):
+        ARCHIVED = "archived", "Archived"
+        RESTORED = "restored", "Restored"
+        RENAMED = "renamed", "Renamed"
+        COPIED = "copied", "Copied"
+        DELETED = "deleted", "Deleted"
+        INVITED = "invited", "Invited"
+        LINKED = "linked", "Given a link to set a password"
+        ENTERED = "entered", "Set a password by a link"
+        ROLES = "roles", "Given roles"
+        DEACTIVATED = "deactivated", "Deactivated"
+        ACTIVATED = "activated", "Activated"
+
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    actor_name = models.CharField(max_length=150, blank=True)
+    action = models.CharField(max_length=20, choices=Action.choices)
+    kind = models.CharField(max_length=40)
+    key = models.CharField(max_length=120)
+    name = models.CharField(max_length=200)
+    counts = models.JSONField(default=dict)
+    reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key} {self.action}"
+
+
+def listed(rows: QuerySet[M]) -> QuerySet[M]:
+    """Leave out what is archived."""
+    archived = Archived.objects.filter(model=rows.model._meta.label_lower)
+    return rows.exclude(pk__in=archived.values("object_id"))
+
+
+def is_archived(thing: models.Model) -> bool:
+    """Whether lists leave a thing out."""
+    label = thing._meta.label_lower
+    return Archived.objects.filter(model=label, object_id=thing.pk).exists()

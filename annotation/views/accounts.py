@@ -1,0 +1,161 @@
+"""Pages of accounts: one's own, everybody's for site admins, and the link that sets a password."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import is_site_admin, signed_in, site_admin_required
+from annotation.accounts import managing
+from annotation.entry import throttle
+from annotation.forms.accounts import InviteForm, RolesForm
+from annotation.models import AccountLink
+from annotation.web.appearance import choices
+from annotation.web.errors import refuse, refuse_guessing
+from annotation.web.paging import page_of
+from annotation.web.parameters import Parameters, takes
+
+PER_PAGE = 50
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+DEAD = (
+    "This link does not work: it was used, replaced or has expired. Ask a site admin for another."
+)
+PASSWORDS = ("password", "new_password1", "new_password2", "old_password")
+
+
+@site_admin_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@takes(Parameters(frozenset({"page", "q"})))
+def account_list(request: HttpRequest) -> HttpResponse:
+    """Everybody's accounts, and a form for one more."""
+    form = InviteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        user, token = managing.invite(actor=signed_in(request), **form.cleaned_data)
+        return _link_page(request, user, token)
+    asked = request.GET.get("q", "").strip()
+    rows = managing.managed()
+    page = page_of(request, rows.filter(username__icontains=asked) if asked else rows, PER_PAGE)
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {"form": form, "page": page, "q": asked, "query": query.urlencode()}
+    return render(request, "accounts/accounts.html", context, status=422 if form.errors else 200)
+
+
+def _link_page(request: HttpRequest, user: User, token: str) -> HttpResponse:
+    """The link, this once: nothing but its hash is kept."""
+    address = request.build_absolute_uri(reverse("account-link", args=[token]))
+    expires = AccountLink.objects.get(user=user).expires_at
+    context = {"account": user, "address": address, "expires": expires}
+    response = render(request, "accounts/link.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@site_admin_required
+@require_GET
+def account_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """One account, and what can be done with it."""
+    return _detail(request, get_object_or_404(User, pk=pk))
+
+
+def _detail(request: HttpRequest, user: User) -> HttpResponse:
+    held = {group.name for group in user.groups.all()}
+    context = {
+        "account": user,
+        "form": RolesForm(initial={"roles": sorted(held)}, label_suffix=""),
+        "link": AccountLink.objects.filter(user=user).first(),
+        "is_self": user == request.user,
+        "parts": user.annotators.count(),
+    }
+    return render(request, "accounts/account.html", context)
+
+
+@site_admin_required
+@require_POST
+def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
+    """Give roles, make a link, deactivate or activate."""
+    actor, user = signed_in(request), get_object_or_404(User, pk=pk)
+    try:
+        if verb == "link":
+            return _link_page(request, user, managing.reset(actor=actor, user=user))
+        if verb == "roles":
+            form = RolesForm(request.POST)
+            roles = form.cleaned_data["roles"] if form.is_valid() else []
+            if form.errors:
+                raise ValidationError("There is no such role.")
+            managing.set_roles(actor=actor, user=user, roles=roles)
+        else:
+            managing.set_active(actor=actor, user=user, is_active=verb == "activate")
+        messages.success(request, f"{user.get_username()} is changed.")
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    return redirect("account", pk)
+
+
+@never_cache
+@sensitive_post_parameters(*PASSWORDS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def account_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Set the password of the account that a link is for, and sign in."""
+    with transaction.atomic():
+        link = managing.find_link(token, lock=request.method == "POST")
+        if link is None:
+            return _dead(request)
+        form = _described(SetPasswordForm(link.user, request.POST or None))
+        if request.method == "POST" and form.is_valid():
+            user = managing.enter(link, form.cleaned_data["new_password1"])
+            login(request, user, backend=BACKEND)
+            return redirect("home")
+    context = {"form": form, "account": link.user}
+    return render(request, "accounts/enter.html", context, status=422 if form.errors else 200)
+
+
+def _dead(request: HttpRequest) -> HttpResponse:
+    if until := throttle.attempt_link(request).blocked_until:
+        return refuse_guessing(request, until)
+    return refuse(request, 404, "This link does not work", DEAD)
+
+
+@login_required
+@sensitive_post_parameters(*PASSWORDS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_account(request: HttpRequest) -> HttpResponse:
+    """One's own account: what it may do, another password, how pages look."""
+    user = signed_in(request)
+    form: Any = None
+    if user.has_usable_password():
+        form = _described(PasswordChangeForm(user, request.POST or None))
+    if request.method == "POST" and form is not None and form.is_valid():
+        form.save()
+        update_session_auth_hash(request, form.user)
+        messages.success(request, "The password is changed. Other browsers are signed out.")
+        return redirect("own-account")
+    context = {
+        "form": form,
+        "held": [group.name for group in user.groups.all()],
+        "is_site_admin": is_site_admin(user),
+        "choices": choices(request),
+    }
+    status = 422 if form is not None and form.errors else 200
+    return render(request, "accounts/own.html", context, status=status)
+
+
+def _described(form: Any) -> Any:
+    """Fields without colons, and one sentence where Django has a list."""
+    form.label_suffix = ""
+    form.fields["new_password1"].help_text = (
+        "At least 12 characters; a few words that belong to no saying are easiest to keep. Common "
+        "passwords and your own name are refused."
+    )
+    return form

@@ -1,0 +1,65 @@
+"""How pages look in one browser: light or dark, text size, motion. Kept in a cookie, by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+COOKIE = "appearance"
+Options = Mapping[str, str]
+# What the system says, first.
+THEMES: Options = {"": "As the system", "light": "Light", "dark": "Dark"}
+TEXTS: Options = {"": "Usual", "large": "Large", "larger": "Larger"}
+MOTIONS: Options = {"": "As the system", "reduced": "None"}
+KNOWN = {"theme": ("Colours", THEMES), "text": ("Text", TEXTS), "motion": ("Motion", MOTIONS)}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One thing that can be chosen."""
+
+    name: str
+    label: str
+    options: list[tuple[str, str]]
+    chosen: str
+
+
+def chosen(request: HttpRequest) -> dict[str, str]:
+    """Return what this browser chose, by name; what nobody knows counts as not chosen."""
+    parts = request.COOKIES.get(COOKIE, "").split(".")
+    found = zip(KNOWN, parts, strict=False)
+    return {name: value for name, value in found if value and value in KNOWN[name][1]}
+
+
+def appearance(request: HttpRequest) -> dict[str, object]:
+    """Give templates `appearance`: the attributes of the page's root."""
+    return {"appearance": chosen(request)}
+
+
+def choices(request: HttpRequest) -> list[Choice]:
+    """Return what can be chosen, with what is."""
+    now = chosen(request)
+    return [
+        Choice(name, label, list(options.items()), now.get(name, ""))
+        for name, (label, options) in KNOWN.items()
+    ]
+
+
+@require_POST
+def choose_appearance(request: HttpRequest) -> HttpResponse:
+    """Keep a choice for a year; values that nobody knows count as the usual ones."""
+    sent = {name: request.POST.get(name, "") for name in KNOWN}
+    value = ".".join(v if v in KNOWN[name][1] else "" for name, v in sent.items())
+    response = redirect("own-account")
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=settings.LANGUAGE_COOKIE_AGE,
+        secure=settings.LANGUAGE_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response

@@ -1,0 +1,61 @@
+"""What stored documents say of campaigns; nothing is computed for a list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from dashboards.correlations.document import DEFAULT
+from dashboards.documents import kinds
+from dashboards.documents.state import digest
+from dashboards.documents.stored import unpack
+from dashboards.models import Analysis
+from dashboards.pages import statistics
+from dashboards.trust.reasons import LABELS, Verdict
+
+TABLE, TRUST = f"correlations:{statistics.parse(DEFAULT).key}", "trust"
+
+
+@dataclass
+class Leader:
+    """The metric with the largest τ of a campaign's results as they were last computed.
+
+    `verdict` is that on its judgments. Nothing leads where they do not bear numbers out.
+    """
+
+    label: str = ""
+    value: float | None = None
+    verdict: Verdict | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the judgments bear no number out."""
+        return self.verdict == Verdict.DO_NOT_USE
+
+    @property
+    def trust(self) -> str:
+        """The verdict in words."""
+        return LABELS[self.verdict] if self.verdict else ""
+
+
+def read_leaders(campaigns: Sequence[Campaign]) -> dict[int, Leader]:
+    """Return what is stored of each campaign's default results, by its key. One query."""
+    filters = Filters.from_query(QueryDict()).as_json()
+    asked = [digest(kind, row.pk, filters) for row in campaigns for kind in (TABLE, TRUST)]
+    rows = Analysis.objects.filter(question__in=asked).exclude(as_of=None)
+    found: dict[int, Leader] = {}
+    for pk, kind, payload in rows.values_list("campaign_id", "kind", "payload"):
+        document = unpack(payload, kinds.load(kind).DOCUMENT)
+        if pk is None or document is None:
+            continue
+        leader = found.setdefault(pk, Leader())
+        if kind == TRUST:
+            leader.verdict = document.verdict
+            continue
+        known = [metric for metric in document.metrics if metric.value is not None]
+        if known:
+            first = max(known, key=lambda metric: metric.value)
+            leader.label, leader.value = first.label, first.value
+    return found

@@ -1,0 +1,108 @@
+"""The list of campaigns as an address asks for it: search, filters, order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, IntegerField, Max, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+from django.http import QueryDict
+
+from annotation.access import run_campaigns, visible_campaigns
+from annotation.filters import FilterError
+from annotation.models import Campaign, listed
+
+Status = Campaign.Status
+STATES = {
+    "": "Any status",
+    Status.OPEN: "Open",
+    Status.DRAFT: "Drafts",
+    Status.CLOSED: "Closed",
+}
+ORDERS = {
+    "": "Open first",
+    "activity": "Last activity",
+    "newest": "Newest",
+    "name": "Name",
+    "study": "Study",
+}
+_FIRST = Case(
+    When(status=Status.OPEN, then=Value(0)),
+    When(status=Status.DRAFT, then=Value(1)),
+    default=Value(2),
+    output_field=IntegerField(),
+)
+_SORTED: dict[str, tuple[str, ...]] = {
+    "": ("first", "-created_at", "pk"),
+    "activity": ("-activity", "pk"),
+    "newest": ("-created_at", "pk"),
+    "name": ("name", "pk"),
+    "study": ("study", "test_set__name", "-length_ratio", "name"),
+}
+NAMES = frozenset({"q", "status", "study", "sort", "mine", "page"})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an address asks for."""
+
+    q: str = ""
+    status: str = ""
+    study: str = ""
+    sort: str = ""
+    mine: bool = False
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether something is left out."""
+        return bool(self.q or self.status or self.study or self.mine)
+
+
+def read_choice(query: QueryDict) -> Choice:
+    """Read an address; FilterError for a value that there is not."""
+    for name, known in (("status", STATES), ("sort", ORDERS), ("mine", ("", "1"))):
+        if (given := query.get(name, "")) not in known:
+            words = ", ".join(str(each) for each in known if each)
+            raise FilterError(f"{name} is one of {words}, not {given!r}")
+    text = {name: query.get(name, "").strip() for name in ("q", "status", "study", "sort")}
+    return Choice(**text, mine=query.get("mine") == "1")
+
+
+def campaigns_of(user: Any, choice: Choice) -> QuerySet[Campaign]:
+    """Return the campaigns that a user may read and an address asks for, in its order."""
+    rows = listed(visible_campaigns(user)).select_related("test_set")
+    if choice.mine:
+        rows = rows.filter(pk__in=run_campaigns(user).values("pk"))
+    if choice.status:
+        rows = rows.filter(status=choice.status)
+    if choice.study:
+        rows = rows.filter(study=choice.study)
+    for word in choice.q.split():
+        rows = rows.filter(_has(word))
+    if choice.sort == "activity":
+        last = Max("annotators__assignments__completed_at")
+        rows = rows.annotate(activity=Coalesce(last, "closed_at", "opened_at", "created_at"))
+    elif not choice.sort:
+        rows = rows.annotate(first=_FIRST)
+    return rows.order_by(*_SORTED[choice.sort])
+
+
+def _has(word: str) -> Q:
+    """Whether a word stands in a name, or is one of the languages: `en-zh`, `zh`."""
+    found = Q(name__icontains=word) | Q(slug__icontains=word) | Q(study__icontains=word)
+    found |= Q(test_set__name__icontains=word)
+    source, _, target = word.partition("-")
+    if target:
+        languages = Q(test_set__source_language__iexact=source)
+        return found | languages & Q(test_set__target_language__iexact=target)
+    return (
+        found
+        | Q(test_set__source_language__iexact=word)
+        | Q(test_set__target_language__iexact=word)
+    )
+
+
+def studies_of(user: Any) -> Sequence[str]:
+    """Return the studies among the campaigns that a user may read."""
+    rows = listed(visible_campaigns(user)).exclude(study="")
+    return list(rows.order_by("study").values_list("study", flat=True).distinct())

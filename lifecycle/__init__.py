@@ -1,0 +1,1 @@
+"""What becomes of things: renamed, copied, archived, deleted; one way for all kinds."""

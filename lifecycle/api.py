@@ -1,0 +1,124 @@
+"""The same deeds for programs: look at a thing, rename, copy, archive, restore, delete it."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from lifecycle import deeds
+from lifecycle.things import KINDS
+from lifecycle.views import NOT_YOURS, VERBS, Found, find
+from metrics.api.runs import MayRun
+
+
+class ThingSerializer(serializers.Serializer[object]):
+    """A thing: what may be done with it, what would go, and why it cannot be deleted now."""
+
+    kind = serializers.ChoiceField(choices=list(KINDS))
+    key = serializers.CharField()
+    name = serializers.CharField()
+    is_archived = serializers.BooleanField()
+    may = serializers.DictField(child=serializers.BooleanField())
+    goes = serializers.DictField(child=serializers.IntegerField())
+    stays = serializers.CharField()
+    keeps = serializers.CharField()
+    seen = serializers.CharField(help_text="Send it with DELETE: what was looked at.")
+
+
+class DeleteSerializer(serializers.Serializer[object]):
+    """`seen` as the thing said; its name `typed` where judgments would go."""
+
+    seen = serializers.CharField(write_only=True)
+    typed = serializers.CharField(required=False, default="", write_only=True)
+    reason = serializers.CharField(required=False, default="", write_only=True)
+
+
+class DeedSerializer(serializers.Serializer[object]):
+    """The new name, for `rename`."""
+
+    name = serializers.CharField(required=False, default="", write_only=True)
+
+
+class ThingView(APIView):
+    """One thing of any kind, by its kind and key."""
+
+    permission_classes = (MayRun,)
+
+    @extend_schema(tags=["things"], responses=ThingSerializer)
+    def get(self, request: Request, kind: str, which: str) -> Response:
+        """Say what the thing is, what may be done with it, and what would go with it."""
+        return Response(described(find(request.user, kind, which)))
+
+    @extend_schema(tags=["things"], request=DeleteSerializer, responses={204: None, 409: None})
+    def delete(self, request: Request, kind: str, which: str) -> Response:
+        """Delete it; 409 with the reason where it cannot be."""
+        found = _allowed(find(request.user, kind, which), "delete")
+        sent = DeleteSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        try:
+            deeds.delete(found.kind, found.thing, found.user, **sent.validated_data)
+        except ValidationError as error:
+            return Response({"error": " ".join(error.messages)}, status=409)
+        return Response(status=204)
+
+
+class DeedView(APIView):
+    """What can be undone."""
+
+    permission_classes = (MayRun,)
+
+    @extend_schema(
+        tags=["things"], request=DeedSerializer, responses={200: ThingSerializer, 409: None}
+    )
+    def post(self, request: Request, kind: str, which: str, verb: str) -> Response:
+        """`rename`, `copy`, `archive` or `restore`; answers with the thing, or with the copy."""
+        found = _allowed(find(request.user, kind, which), verb)
+        sent = DeedSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        try:
+            made = _do(found, verb, sent.validated_data["name"])
+        except ValidationError as error:
+            return Response({"error": " ".join(error.messages)}, status=409)
+        return Response(described(made))
+
+
+def _allowed(found: Found, verb: str) -> Found:
+    if verb not in VERBS and verb != "delete":
+        raise serializers.ValidationError({"verb": f"There are {', '.join(VERBS)}."})
+    if not found.allowed[verb]:
+        raise PermissionDenied(NOT_YOURS)
+    return found
+
+
+def _do(found: Found, verb: str, name: str) -> Found:
+    kind, thing, user = found.kind, found.thing, found.user
+    if verb == "copy":
+        return Found(kind, deeds.copy(kind, thing, user), user)
+    if verb == "rename":
+        deeds.rename(kind, thing, user, name)
+    elif verb == "archive":
+        deeds.archive(kind, thing, user)
+    else:
+        deeds.restore(kind, thing, user)
+    thing.refresh_from_db()
+    return found
+
+
+def described(found: Found) -> dict[str, Any]:
+    """Return a thing as the API tells it."""
+    kind, thing = found.kind, found.thing
+    return {
+        "kind": kind.name,
+        "key": str(getattr(thing, kind.key)),
+        "name": found.name,
+        "is_archived": kind.is_archived(thing),
+        "may": found.may,
+        "goes": {what: n for what, n in kind.going(thing) if n},
+        "stays": kind.staying(thing),
+        "keeps": kind.keeps(thing),
+        "seen": deeds.digest(kind, thing),
+    }

@@ -1,0 +1,188 @@
+"""Pages: what can be done with a thing, deleting it, what is put away, what was done."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import researcher_required, signed_in, site_admin_required
+from annotation.counted import counted
+from annotation.models import Campaign, ChangeEntry
+from annotation.web.paging import page_of
+from annotation.web.parameters import Parameters, takes
+from lifecycle import deeds
+from lifecycle.things import KINDS, Kind
+
+NOT_YOURS = "Only its owner and site admins may do this."
+PER_PAGE = 100
+MOST_ARCHIVED = 200
+
+
+@dataclass(frozen=True)
+class Found:
+    """A thing with its kind, and what a user may do with it."""
+
+    kind: Kind[Any]
+    thing: Any
+    user: Any
+
+    @property
+    def allowed(self) -> dict[str, bool]:
+        """Whether the user may do it, by verb."""
+        kind, thing, user = self.kind, self.thing, self.user
+        changes = kind.may_change(user, thing)
+        return {
+            "rename": changes and bool(kind.title),
+            "archive": changes and kind.archives,
+            "restore": changes and kind.archives,
+            "copy": kind.may_copy(user, thing),
+            "delete": kind.may_delete(user, thing),
+        }
+
+    @property
+    def may(self) -> dict[str, bool]:
+        """What of it there is to do: what is archived is restored, what is not is archived."""
+        idle = "archive" if self.kind.is_archived(self.thing) else "restore"
+        return self.allowed | {idle: False}
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return self.kind.called(self.thing)
+
+    @property
+    def address(self) -> str:
+        """Of the page of what can be done."""
+        return reverse("manage", args=[self.kind.name, getattr(self.thing, self.kind.key)])
+
+
+def find(user: Any, kind: str, which: str) -> Found:
+    """Return a thing that a user may see; Http404 for any other."""
+    if kind not in KINDS or (KINDS[kind].key == "pk" and not which.isdecimal()):
+        raise Http404
+    chosen = KINDS[kind]
+    return Found(chosen, get_object_or_404(chosen.seen(user), **{chosen.key: which}), user)
+
+
+def _context(found: Found) -> dict[str, Any]:
+    return {
+        "found": found,
+        "kind": found.kind,
+        "thing": found.thing,
+        "key": getattr(found.thing, found.kind.key),
+        "page_address": found.kind.page(found.thing),
+        "copy_address": found.kind.copy_address(found.thing),
+        "archived_since": found.kind.archived_since(found.thing),
+        "keeps": found.kind.keeps(found.thing),
+        "keeps_open": found.kind.keeps_open(found.thing),
+    }
+
+
+@researcher_required
+@require_GET
+def manage(request: HttpRequest, kind: str, which: str) -> HttpResponse:
+    """Rename, copy, archive, delete: what of it this user may do with this thing."""
+    return render(request, "lifecycle/manage.html", _context(find(signed_in(request), kind, which)))
+
+
+@researcher_required
+@require_POST
+def act(request: HttpRequest, kind: str, which: str, verb: str) -> HttpResponse:
+    """Do what can be undone, or made again."""
+    found = find(signed_in(request), kind, which)
+    if verb not in VERBS:
+        raise Http404
+    if not found.allowed[verb]:
+        raise PermissionDenied(NOT_YOURS)
+    try:
+        sentence, address = VERBS[verb](request, found)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect(found.address)
+    messages.success(request, sentence)
+    return redirect(address)
+
+
+def _rename(request: HttpRequest, found: Found) -> tuple[str, str]:
+    deeds.rename(found.kind, found.thing, found.user, request.POST.get("name", ""))
+    return f"It is called {found.name} now.", found.kind.page(found.thing)
+
+
+def _archive(request: HttpRequest, found: Found) -> tuple[str, str]:
+    deeds.archive(found.kind, found.thing, found.user)
+    return f"{found.name} is archived: lists leave it out, its pages stay.", found.address
+
+
+def _restore(request: HttpRequest, found: Found) -> tuple[str, str]:
+    deeds.restore(found.kind, found.thing, found.user)
+    return f"{found.name} is back in the lists.", found.address
+
+
+def _copy(request: HttpRequest, found: Found) -> tuple[str, str]:
+    made: Campaign = deeds.copy(found.kind, found.thing, found.user)
+    return f"{made.name} is a draft with the same settings.", made.get_absolute_url()
+
+
+VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
+    "rename": _rename,
+    "archive": _archive,
+    "restore": _restore,
+    "copy": _copy,
+}
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
+    """Say what goes and what stays; delete what was confirmed."""
+    found = find(signed_in(request), kind, which)
+    if not found.allowed["delete"]:
+        raise PermissionDenied(NOT_YOURS)
+    error = ""
+    if request.method == "POST":
+        try:
+            sent = {name: request.POST.get(name, "") for name in ("seen", "typed", "reason")}
+            deeds.delete(found.kind, found.thing, found.user, **sent)
+        except ValidationError as refused:
+            error = " ".join(refused.messages)
+        else:
+            messages.success(request, f"{found.name} is deleted.")
+            return redirect(found.kind.home)
+    context = _context(found) | {
+        "error": error,
+        "going": [counted(n, what) for what, n in found.kind.going(found.thing) if n],
+        "staying": found.kind.staying(found.thing),
+        "judgments": found.kind.judgments(found.thing),
+        "export": found.kind.export(found.thing),
+        "seen": deeds.digest(found.kind, found.thing),
+    }
+    return render(request, "lifecycle/delete.html", context, status=422 if error else 200)
+
+
+@researcher_required
+@require_GET
+def archive(request: HttpRequest) -> HttpResponse:
+    """What is put away, by kind, with the way back."""
+    user = signed_in(request)
+    groups = [
+        (kind, [Found(kind, thing, user) for thing in kind.archived(user)[:MOST_ARCHIVED]])
+        for kind in KINDS.values()
+        if kind.archives
+    ]
+    context = {"groups": [(kind, found) for kind, found in groups if found], "most": MOST_ARCHIVED}
+    return render(request, "lifecycle/archive.html", context)
+
+
+@site_admin_required
+@require_GET
+@takes(Parameters(frozenset({"page"})))
+def changes(request: HttpRequest) -> HttpResponse:
+    """Who did what to which thing or account, newest first."""
+    page = page_of(request, ChangeEntry.objects.all(), PER_PAGE)
+    return render(request, "lifecycle/changes.html", {"page": page})

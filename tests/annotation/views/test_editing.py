@@ -1,0 +1,56 @@
+"""A draft is changed by the form that made it, as long as it is one."""
+
+from typing import Any
+
+from django.test import Client
+
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.models import Campaign, Item
+from tests.world import World
+
+ADDRESS = "/campaigns/harbour-80/edit/"
+
+
+def sent(client: Client, **changes: Any) -> dict[str, Any]:
+    """The form as it comes, with changes, as a browser would send it."""
+    form = client.get(ADDRESS).context["form"]
+    data = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
+    return {name: value for name, value in (data | changes).items() if value not in (None, False)}
+
+
+def test_what_is_not_touched_stays(as_admin: Client, world: World) -> None:
+    Campaign.objects.update(
+        question="How good is it?", time_cap_seconds=77, control_spacing=3, is_private=True
+    )
+    before = Campaign.objects.values().get()
+    response = as_admin.post(ADDRESS, sent(as_admin))
+    assert response.status_code == 302, response.context["form"].errors
+    assert Campaign.objects.values().get() == before
+    assert set(world.campaign.systems.all()) == set(world.test_set.systems.all())
+
+
+def test_a_change_is_stored(as_admin: Client, world: World) -> None:
+    as_admin.post(ADDRESS, sent(as_admin, name="Pier", systems=["weak"], traps_per_annotator=1))
+    campaign = Campaign.objects.get()
+    assert (campaign.name, campaign.slug, campaign.traps_per_annotator) == ("Pier", "harbour-80", 1)
+    assert [system.name for system in campaign.systems.all()] == ["weak"]
+
+
+def test_too_many_traps_change_nothing(as_admin: Client, world: World) -> None:
+    data = sent(as_admin, name="Pier", traps_per_annotator=50)
+    assert as_admin.post(ADDRESS, data).status_code == 422
+    assert Campaign.objects.get().name == "Harbour-80"
+
+
+def test_what_is_open_or_imported_stays(as_admin: Client, world: World) -> None:
+    data = sent(as_admin, name="Pier")
+    output = world.test_set.systems.first().outputs.first()
+    item = Item.objects.create(
+        campaign=world.campaign, kind="target", batch="1", segment=output.segment, output=output
+    )
+    assert "were imported" in as_admin.post(ADDRESS, data, follow=True).text
+    item.delete()
+    add_annotators(campaign=world.campaign, users=world.annotators)
+    open_campaign(campaign=world.campaign)
+    assert "Only drafts are changed" in as_admin.post(ADDRESS, data, follow=True).text
+    assert Campaign.objects.get().name == "Harbour-80"

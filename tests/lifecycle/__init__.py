@@ -1,0 +1,1 @@
+"""Things renamed, copied, archived, deleted."""

@@ -1,0 +1,65 @@
+"""Pages and API: look, confirm, put away, bring back."""
+
+from django.test import Client
+
+from annotation.models import Campaign, ChangeEntry
+from tests.world import World, make_campaign
+from training.models import ParallelCorpus
+
+
+def test_what_is_archived_leaves_lists_and_stays_readable(as_admin: Client, world: World) -> None:
+    address = world.campaign.get_absolute_url()
+    response = as_admin.post("/manage/campaign/harbour-80/archive/", follow=True)
+    assert "is archived" in response.text
+    assert address not in as_admin.get("/campaigns/").text
+    assert as_admin.get(address).status_code == 200
+    assert "/manage/campaign/harbour-80/" in as_admin.get("/archive/").text
+    as_admin.post("/manage/campaign/harbour-80/restore/")
+    assert address in as_admin.get("/campaigns/").text
+
+
+def test_deleting_names_what_goes_and_leaves_an_entry(as_admin: Client, world: World) -> None:
+    address = "/manage/campaign/harbour-80/delete/"
+    page = as_admin.get(address)
+    assert "The test set Harbour and all metric scores stay." in page.text
+    assert as_admin.post(address, {"seen": "something else"}).status_code == 422
+    as_admin.post(address, {"seen": page.context["seen"], "reason": "a trial"})
+    assert not Campaign.objects.exists()
+    assert "a trial" in as_admin.get("/changes/").text
+
+
+def test_a_private_campaign_is_in_nobody_elses_archive(as_researcher: Client, world: World) -> None:
+    hidden = make_campaign(world.test_set, "hidden", is_private=True)
+    as_researcher.force_login(world.admin)
+    as_researcher.post("/manage/campaign/hidden/archive/", follow=True)
+    as_researcher.force_login(world.researcher)
+    assert hidden.name not in as_researcher.get("/archive/").text
+    assert as_researcher.get("/api/things/campaign/hidden/").status_code == 404
+
+
+def test_programs_do_the_same(as_admin: Client, world: World) -> None:
+    address = "/api/things/campaign/harbour-80/"
+    thing = as_admin.get(address).json()
+    assert thing["may"] == {
+        "rename": True, "archive": True, "restore": False, "copy": True, "delete": True,
+    }  # fmt: skip
+    sent = {"name": "Pier"}
+    renamed = as_admin.post(f"{address}rename/", sent, content_type="application/json").json()
+    assert renamed["name"] == "Pier"
+    body = {"seen": thing["seen"]}
+    assert as_admin.delete(address, body, content_type="application/json").status_code == 409
+    body = {"seen": renamed["seen"]}
+    assert as_admin.delete(address, body, content_type="application/json").status_code == 204
+    assert [entry.action for entry in ChangeEntry.objects.all()] == ["deleted", "renamed"]
+
+
+def test_who_may_read_may_not_therefore_delete(as_researcher: Client, world: World) -> None:
+    corpus = ParallelCorpus.objects.create(
+        name="port", source_language="de", target_language="en", n_pairs=1, sha256="",
+        report={"left_out": {}, "examples": {}}, created_by=world.admin,
+    )  # fmt: skip
+    assert as_researcher.post(f"/manage/corpus/{corpus.name}/delete/").status_code == 403
+    assert as_researcher.post("/manage/corpus/port/rename/", {"name": "x"}).status_code == 403
+    assert "Only its owner" in as_researcher.get("/manage/corpus/port/").text
+    assert as_researcher.get("/manage/nothing/1/").status_code == 404
+    assert as_researcher.get("/manage/run/x/").status_code == 404

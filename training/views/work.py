@@ -1,0 +1,84 @@
+"""What the pages of jobs and of translations share: the list, cancelling, going on."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.access import researcher_required
+from annotation.models import listed
+from annotation.web.live import render_live
+from annotation.web.paging import page_of
+from annotation.web.parameters import Parameters, takes
+from training.models import TrainingJob, Translation
+
+Row = TypeVar("Row", TrainingJob, Translation)
+View = Callable[..., HttpResponseBase]
+PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class WorkPages(Generic[Row]):
+    """The pages of one kind of work; `what` is its name in sentences, `tab` that of its list."""
+
+    rows: Callable[[], QuerySet[Row]]
+    what: str
+    tab: str
+    cancelling: Callable[[Row], bool]
+    resuming: Callable[[Row], None]
+    more: Callable[[Any], Mapping[str, object]] = lambda page: {}
+
+    def list(self) -> View:
+        """All rows, newest first; htmx asks for the table alone."""
+
+        def work_list(request: HttpRequest) -> HttpResponse:
+            page = page_of(request, listed(self.rows()), PER_PAGE)
+            context = {
+                "section": "training",
+                "tab": self.tab,
+                "page": page,
+                "is_live": any(row.is_active for row in page),
+                **self.more(page),
+            }
+            return render_live(request, f"training/{self.tab}.html", context)
+
+        taken = takes(Parameters(frozenset({"page"})))(work_list)
+        guarded = researcher_required(require_GET(taken))
+        guarded.takes = taken.takes  # type: ignore[attr-defined]
+        return guarded
+
+    def cancel(self) -> View:
+        """Cancel; what was saved is kept."""
+        return self._post(self._cancel)
+
+    def resume(self) -> View:
+        """Go on with what ended early, by a worker, from what was saved."""
+        return self._post(self._resume)
+
+    def _post(self, do: Callable[[HttpRequest, Row], None]) -> View:
+        def change(request: HttpRequest, pk: int) -> HttpResponse:
+            row = get_object_or_404(self.rows(), pk=pk)
+            do(request, row)
+            return redirect(row)
+
+        return researcher_required(require_POST(change))
+
+    def _cancel(self, request: HttpRequest, row: Row) -> None:
+        if self.cancelling(row):
+            messages.success(request, f"{row} is cancelled.")
+        else:
+            messages.info(request, f"This {self.what} had already ended.")
+
+    def _resume(self, request: HttpRequest, row: Row) -> None:
+        try:
+            self.resuming(row)
+            messages.success(request, f"{row} goes on as soon as a worker is free.")
+        except ValidationError as error:
+            messages.error(request, " ".join(error.messages))
