@@ -9,6 +9,7 @@ from annotation.views import (
     home,
     instructions,
     interchange,
+    preview,
     quality,
     sharing,
     uploads,
@@ -34,14 +35,9 @@ urlpatterns = [
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),
+    path("campaigns/<slug:slug>/preview/", preview.preview, name="campaign-preview"),
     path("campaigns/<slug:slug>/open/", campaigns.campaign_open, name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.campaign_close, name="campaign-close"),
-    path("campaigns/<slug:slug>/annotators/", campaigns.annotators_add, name="campaign-annotators"),
-    path(
-        "campaigns/<slug:slug>/annotators/<int:pk>/link/",
-        campaigns.annotator_link,
-        name="annotator-link",
-    ),
     path(
         "campaigns/<slug:slug>/annotators/<int:pk>/<str:verb>/",
         exclusions.decide,
@@ -60,7 +56,8 @@ urlpatterns = [
         access.member_remove,
         name="member-remove",
     ),
-    path("campaigns/<slug:slug>/access/invite/", access.invite, name="invite"),
+    path("campaigns/<slug:slug>/access/people/", access.people_add, name="people-add"),
+    path("campaigns/<slug:slug>/access/hide/", access.links_hide, name="links-hide"),
     path(
         "campaigns/<slug:slug>/access/annotators/<int:pk>/renew/",
         access.invitation_renew,

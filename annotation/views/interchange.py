@@ -29,12 +29,13 @@ from annotation.forms.tables import HumanScoresForm, JudgmentsForm
 from annotation.imports import appraise, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
-from annotation.imports.launch import Launched, examine, launch
+from annotation.imports.launch import examine, launch
 from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.corrections import correction_of, read_anew
 from annotation.views.uploads import is_too_large, too_large_sentence
+from annotation.web import fresh_links
 from annotation.web.errors import refuse
 from annotation.web.parameters import JUDGMENTS, read_filters, takes
 
@@ -150,19 +151,10 @@ def _store(
         messages.error(request, " ".join(error.messages[:5]))
         return redirect("campaign-import")
     sources.forget(token, signed_in(request).pk)
-    links = [_links(request, each) for each in launched]
-    context = {"launched": list(zip(launched, links, strict=True)), "section": "campaigns"}
+    for each in launched:
+        fresh_links.keep_invitations(request, each.result.campaign, each.invitations)
+    context = {"launched": launched, "section": "campaigns"}
     return render(request, "annotation/import_done.html", context)
-
-
-def _links(request: HttpRequest, launched: Launched) -> list[tuple[str, str]]:
-    return [
-        (
-            invitation.annotator.label,
-            request.build_absolute_uri(reverse("personal-link", args=[invitation.token])),
-        )
-        for invitation in launched.invitations
-    ]
 
 
 @researcher_required

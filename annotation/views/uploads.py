@@ -175,6 +175,8 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
         return back
     forget(pending.token, signed_in(request).pk)
     messages.success(request, result.sentence)
+    if result.changes.creates and result.changes.systems_added:
+        return redirect(f"{reverse('campaign-new')}?testset={result.test_set.slug}")
     return redirect(result.test_set)
 
 
