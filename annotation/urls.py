@@ -32,6 +32,7 @@ urlpatterns = [
     # 2 campaigns
     path("campaigns/", campaigns.campaign_list, name="campaigns"),
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
+    path("campaigns/import/file/", interchange.open_from_file, name="campaign-from-file"),
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),
@@ -94,5 +95,6 @@ urlpatterns = [
     # 5 quality
     path("campaigns/<slug:slug>/judgments.<str:fmt>", quality.judgments, name="judgments-data"),
     path("campaigns/<slug:slug>/export/", interchange.export_page, name="export"),
+    path("campaigns/<slug:slug>/campaign.json", interchange.campaign_file, name="campaign-file"),
     path("campaigns/<slug:slug>/export/<str:fmt>/", interchange.export_file, name="export-file"),
 ]

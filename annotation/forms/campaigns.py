@@ -24,6 +24,8 @@ from annotation.protocols import Layout
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
 
+# Pages have these addresses.
+RESERVED = frozenset({"new", "import"})
 REQUIRED = (
     "name",
     "length_ratio",
@@ -186,11 +188,11 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             )
 
     @transaction.atomic
-    def create(self, user: Any) -> Campaign:
+    def create(self, user: Any, *, slug: str = "") -> Campaign:
         """Store the draft. Raises ValidationError if the test set has too few possible traps."""
         campaign: Campaign = super().save(commit=False)
         campaign.test_set, campaign.created_by = self.test_set, user
-        campaign.slug = free_slug(campaign.name)
+        campaign.slug = slug or free_slug(campaign.name)
         campaign.save()
         campaign.systems.set(self.chosen)
         possible = len(possible_traps(campaign)) if campaign.traps_per_annotator else 0
@@ -208,5 +210,6 @@ def free_slug(name: str) -> str:
     """Return an unused slug made from the name."""
     stem = slugify(name.replace("%", " percent"))[:70] or "campaign"
     taken = set(Campaign.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    taken |= RESERVED
     candidates: Iterable[str] = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))
     return next(slug for slug in candidates if slug not in taken)

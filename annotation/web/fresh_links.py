@@ -61,6 +61,9 @@ def hide(request: HttpRequest, campaign: Campaign) -> None:
 
 def shown(request: HttpRequest, campaign: Campaign) -> list[FreshLink]:
     """Return those that still work, in the order in which they were made."""
+    kept = _kept(request, campaign)
+    if not kept:
+        return []
     links = campaign.access_links.filter(revoked_at=None)
     alive = {
         *campaign.annotators.exclude(token_hash=None).values_list("token_hash", flat=True),
@@ -68,7 +71,7 @@ def shown(request: HttpRequest, campaign: Campaign) -> list[FreshLink]:
     }
     return [
         _link(request, campaign, label, token, suffix)
-        for label, token, suffix, _ in _kept(request, campaign)
+        for label, token, suffix, _ in kept
         if hash_token(token) in alive
     ]
 

@@ -92,8 +92,9 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "campaign": ("GET", *CAMPAIGN),
     "campaign-open": ("POST", *run()),
     "campaign-close": ("POST", *run()),
-    "campaign-annotators": ("POST", *run(422)),
-    "annotator-link": ("POST", *run()),
+    "campaign-preview": ("GET", *run(200)),
+    "campaign-file": ("GET", *CAMPAIGN),
+    "campaign-from-file": ("POST", *[refusing(422)] * 2),
     "annotator-decide": ("POST", *run()),
     "campaign-instructions": ("POST", *run(422)),
     "campaign-import": ("GET", CREATE, CREATE),
@@ -112,7 +113,8 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "campaign-privacy": ("POST", *run()),
     "member-add": ("POST", *run(422)),
     "member-remove": ("POST", *run()),
-    "invite": ("POST", *run(422)),
+    "people-add": ("POST", *run(422)),
+    "links-hide": ("POST", *run()),
     "invitation-renew": ("POST", *run()),
     "invitation-revoke": ("POST", *run()),
     "access-link-add": ("POST", *run(422)),
@@ -358,7 +360,7 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     last = Membership.objects.create(campaign=campaign, user=world.outsider)
     link, _ = create_link(campaign=campaign, actor=world.admin)
     pks = {"member-remove": last.pk, "access-link-revoke": link.pk, "api-dataset-import-detail": 2}
-    of_annotator = ("annotator-link", "annotator-decide", "invitation-renew", "invitation-revoke")
+    of_annotator = ("annotator-decide", "invitation-renew", "invitation-revoke")
     pks |= dict.fromkeys(of_annotator, annotator.pk)
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
     yield from ((name, {"pk": str(pk)}) for name, pk in pks.items())
