@@ -41,10 +41,9 @@ def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], str]:
 
 def _ratio(preset: Preset, test_set: TestSet, ratios: list[Decimal]) -> Decimal:
     """Full length where it is meant and there; otherwise the longest not yet in a campaign."""
-    full = Decimal(1)
-    if full in ratios and not preset.is_shortened:
-        return full
-    shorter = [ratio for ratio in ratios if ratio < 1] or ratios or [full]
+    if ratios and ratios[-1] == 1 and not preset.is_shortened:
+        return ratios[-1]
+    shorter = [ratio for ratio in ratios if ratio < 1] or ratios or [Decimal(1)]
     used = set(test_set.campaigns.values_list("length_ratio", flat=True))
     return next((ratio for ratio in reversed(shorter) if ratio not in used), shorter[-1])
 

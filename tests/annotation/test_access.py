@@ -42,6 +42,7 @@ def each(**statuses: int) -> Statuses:
 READ = each(anonymous=302, annotator=403)
 API = each(anonymous=403, annotator=403)
 CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
+CREATED = CREATE | {"owner": 422, "site": 422}
 IMPORTS = each(anonymous=403, annotator=403, readers=400, researcher=403, member=403, appointed=403)
 SITE = each(anonymous=302, readers=403, annotator=403, site=200)
 # The test set of the table belongs to nobody.
@@ -94,7 +95,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "campaign-close": ("POST", *run()),
     "campaign-preview": ("GET", *run(200)),
     "campaign-file": ("GET", *CAMPAIGN),
-    "campaign-from-file": ("POST", *[refusing(422)] * 2),
+    "campaign-from-file": ("POST", *[CREATED] * 2),
     "annotator-decide": ("POST", *run()),
     "campaign-instructions": ("POST", *run(422)),
     "campaign-import": ("GET", CREATE, CREATE),
@@ -221,6 +222,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "api-testset-segments": ("GET", API, API),
     "api-campaign-list": ("GET", API, API),
     "api-campaign-detail": ("GET", *CAMPAIGN_API),
+    "api-campaign-file": ("GET", *CAMPAIGN_API),
     "api-judgment-list": ("GET", API, API),
     "jobs": ("GET", READ, READ),
     "job": ("GET", READ, READ),
