@@ -3,8 +3,8 @@
 `schema.json` says what it holds. What is written is read again as the same campaign.
 """
 
-from annotation.campaign_files.opening import Opened, open_file
-from annotation.campaign_files.reading import CampaignFile, is_own, read
+from annotation.campaign_files.one_step import Opened, open_file
+from annotation.campaign_files.parsing import CampaignFile, is_own, read
 from annotation.campaign_files.storing import store_file
 from annotation.campaign_files.writing import to_values
 

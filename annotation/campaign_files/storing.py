@@ -6,7 +6,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
 
 from annotation import uploads
-from annotation.campaign_files.reading import CampaignFile
+from annotation.campaign_files.parsing import CampaignFile
 from annotation.campaign_files.writing import OWN
 from annotation.forms.campaigns import CampaignForm
 from annotation.imports.drafts import CampaignDraft

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from annotation.campaign_files.reading import SCHEMA
+from annotation.campaign_files.parsing import SCHEMA
 from annotation.models import Campaign, Item, Output, TestSet
 
 OWN = "own"

@@ -20,7 +20,7 @@ from annotation.access import (
     signed_in,
 )
 from annotation.campaign_files import open_file, to_values
-from annotation.campaign_files.opening import Wish
+from annotation.campaign_files.one_step import Wish
 from annotation.counted import counted
 from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError

@@ -42,7 +42,7 @@ def each(**statuses: int) -> Statuses:
 READ = each(anonymous=302, annotator=403)
 API = each(anonymous=403, annotator=403)
 CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
-CREATED = CREATE | {"owner": 422, "site": 422}
+CREATED = CREATE | {"other": 422, "owner": 422, "site": 422}
 IMPORTS = each(anonymous=403, annotator=403, readers=400, researcher=403, member=403, appointed=403)
 SITE = each(anonymous=302, readers=403, annotator=403, site=200)
 # The test set of the table belongs to nobody.

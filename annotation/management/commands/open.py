@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation import languages
 from annotation.campaign_files import Opened, open_file
-from annotation.campaign_files.opening import Wish
+from annotation.campaign_files.one_step import Wish
 from annotation.counted import counted
 from annotation.management.commands.import_appraise import opened, report_problems
 from annotation.uploads import Report

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from annotation.campaign_files.reading import is_own, read
+from annotation.campaign_files.parsing import is_own, read
 from annotation.campaign_files.storing import store_file
 from annotation.campaigns import Invitation, add_annotators, open_campaign
 from annotation.imports import pearmut
