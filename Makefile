@@ -51,6 +51,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(WEB): requirements/web.txt requirements/constraints.txt | $(BIN)/python
+	@echo "Installing what the web app needs into $(VENV), once: some minutes, most of it download …"
 	$(PIP) -r requirements/web.txt
 	@touch $@
 

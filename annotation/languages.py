@@ -151,6 +151,24 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", "".join(c for c in plain if not unicodedata.combining(c))))
 
 
+@lru_cache(maxsize=1)
+def offered() -> tuple[tuple[str, str], ...]:
+    """Return what a picker offers: names that `find` knows, each with own name and code."""
+    own = {code: info.get("name_local", "") for code, info in LANG_INFO.items()}
+    codes = sorted((name, code) for code, name in NAMES.items() if is_valid(code))
+    return tuple(
+        (name if _is_clear(name, code) else code, ", ".join(filter(None, (own.get(code), code))))
+        for name, code in codes
+    )
+
+
+def _is_clear(name: str, code: str) -> bool:
+    try:
+        return find(name) == normalise(code)
+    except ValueError:
+        return False
+
+
 def script(code: str) -> str:
     """Return the four-letter script a language is usually written in; `Latn` if unknown."""
     language = _language(code)

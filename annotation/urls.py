@@ -12,6 +12,7 @@ from annotation.views import (
     home,
     instructions,
     interchange,
+    preview,
     quality,
     sharing,
     uploads,
@@ -47,18 +48,14 @@ urlpatterns = [
     ),
     # 2 campaigns
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
+    path("campaigns/import/file/", interchange.open_from_file, name="campaign-from-file"),
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),
     path("campaigns/<slug:slug>/edit/", editing.campaign_edit, name="campaign-edit"),
+    path("campaigns/<slug:slug>/preview/", preview.preview, name="campaign-preview"),
     path("campaigns/<slug:slug>/open/", campaigns.campaign_open, name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.campaign_close, name="campaign-close"),
-    path("campaigns/<slug:slug>/annotators/", campaigns.annotators_add, name="campaign-annotators"),
-    path(
-        "campaigns/<slug:slug>/annotators/<int:pk>/link/",
-        campaigns.annotator_link,
-        name="annotator-link",
-    ),
     path(
         "campaigns/<slug:slug>/annotators/<int:pk>/<str:verb>/",
         exclusions.decide,
@@ -77,7 +74,8 @@ urlpatterns = [
         access.member_remove,
         name="member-remove",
     ),
-    path("campaigns/<slug:slug>/access/invite/", access.invite, name="invite"),
+    path("campaigns/<slug:slug>/access/people/", access.people_add, name="people-add"),
+    path("campaigns/<slug:slug>/access/hide/", access.links_hide, name="links-hide"),
     path(
         "campaigns/<slug:slug>/access/annotators/<int:pk>/renew/",
         access.invitation_renew,
@@ -115,5 +113,6 @@ urlpatterns = [
     # 5 quality
     path("campaigns/<slug:slug>/judgments.<str:fmt>", quality.judgments, name="judgments-data"),
     path("campaigns/<slug:slug>/export/", interchange.export_page, name="export"),
+    path("campaigns/<slug:slug>/campaign.json", interchange.campaign_file, name="campaign-file"),
     path("campaigns/<slug:slug>/export/<str:fmt>/", interchange.export_file, name="export-file"),
 ]

@@ -30,6 +30,7 @@ def pages(world: World) -> dict[str, list[str]]:
             reverse("testsets"), reverse("testset-upload"), reverse("testset", args=[test_set]),
             reverse("campaigns"), reverse("campaign-new"),
             f"{reverse('campaign-new')}?testset={test_set}",
+            reverse("campaign-preview", args=[campaign]),
             reverse("campaign-import"), reverse("campaign-items", args=[campaign]),
             reverse("export", args=[campaign]),
             reverse("campaign", args=[campaign]), reverse("quality", args=[campaign]),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db.models import Count, QuerySet
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
@@ -15,6 +16,7 @@ from rest_framework.response import Response
 
 from annotation.access import visible_campaigns
 from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
+from annotation.campaign_files import to_values
 from annotation.filters import FilterError, Filters
 from annotation.filters.rows import kept
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
@@ -196,6 +198,12 @@ class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
         .prefetch_related("systems")
         .order_by("slug")
     )
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def file(self, request: Request, slug: str, format: str | None = None) -> Response:
+        """The whole campaign as one file, without judgments; it makes the campaign again."""
+        return Response(to_values(self.get_object()))
 
     def get_queryset(self) -> QuerySet[Campaign]:
         """Leave out what the user may not read."""

@@ -10,11 +10,11 @@ from annotation.campaigns.opening import close_campaign, open_campaign, reopen_c
 from annotation.campaigns.people import (
     Invitation,
     add_annotators,
-    progress,
     renew_link,
     require_status,
     takes_annotators,
 )
+from annotation.campaigns.readiness import hindrances
 from annotation.campaigns.shares import share_out
 from annotation.controls import possible_traps
 
@@ -24,9 +24,9 @@ __all__ = [
     "add_annotators",
     "close_campaign",
     "describe",
+    "hindrances",
     "open_campaign",
     "possible_traps",
-    "progress",
     "renew_link",
     "reopen_campaign",
     "require_status",

@@ -12,10 +12,10 @@ from django.utils import timezone
 from annotation.batches import batched
 from annotation.campaigns.layouts import BATCH, Screens, next_screen, plant_targets
 from annotation.campaigns.people import require_status
+from annotation.campaigns.readiness import faults
 from annotation.campaigns.shares import assign, share_out
 from annotation.controls import Control, ControlMaker, CrowdedError, plant_traps, spaced_order
 from annotation.controls.spacing import most_controls
-from annotation.counted import counted
 from annotation.imports.tasks import assign_imported, has_imported_items
 from annotation.models import Annotator, Campaign, Item, is_archived
 from annotation.notifications.events import tell_closed
@@ -32,7 +32,8 @@ def open_campaign(*, campaign: Campaign) -> Campaign:
     require_status(campaign, Campaign.Status.DRAFT, "opened")
     _check_listed(campaign)
     annotators = list(campaign.annotators.filter(excluded_at=None).order_by("pk"))
-    _check(campaign, annotators)
+    if found := faults(campaign):
+        raise ValidationError(found)
     if has_imported_items(campaign):
         assign_imported(campaign, annotators)
     else:
@@ -81,33 +82,6 @@ def reopen_campaign(*, campaign: Campaign) -> Campaign:
 def _check_listed(campaign: Campaign) -> None:
     if is_archived(campaign):
         raise ValidationError("This campaign is archived. Restore it first.")
-
-
-def _check(campaign: Campaign, annotators: Sequence[Annotator]) -> None:
-    if not campaign.systems.exists():
-        raise ValidationError("Choose at least one system to judge.")
-    if campaign.systems.exclude(length_ratio=campaign.length_ratio).exists():
-        raise ValidationError("All systems must have the length ratio of the campaign.")
-    is_static = campaign.assignment_mode == Campaign.Mode.STATIC
-    if is_static and len(annotators) < campaign.annotators_per_item:
-        raise ValidationError(
-            f"Each item is to be rated by {counted(campaign.annotators_per_item, 'annotator')}, "
-            f"and this campaign has {len(annotators)}. Add annotators first."
-        )
-    _check_references(campaign)
-
-
-def _check_references(campaign: Campaign) -> None:
-    if campaign.shown_text != Campaign.ShownText.REFERENCE:
-        return
-    unreferenced = campaign.test_set.segments.filter(references__isnull=True).count()
-    if unreferenced:
-        have = counted(unreferenced, "segment of the test set has", "segments of the test set have")
-        raise ValidationError(f"{have} no reference to show. Show the source instead.")
-    if campaign.references_per_annotator:
-        raise ValidationError(
-            "References cannot be rated where the reference is shown. Show the source instead."
-        )
 
 
 def _give_out(

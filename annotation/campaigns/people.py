@@ -1,4 +1,4 @@
-"""The annotators of a campaign: adding them, their personal links, how far they are."""
+"""The annotators of a campaign: adding them, and their personal links."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, Max
 
 from annotation.access import ANNOTATOR
 from annotation.entry.tokens import new_token
@@ -83,14 +82,3 @@ def renew_link(*, annotator: Annotator) -> Invitation:
     token, annotator.token_hash = new_token()
     annotator.save(update_fields=["token_hash"])
     return Invitation(annotator, token)
-
-
-def progress(campaign: Campaign) -> list[dict[str, object]]:
-    """Return label, account, assigned, completed and last activity of every annotator."""
-    counted = campaign.annotators.annotate(
-        assigned=Count("assignments"),
-        completed=Count("assignments__completed_at"),
-        last=Max("assignments__completed_at"),
-    )
-    fields = ("pk", "label", "user__username", "is_simulated", "token_hash", "excluded_at")
-    return list(counted.order_by("pk").values(*fields, "assigned", "completed", "last"))

@@ -140,7 +140,7 @@ def _open_campaign(
     protocol = protocols.get(settings.get("protocol", protocols.DEFAULT))
     shown = "source" if protocol.spans else "reference"
     defaults: dict[str, Any] = {"traps_per_annotator": 0, "shown_text": shown}
-    defaults["question"] = protocol.question
+    defaults["question"] = protocol.ask(RATIOS[0])
     campaign = _draft(slug, test_set=test_set, ratio=RATIOS[0], **(defaults | settings))
     add_annotators(campaign=campaign, users=annotators)
     open_campaign(campaign=campaign)

@@ -4,9 +4,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.models import AccessLink, Membership
+from annotation.access import ANNOTATOR
+from annotation.models import AccessLink, Campaign, Membership
 
 MAX_INVITATIONS = 500
 MAX_PASTED = 500_000
@@ -47,13 +49,46 @@ class MemberForm(AccountForm):
     role = forms.ChoiceField(choices=Membership.Role.choices)
 
 
-class InviteForm(forms.Form):
-    """How many personal links to make, and how long they work."""
+class RenewForm(forms.Form):
+    """How long a personal link works."""
+
+    expires_at = ExpiryField()
+
+
+class PeopleForm(forms.Form):
+    """Who rates: new people who get a personal link, and accounts with the annotator role."""
 
     count = forms.IntegerField(
-        min_value=1, max_value=MAX_INVITATIONS, initial=1, label="How many people"
+        min_value=0,
+        max_value=MAX_INVITATIONS,
+        required=False,
+        label="New people, with a personal link each",
     )
     expires_at = ExpiryField()
+    users = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        required=False,
+        label="Accounts",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, data: Any = None, *, campaign: Campaign) -> None:
+        missing = campaign.annotators_per_item - campaign.annotators.count()
+        super().__init__(data, initial={"count": max(0, missing)})
+        accounts = User.objects.filter(groups__name=ANNOTATOR, is_active=True)
+        # Accounts made for a personal link belong to one campaign and cannot sign in.
+        self.fields["users"].queryset = (  # type: ignore[attr-defined]
+            accounts.exclude(annotators__campaign=campaign)
+            .exclude(annotators__token_hash__isnull=False)
+            .order_by("username")
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for at least one person."""
+        data = super().clean() or self.cleaned_data
+        if not self.errors and not data.get("users") and not data.get("count"):
+            raise forms.ValidationError("Say how many personal links to make, or choose accounts.")
+        return data
 
 
 class AccessLinkForm(forms.Form):

@@ -31,9 +31,10 @@ LABELS = {
 HELP = {
     "study": "Campaigns with the same study name are averaged in its tables. Optional.",
     "shown_text": "What the output is compared with, above it on the page.",
-    "question": "Left empty, the question of the protocol. {percent} stands for the required "
-    "length, such as 80%.",
-    "instructions": "Shown beside every item. Markdown.",
+    "question": "Left empty, the question of the protocol, which names the length where it is "
+    "controlled. {percent} stands for it.",
+    "instructions": "Left empty, the standard text for this way of judging, in the five languages "
+    "of the annotators’ pages. Markdown.",
     "systems_per_screen": "A remainder is spread evenly, so that no screen has one system.",
     "annotators_per_item": "So many different people rate every item.",
     "items_per_annotator": "In an open pool and in active assignment. 0: no limit.",
@@ -76,48 +77,57 @@ LIMITS = {
     "time_cap_seconds": 1_000_000,
     "seed": 2**63 - 1,
 }
+# Of an open pool and of active assignment alone.
+POOL = ("items_per_annotator", "max_same_source", "claim_minutes")
 
 
 @dataclass(frozen=True)
 class Group:
-    """Fields under one heading; those in `more` are folded away under the words of `summary`.
+    """Fields behind one line that says how they are set. Short ones stand side by side."""
 
-    Short fields stand beside each other where there is room (`is_grid`).
-    """
-
+    name: str
     title: str
     names: tuple[str, ...]
-    summary: str = ""
-    more: tuple[str, ...] = ()
     is_grid: bool = False
 
 
 GROUPS = (
-    Group("What is judged", ("name", "study", "length_ratio", "systems")),
+    Group("name", "Name", ("name", "study")),
+    Group("texts", "Texts", ("length_ratio", "systems")),
+    Group("protocol", "Protocol", ("protocol", "systems_per_screen")),
+    Group("compared", "Compared with", ("shown_text", "question")),
     Group(
-        "How it is judged",
-        ("protocol", "systems_per_screen", "shown_text", "question", "instructions"),
-    ),
-    Group(
-        "Who judges what",
-        ("annotators_per_item", "assignment_mode"),
-        "Limits of an open pool",
-        ("items_per_annotator", "max_same_source", "claim_minutes"),
+        "ratings",
+        "Ratings",
+        ("annotators_per_item", "assignment_mode", *POOL),
         is_grid=True,
     ),
     Group(
-        "Control items",
-        ("traps_per_annotator", "bad_references_per_annotator", "repeats_per_annotator"),
-        "More about controls",
-        ("references_per_annotator", "trap_ratio", "control_spacing"),
+        "checks",
+        "Attention checks",
+        (
+            "traps_per_annotator",
+            "bad_references_per_annotator",
+            "repeats_per_annotator",
+            "references_per_annotator",
+            "trap_ratio",
+            "control_spacing",
+        ),
         is_grid=True,
     ),
+    Group("told", "Instructions", ("instructions", "practice", "consent", "asks_background")),
     Group(
-        "People",
-        ("consent", "asks_background"),
-        "Revising, pay, privacy and notices",
-        ("edit_minutes", "time_cap_seconds", "is_private", "notify_email", "notify_webhook"),
+        "rest",
+        "Everything else",
+        (
+            "edit_minutes",
+            "time_cap_seconds",
+            "is_private",
+            "notify_email",
+            "notify_webhook",
+            "seed",
+            "z_pool",
+        ),
     ),
-    Group("Reproducing it", (), "Seed and z-scores", ("seed", "z_pool")),
 )
-FIELDS = tuple(name for group in GROUPS for name in (*group.names, *group.more))
+FIELDS = tuple(name for group in GROUPS for name in group.names)

@@ -1,4 +1,4 @@
-"""Forms of stage 2: a campaign, and the people who rate it."""
+"""The form of stage 2: a campaign."""
 
 from __future__ import annotations
 
@@ -8,33 +8,24 @@ from string import Formatter
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 from django.core.validators import MaxValueValidator
 from django.db import transaction
 from django.utils.text import slugify
 
 from annotation import protocols
-from annotation.access import ANNOTATOR
 from annotation.campaigns import possible_traps
-from annotation.controls import count_cuttable
 from annotation.counted import counted
 from annotation.forms.campaign_checks import check_design
 from annotation.forms.campaign_fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
+from annotation.forms.campaign_summary import sentence
 from annotation.models import Campaign, TestSet
+from annotation.presets import Preset, fill, fitting, propose, ratio_label
 from annotation.protocols import Layout
-from annotation.quality.reach import (
-    ADVICE,
-    MOST_TRAPS,
-    UNSCORED,
-    Reach,
-    proposed_traps,
-    reach_of,
-)
+from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
 
-MAX_LINKS = 100
-SPACED_OUTPUTS = 100
-SPACING = 3
+# Pages have these addresses.
+RESERVED = frozenset({"new", "import"})
 REQUIRED = (
     "name",
     "length_ratio",
@@ -67,12 +58,21 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Campaign
-        fields = FIELDS
+        fields = tuple(name for name in FIELDS if name != "practice")
         labels = LABELS
         help_texts = HELP
         widgets = WIDGETS
 
-    def __init__(self, *args: Any, test_set: TestSet, **kwargs: Any) -> None:
+    practice = forms.BooleanField(
+        required=False,
+        label="Two practice items first",
+        help_text="A reference that deserves a high score and one that belongs to another source; "
+        "annotators are told afterwards. Only where answers are scores and there are references.",
+    )
+
+    def __init__(
+        self, *args: Any, test_set: TestSet, preset: Preset | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **{"label_suffix": ""} | kwargs)
         self.test_set = test_set
         rows = list(test_set.systems.values_list("name", "length_ratio"))
@@ -92,46 +92,18 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             self.fields[name].widget.attrs["max"] = limit
         self.too_small = ""
         if not self.is_bound:
-            self._suggest(ratios, names)
+            values, self.too_small = propose(preset or fitting(test_set), test_set)
+            self.initial = {**self.initial, **values, "practice": True}
 
     def _with_default(self) -> Iterator[str]:
         """Fields that may be left empty, because the campaign has a default for them."""
-        return (name for name in FIELDS if name not in REQUIRED)
+        return (name for name in FIELDS if name not in (*REQUIRED, "practice"))
 
-    def _suggest(self, ratios: list[Decimal], names: list[str]) -> None:
-        """Start from what most campaigns over this test set would choose."""
-        ratio = ratios[-1] if ratios and ratios[0] == 1 else (ratios or [Decimal(1)])[0]
-        used = set(self.test_set.campaigns.values_list("length_ratio", flat=True))
-        ratio = next((r for r in reversed(ratios) if r not in used), ratio)
-        segments = self.test_set.segments
-        n_outputs = segments.count() * len(names)
-        trap_ratio = ratio if ratio < 1 else Decimal("0.5")
-        possible = count_cuttable(self.test_set, trap_ratio, most=MOST_TRAPS)
-        self.initial = {
-            **self.initial,
-            "length_ratio": str(ratio),
-            "systems": names,
-            "name": f"{self.test_set.name}, {ratio_label(ratio)}",
-            "question": "",
-            "trap_ratio": trap_ratio,
-            "traps_per_annotator": proposed_traps(possible, n_outputs),
-            "control_spacing": SPACING if n_outputs >= SPACED_OUTPUTS else 0,
-            "shown_text": Campaign.ShownText.REFERENCE
-            if segments.filter(references__isnull=False).exists()
-            else Campaign.ShownText.SOURCE,
-        }
-
-        if possible < ITEMS:
-            self.too_small = (
-                f"This test set is too small for a verdict by traps: {possible} of its segments "
-                f"can be cut, and a verdict takes {ITEMS}."
-            )
-
-    def groups(self) -> Iterator[tuple[Group, list[Any], list[Any], bool]]:
-        """Yield every group with its fields, and whether its folded part must be open."""
+    def groups(self) -> Iterator[tuple[Group, str, list[Any], bool]]:
+        """Yield every group with what is set in a sentence, its fields, and whether it is open."""
         for group in GROUPS:
-            first, more = [self[n] for n in group.names], [self[n] for n in group.more]
-            yield group, first, more, any(field.errors for field in more)
+            fields = [self[name] for name in group.names if name in self.fields]
+            yield group, sentence(self, group.name), fields, any(field.errors for field in fields)
 
     @property
     def questions(self) -> dict[str, dict[str, object]]:
@@ -139,6 +111,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         return {
             name: {
                 "question": protocols.get(name).question,
+                "shortened": protocols.get(name).length_question,
                 "together": protocols.get(name).layout == Layout.TOGETHER,
                 "scored": protocols.get(name).has_score,
             }
@@ -148,7 +121,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
     @property
     def doubt(self) -> dict[str, Any]:
         """What the numbers of controls can find out, for the page and its script."""
-        found, has_score = self._reach()
+        found, has_score = self.reach()
         return {
             "sentences": [(state.value, ADVICE[state], state == found) for state in ADVICE],
             "unscored": UNSCORED,
@@ -157,7 +130,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             "rule": {"items": ITEMS, "fail": PAIRS_TO_FAIL, "pass": PAIRS_TO_PASS},
         }
 
-    def _reach(self) -> tuple[Reach, bool]:
+    def reach(self) -> tuple[Reach, bool]:
         name = self["protocol"].value()
         has_score = name not in protocols.PROTOCOLS or protocols.get(name).has_score
         traps, bad_references = (
@@ -196,10 +169,11 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             if data.get(name) in (None, "") and name not in self.errors:
                 data[name] = getattr(fresh, name)
         if not self.cleaned_data.get("question") or not self.data.get("question", "").strip():
-            data["question"] = protocols.get(data.get("protocol", protocols.DEFAULT)).question
+            protocol = protocols.get(data.get("protocol") or protocols.DEFAULT)
+            data["question"] = protocol.ask(data.get("length_ratio") or Decimal(1))
         self._choose_systems(data)
-        for name, sentence in check_design(self.test_set, data):
-            self.add_error(name, sentence)
+        for name, fault in check_design(self.test_set, data):
+            self.add_error(name, fault)
         return data
 
     def _choose_systems(self, data: dict[str, Any]) -> None:
@@ -214,43 +188,16 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             )
 
     @transaction.atomic
-    def create(self, user: Any) -> Campaign:
+    def create(self, user: Any, *, slug: str = "") -> Campaign:
         """Store the draft. Raises ValidationError if the test set has too few possible traps."""
         campaign: Campaign = super().save(commit=False)
         campaign.test_set, campaign.created_by = self.test_set, user
-        campaign.slug = free_slug(campaign.name)
+        campaign.slug = slug or free_slug(campaign.name)
         campaign.save()
         campaign.systems.set(self.chosen)
         check_traps(campaign)
+        fill(campaign, with_practice=self.cleaned_data["practice"])
         return campaign
-
-
-class AnnotatorsForm(forms.Form):
-    """Who rates: accounts with the annotator role, and new people who get a personal link."""
-
-    users = forms.ModelMultipleChoiceField(
-        queryset=User.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
-    )
-    links = forms.IntegerField(
-        min_value=0, max_value=MAX_LINKS, initial=0, required=False, label="New personal links"
-    )
-
-    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        accounts = User.objects.filter(groups__name=ANNOTATOR, is_active=True)
-        # Accounts made for a personal link belong to one campaign and cannot sign in.
-        self.fields["users"].queryset = (  # type: ignore[attr-defined]
-            accounts.exclude(annotators__campaign=campaign)
-            .exclude(annotators__token_hash__isnull=False)
-            .order_by("username")
-        )
-
-    def clean(self) -> dict[str, Any]:
-        """Ask for at least one annotator."""
-        data = super().clean() or self.cleaned_data
-        if not self.errors and not data.get("users") and not data.get("links"):
-            raise forms.ValidationError("Choose accounts, or say how many personal links to make.")
-        return data
 
 
 def check_traps(campaign: Campaign) -> None:
@@ -264,14 +211,10 @@ def check_traps(campaign: Campaign) -> None:
         )
 
 
-def ratio_label(ratio: Decimal) -> str:
-    """Say a length ratio as a person would: `80% of full length`, `full length`."""
-    return "full length" if ratio == 1 else f"{(ratio * 100).normalize():f}% of full length"
-
-
 def free_slug(name: str) -> str:
     """Return an unused slug made from the name."""
     stem = slugify(name.replace("%", " percent"))[:70] or "campaign"
     taken = set(Campaign.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    taken |= RESERVED
     candidates: Iterable[str] = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))
     return next(slug for slug in candidates if slug not in taken)

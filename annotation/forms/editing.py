@@ -15,13 +15,14 @@ IMPORTED = "Its items were imported with their task, so only its name and its pe
 
 
 class DraftForm(CampaignForm):
-    """Everything that was set when the draft was made, but for its test set."""
+    """Everything that was set when the draft was made, but for its test set and practice items."""
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, test_set=campaign.test_set, instance=campaign, **kwargs)
+        del self.fields["practice"]
         if not self.is_bound:
             stored = {name: getattr(campaign, name) for name in self._meta.fields or ()}
-            own = campaign.question != get(campaign.protocol).question
+            own = campaign.question != get(campaign.protocol).ask(campaign.length_ratio)
             self.initial = {**self.initial, **stored} | {
                 "length_ratio": str(campaign.length_ratio),
                 "systems": sorted(campaign.systems.values_list("name", flat=True)),

@@ -93,3 +93,15 @@ class GoldForm(forms.Form):
         if not self.cleaned_data["table"]:
             raise forms.ValidationError("Choose a file.")
         return self.cleaned_data["table"]
+
+
+class CampaignFileForm(forms.Form):
+    """A whole campaign in one file of ours."""
+
+    campaign_file = forms.FileField(label="Campaign file", help_text="JSON, as Export makes it.")
+    slug = forms.SlugField(
+        required=False,
+        max_length=80,
+        label="Short name of a copy",
+        help_text="Where the campaign of the file is here already.",
+    )

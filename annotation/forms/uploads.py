@@ -78,7 +78,7 @@ class LanguageField(forms.CharField):
 class LanguagesForm(forms.Form):
     """A form that asks for `source_language` and `target_language`."""
 
-    source_language = LanguageField(help_text="A code or a name: zh, pt-BR, Chinese.")
+    source_language = LanguageField(help_text="A name or a code: German, Deutsch or de.")
     target_language = LanguageField()
 
 

@@ -50,9 +50,9 @@ def store_campaign(draft: CampaignDraft, test_set: TestSet, *, user: Any = None)
     if stored:
         return _result(stored, draft, is_new=False)
     campaign = _create(draft, test_set, user)
-    outputs = _outputs(campaign)
+    outputs = outputs_of(campaign)
     segments = dict(test_set.segments.values_list("key", "pk"))
-    items = _store_items(campaign, draft, segments, outputs)
+    items = store_items(campaign, draft, segments, outputs)
     _store_judgments(campaign, draft, items)
     _store_published(campaign, draft, outputs)
     return _result(campaign, draft, is_new=True)
@@ -139,18 +139,20 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
     return campaign
 
 
-def _outputs(campaign: Campaign) -> dict[tuple[str, str], int]:
+def outputs_of(campaign: Campaign) -> dict[tuple[str, str], int]:
+    """Return the outputs of a campaign's systems by system and segment."""
     rows = Output.objects.filter(system__in=campaign.systems.all())
     columns = rows.values_list("system__name", "segment__key", "pk")
     return {(system, segment): pk for system, segment, pk in columns}
 
 
-def _store_items(
+def store_items(
     campaign: Campaign,
     draft: CampaignDraft,
     segments: dict[str, int],
     outputs: dict[tuple[str, str], int],
 ) -> list[Item]:
+    """Store the items of a draft. Raises ValidationError for one whose text is not stored."""
     items = []
     systems = dict(campaign.systems.values_list("name", "pk"))
     for number, item in enumerate(draft.items, start=1):

@@ -98,7 +98,8 @@ class ShownScreen:
     """One screen: `public_id` is the item that was asked for, `items` are all in order.
 
     `span_sides` are the texts in which errors may be marked: the gray text only if it is the
-    source. `asked_first` is the address of what the annotator has to answer before rating.
+    source, and `gray` says which text that is. `asked_first` is the address of what the annotator
+    has to answer before rating.
     """
 
     public_id: UUID
@@ -114,6 +115,7 @@ class ShownScreen:
     feedback: Feedback | None
     count: Callable[[], Progress] = field(repr=False)
     asked_first: str = ""
+    gray: str = ""
 
     @cached_property
     def progress(self) -> Progress:
@@ -235,6 +237,7 @@ def _screen(row: Any) -> ShownScreen | None:
         feedback=_feedback(rows[0]),
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
+        gray=campaign.shown_text,
     )
 
 

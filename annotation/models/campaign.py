@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 
-DEFAULT_QUESTION = protocols.get(protocols.DEFAULT).question
+DEFAULT_QUESTION = protocols.get(protocols.DEFAULT).length_question
 
 
 class Campaign(models.Model):

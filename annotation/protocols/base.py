@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 
@@ -107,7 +108,8 @@ class Protocol:
     """A way of judging.
 
     `has_score`: the annotator gives 0–100; otherwise the score is minus the penalty of the
-    spans. `question` is stored in English and translated where it is shown. `template` draws
+    spans. `question` and, for outputs of a required length, `length_question` are stored in
+    English and translated where they are shown; {percent} stands for the length. `template` draws
     the answer part of an item and `script` is the JavaScript module that makes it work.
     """
 
@@ -115,9 +117,14 @@ class Protocol:
     label: str | Promise
     description: str | Promise
     question: str
+    length_question: str
     layout: Layout = Layout.SINGLE
     has_score: bool = True
     spans: SpanScheme | None = None
+
+    def ask(self, ratio: Decimal) -> str:
+        """Return the question for outputs of this length ratio."""
+        return self.question if ratio == 1 else self.length_question
 
     @property
     def is_standardised(self) -> bool:

@@ -16,5 +16,9 @@ PROTOCOL = Protocol(
     question=gettext_noop(
         "How accurately does the black text express the meaning of the gray text?"
     ),
+    length_question=gettext_noop(
+        "How much do you agree that the black text expresses {percent} of the main information "
+        "in the gray text?"
+    ),
     layout=Layout.DOCUMENT,
 )

@@ -16,6 +16,10 @@ PROTOCOL = Protocol(
     question=gettext_noop(
         "How well does the black text keep the meaning and read, given the errors you marked?"
     ),
+    length_question=gettext_noop(
+        "The black text should have {percent} of the full length. How well does it keep the main "
+        "information and read, given the errors you marked?"
+    ),
     spans=SpanScheme(
         severities=(Severity("minor", _("Minor"), 1), Severity("major", _("Major"), 5)),
         sides=(TARGET, SOURCE),

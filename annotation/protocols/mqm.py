@@ -64,6 +64,10 @@ PROTOCOL = Protocol(
     question=gettext_noop(
         "Mark every error in the black text; choose its category and its severity."
     ),
+    length_question=gettext_noop(
+        "The black text should have {percent} of the full length, so leaving out details is no "
+        "error. Mark every other error; choose its category and its severity."
+    ),
     has_score=False,
     spans=SpanScheme(
         severities=(

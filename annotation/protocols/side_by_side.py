@@ -14,5 +14,9 @@ PROTOCOL = Protocol(
     label=_("Side-by-side direct assessment"),
     description=_("Outputs of several systems for one segment are rated 0–100 next to each other."),
     question=gettext_noop("How accurately does each text express the meaning of the gray text?"),
+    length_question=gettext_noop(
+        "How much do you agree that each text expresses {percent} of the main information in the "
+        "gray text?"
+    ),
     layout=Layout.TOGETHER,
 )

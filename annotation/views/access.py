@@ -1,15 +1,16 @@
-"""The access tab of a campaign: its members, the links that let annotators in, their codes."""
+"""The People tab of a campaign: annotators and their links, access links, codes, members."""
 
 from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -20,22 +21,22 @@ from annotation.access import (
     researcher_required,
     signed_in,
 )
-from annotation.campaigns import Invitation
+from annotation.campaigns import Invitation, add_annotators, takes_annotators
 from annotation.entry import codes, links, members, places
 from annotation.exports import csv_lines
-from annotation.forms.access import AccessLinkForm, CodesForm, InviteForm, MemberForm
+from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
 from annotation.forms.welcome import in_words
 from annotation.models import AccessLink, Annotator, Campaign, Membership
+from annotation.views.campaigns import open_or_say
+from annotation.web import fresh_links
 from annotation.web.errors import wants_json
 
-FRESH = "fresh_links"
 PAGE_SIZE = 100
 # What the providers are to put in place of each parameter.
 PARAMETERS = {
     AccessLink.Provider.PROLIFIC: "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}"
     "&SESSION_ID={{%SESSION_ID%}}",
 }
-Fresh = list[tuple[str, str]]
 
 
 @researcher_required
@@ -49,7 +50,7 @@ def access(request: HttpRequest, slug: str) -> HttpResponse:
 def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpResponse:
     """The tab, with the forms and results that `changed` brings from a refused or done step."""
     page = Paginator(_people(campaign), PAGE_SIZE).get_page(request.GET.get("page"))
-    fresh: Fresh = request.session.pop(f"{FRESH}:{campaign.pk}", [])
+    fresh = fresh_links.shown(request, campaign)
     context: dict[str, object] = {
         "campaign": campaign,
         "section": "campaigns",
@@ -61,9 +62,12 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
         "is_fixed": places.is_fixed(campaign),
         "n_free": places.free_places(campaign).count(),
         "fresh": fresh,
-        "fresh_csv": "".join(csv_lines(("annotator", "link"), fresh)),
+        "fresh_csv": "".join(
+            csv_lines(("annotator", "link"), [(each.label, each.address) for each in fresh])
+        ),
+        "takes_annotators": takes_annotators(campaign),
         "member_form": MemberForm(),
-        "invite_form": InviteForm(),
+        "people_form": PeopleForm(campaign=campaign),
         "link_form": AccessLinkForm(),
         "codes_form": CodesForm(),
     }
@@ -144,17 +148,40 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @researcher_required
 @require_POST
-def invite(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make personal links for new people."""
+def people_add(request: HttpRequest, slug: str) -> HttpResponse:
+    """Add accounts, and new people with a personal link each; then open, if that was asked."""
     campaign = campaign_for_admin(request, slug)
-    form = InviteForm(request.POST)
-    if form.is_valid():
-        try:
-            made = places.invite(campaign=campaign, **form.cleaned_data)
-            return _show_once(request, campaign, [_personal(request, each) for each in made])
-        except ValidationError as error:
-            form.add_error(None, error)
-    return _page(request, campaign, invite_form=form)
+    form = PeopleForm(request.POST, campaign=campaign)
+    if not form.is_valid():
+        return _page(request, campaign, people_form=form)
+    try:
+        invitations = _add(campaign, **form.cleaned_data)
+    except ValidationError as error:
+        form.add_error(None, error)
+        return _page(request, campaign, people_form=form)
+    fresh_links.keep_invitations(request, campaign, invitations)
+    if "open" in request.POST:
+        open_or_say(request, campaign)
+    return redirect("access", slug=slug)
+
+
+@transaction.atomic
+def _add(
+    campaign: Campaign, users: QuerySet[User], count: int | None, expires_at: datetime | None
+) -> list[Invitation]:
+    if users:
+        add_annotators(campaign=campaign, users=users)
+    if not count:
+        return []
+    return places.invite(campaign=campaign, count=count, expires_at=expires_at)
+
+
+@researcher_required
+@require_POST
+def links_hide(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the links that were made no more."""
+    fresh_links.hide(request, campaign_for_admin(request, slug))
+    return redirect("access", slug=slug)
 
 
 @researcher_required
@@ -163,7 +190,7 @@ def invitation_renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Replace a personal link, until the last day that the form names."""
     campaign = campaign_for_admin(request, slug)
     annotator = _annotator(campaign, pk)
-    form = InviteForm({"count": 1, "expires_at": request.POST.get("expires_at", "")})
+    form = RenewForm(request.POST)
     try:
         if not form.is_valid():
             raise ValidationError(form.errors.as_data()["expires_at"])
@@ -172,7 +199,8 @@ def invitation_renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except ValidationError as error:
         messages.error(request, f"{annotator.label}: {' '.join(error.messages)}")
         return redirect("access", slug=slug)
-    return _show_once(request, campaign, [_personal(request, made)])
+    fresh_links.keep_invitations(request, campaign, [made])
+    return redirect("access", slug=slug)
 
 
 @researcher_required
@@ -201,9 +229,10 @@ def link_add(request: HttpRequest, slug: str) -> HttpResponse:
     link, token = links.create_link(
         campaign=campaign, actor=signed_in(request), **form.cleaned_data
     )
-    address = request.build_absolute_uri(reverse("access-link", args=[token]))
     provider = AccessLink.Provider(link.provider)
-    return _show_once(request, campaign, [(provider.label, address + PARAMETERS.get(provider, ""))])
+    suffix = PARAMETERS.get(provider, "")
+    fresh_links.keep(request, campaign, [(str(provider.label), token, suffix)])
+    return redirect("access", slug=slug)
 
 
 @researcher_required
@@ -232,14 +261,3 @@ def codes_check(request: HttpRequest, slug: str) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"codes": [vars(verdict) for verdict in verdicts]})
     return _page(request, campaign, codes_form=form, verdicts=verdicts)
-
-
-def _personal(request: HttpRequest, invitation: Invitation) -> tuple[str, str]:
-    path = reverse("personal-link", args=[invitation.token])
-    return invitation.annotator.label, request.build_absolute_uri(path)
-
-
-def _show_once(request: HttpRequest, campaign: Campaign, fresh: Fresh) -> HttpResponse:
-    """Keep fresh links for the next page only; the database holds nothing but their hashes."""
-    request.session[f"{FRESH}:{campaign.pk}"] = fresh
-    return redirect("access", slug=campaign.slug)

@@ -1,11 +1,11 @@
-"""Stage 2 on the page: create, staff, open and close campaigns."""
+"""Stage 2 on the page: list, create, open and close campaigns."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotation import campaigns
@@ -17,13 +17,12 @@ from annotation.access import (
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
-from annotation.entry.places import renew
-from annotation.forms.campaigns import AnnotatorsForm, CampaignForm, ratio_label
-from annotation.models import Annotator, Campaign, Item, TestSet, listed
+from annotation.forms.campaigns import CampaignForm
+from annotation.models import Assignment, Campaign, Item, TestSet, listed
+from annotation.presets import fitting, offered, ratio_label
 from annotation.protocols import Layout
 from annotation.quality.reach import design_doubt
 
-LINKS = "new_links"
 MOST_DECISIONS = 100
 
 
@@ -34,14 +33,18 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
     slug = request.GET.get("testset", "")
     if not slug:
         context["test_sets"] = listed(TestSet.objects.filter(systems__isnull=False)).distinct()
+        if not context["test_sets"]:
+            return redirect("testset-upload")
         return render(request, "annotation/campaign_new.html", context)
     test_set = get_object_or_404(TestSet, slug=slug)
-    form = CampaignForm(request.POST or None, test_set=test_set)
+    preset = fitting(test_set, request.GET.get("preset", ""))
+    form = CampaignForm(request.POST or None, test_set=test_set, preset=preset)
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect(form.create(request.user))
+            return redirect("access", form.create(request.user).slug)
         except ValidationError as error:
             form.add_error(None, error)
+    context |= {"preset": preset, "presets": offered(test_set)}
     context |= {"form": form, "test_set": test_set}
     return render(
         request, "annotation/campaign_new.html", context, status=422 if form.errors else 200
@@ -49,24 +52,19 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
 
 
 @researcher_required
-def campaign_detail(request: HttpRequest, slug: str) -> HttpResponse:
+def campaign_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Where a campaign is entered: its results, or its setup while nobody has judged anything."""
     campaign = campaign_for_reader(request, slug)
     if has_scores(campaign):
         return redirect("results", slug)
-    return _detail(request, campaign, AnnotatorsForm(campaign=campaign))
+    return campaign_setup(request, slug)
 
 
 @researcher_required
 def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
-    """Settings, annotators with progress, and what can be done next."""
+    """What is judged and how, and what was decided."""
     campaign = campaign_for_reader(request, slug)
-    return _detail(request, campaign, AnnotatorsForm(campaign=campaign))
-
-
-def _detail(request: HttpRequest, campaign: Campaign, form: AnnotatorsForm) -> HttpResponse:
-    links = request.session.pop(f"{LINKS}:{campaign.pk}", [])
-    people = campaigns.progress(campaign)
+    assigned = Assignment.objects.filter(annotator__campaign=campaign)
     counts = campaign.items.aggregate(
         targets=Count("pk", filter=Q(kind=Item.Kind.TARGET)),
         controls=Count("pk", filter=~Q(kind__in=(Item.Kind.TARGET, Item.Kind.DOCUMENT))),
@@ -77,20 +75,14 @@ def _detail(request: HttpRequest, campaign: Campaign, form: AnnotatorsForm) -> H
         "tab": "overview",
         "systems": campaign.systems.order_by("name"),
         "length": ratio_label(campaign.length_ratio),
-        "people": people,
-        "assigned": sum(int(str(row["assigned"])) for row in people),
-        "completed": sum(int(str(row["completed"])) for row in people),
+        **assigned.aggregate(assigned=Count("pk"), completed=Count("completed_at")),
         "counts": counts,
         "design": describe(campaign),
         "doubt": design_doubt(campaign) if campaign.status != Campaign.Status.CLOSED else "",
         "is_together": campaign.judging.layout == Layout.TOGETHER,
-        "takes_annotators": campaigns.takes_annotators(campaign),
         "audit": campaign.audit.select_related("actor", "annotator")[:MOST_DECISIONS],
-        "form": form,
-        "links": [(label, request.build_absolute_uri(path)) for label, path in links],
     }
-    status = 422 if form.errors else 200
-    return render(request, "annotation/campaign.html", context, status=status)
+    return render(request, "annotation/campaign.html", context)
 
 
 @researcher_required
@@ -98,6 +90,12 @@ def _detail(request: HttpRequest, campaign: Campaign, form: AnnotatorsForm) -> H
 def campaign_open(request: HttpRequest, slug: str) -> HttpResponse:
     """Open a draft, or a closed campaign again."""
     campaign = campaign_for_admin(request, slug)
+    open_or_say(request, campaign)
+    return redirect("access", campaign.slug)
+
+
+def open_or_say(request: HttpRequest, campaign: Campaign) -> None:
+    """Open a campaign, or say on the next page why it cannot be."""
     is_draft = campaign.status == Campaign.Status.DRAFT
     verb = campaigns.open_campaign if is_draft else campaigns.reopen_campaign
     try:
@@ -107,7 +105,6 @@ def campaign_open(request: HttpRequest, slug: str) -> HttpResponse:
             messages.warning(request, doubt)
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-    return redirect("campaign-setup", campaign.slug)
 
 
 @researcher_required
@@ -121,51 +118,3 @@ def campaign_close(request: HttpRequest, slug: str) -> HttpResponse:
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     return redirect("campaign-setup", campaign.slug)
-
-
-@researcher_required
-@require_POST
-def annotators_add(request: HttpRequest, slug: str) -> HttpResponse:
-    """Add accounts and personal links to a draft, or to an open pool."""
-    campaign = campaign_for_admin(request, slug)
-    form = AnnotatorsForm(request.POST, campaign=campaign)
-    if not form.is_valid():
-        return _detail(request, campaign, form)
-    try:
-        invitations = campaigns.add_annotators(
-            campaign=campaign,
-            users=form.cleaned_data["users"],
-            links=form.cleaned_data["links"] or 0,
-        )
-    except ValidationError as error:
-        form.add_error(None, error)
-        return _detail(request, campaign, form)
-    _show_once(request, campaign, invitations)
-    return redirect("campaign-setup", campaign.slug)
-
-
-@researcher_required
-@require_POST
-def annotator_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Replace an annotator's personal link."""
-    campaign = campaign_for_admin(request, slug)
-    annotator = get_object_or_404(
-        Annotator.objects.select_related("campaign", "user"), campaign=campaign, pk=pk
-    )
-    try:
-        invitation = renew(annotator=annotator)
-        _show_once(request, annotator.campaign, [invitation])
-    except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
-    return redirect("campaign-setup", annotator.campaign.slug)
-
-
-def _show_once(
-    request: HttpRequest, campaign: Campaign, invitations: list[campaigns.Invitation]
-) -> None:
-    """Keep fresh links for the next page only; the database holds nothing but their hashes."""
-    if invitations:
-        request.session[f"{LINKS}:{campaign.pk}"] = [
-            (invitation.annotator.label, reverse("personal-link", args=[invitation.token]))
-            for invitation in invitations
-        ]

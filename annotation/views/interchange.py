@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,22 +19,31 @@ from annotation.access import (
     researcher_required,
     signed_in,
 )
+from annotation.campaign_files import open_file, to_values
+from annotation.campaign_files.one_step import Wish
 from annotation.counted import counted
 from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
-from annotation.forms.imports import AppraiseForm, GoldForm, PearmutForm, ToolForm
+from annotation.forms.imports import (
+    AppraiseForm,
+    CampaignFileForm,
+    GoldForm,
+    PearmutForm,
+    ToolForm,
+)
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm
 from annotation.imports import appraise, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
-from annotation.imports.launch import Launched, examine, launch
+from annotation.imports.launch import examine, launch
 from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.corrections import correction_of, read_anew
 from annotation.views.uploads import is_too_large, too_large_sentence
+from annotation.web import fresh_links
 from annotation.web.errors import refuse
 from annotation.web.parameters import JUDGMENTS, read_filters, takes
 
@@ -60,7 +69,12 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
     if tool in forms and forms[tool].is_valid():
         kept = sources.keep(forms[tool].sent(), signed_in(request).pk)
         return redirect(f"{reverse('campaign-import')}?check={kept}")
-    context = {"forms": forms, "section": "campaigns", "languages": languages.NAMES}
+    context = {
+        "forms": forms,
+        "file_form": CampaignFileForm(),
+        "section": "campaigns",
+        "languages": languages.offered(),
+    }
     status = 422 if tool in forms else 200
     return render(request, "annotation/import.html", context, status=status)
 
@@ -97,6 +111,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         "token": token,
         "reading": reading,
         "correction": correction,
+        "languages": languages.offered(),
         "section": "campaigns",
     }
     status = 422 if report.errors or is_change else 200
@@ -150,19 +165,10 @@ def _store(
         messages.error(request, " ".join(error.messages[:5]))
         return redirect("campaign-import")
     sources.forget(token, signed_in(request).pk)
-    links = [_links(request, each) for each in launched]
-    context = {"launched": list(zip(launched, links, strict=True)), "section": "campaigns"}
+    for each in launched:
+        fresh_links.keep_invitations(request, each.result.campaign, each.invitations)
+    context = {"launched": launched, "section": "campaigns"}
     return render(request, "annotation/import_done.html", context)
-
-
-def _links(request: HttpRequest, launched: Launched) -> list[tuple[str, str]]:
-    return [
-        (
-            invitation.annotator.label,
-            request.build_absolute_uri(reverse("personal-link", args=[invitation.token])),
-        )
-        for invitation in launched.invitations
-    ]
 
 
 @researcher_required
@@ -207,6 +213,37 @@ def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
 def _chained(first: bytes, rest: Any) -> Any:
     yield first
     yield from rest
+
+
+@researcher_required
+def campaign_file(request: HttpRequest, slug: str) -> JsonResponse:
+    """The campaign as one file, which makes it again."""
+    campaign = campaign_for_reader(request, slug)
+    name = f'attachment; filename="{campaign.slug}.campaign.json"'
+    return JsonResponse(
+        to_values(campaign),
+        headers={"Content-Disposition": name},
+        json_dumps_params={"ensure_ascii": False, "indent": 1},
+    )
+
+
+@admin_required
+@require_POST
+def open_from_file(request: HttpRequest) -> HttpResponse:
+    """Store a campaign file as a draft with its people, or say everything that is wrong."""
+    if is_too_large(request):
+        return refuse(request, 413, "This file is too large", too_large_sentence())
+    form, report, opened = CampaignFileForm(request.POST, request.FILES), Report(), None
+    if form.is_valid():
+        wish = Wish(slug=form.cleaned_data["slug"], is_draft=True)
+        file = InputFile.sent(form.cleaned_data["campaign_file"])
+        opened = open_file(file, report, wish, user=request.user)
+    if opened is None:
+        context = {"form": form, "report": report, "shown": report.errors[:SHOWN]}
+        context |= {"section": "campaigns"}
+        return render(request, "annotation/campaign_file.html", context, status=422)
+    fresh_links.keep_invitations(request, opened.campaign, opened.invitations)
+    return redirect("access", opened.campaign.slug)
 
 
 @researcher_required

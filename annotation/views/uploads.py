@@ -79,7 +79,7 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
         form.data = data = request.POST.copy()
         data.setlist("kept_files", form.initial["kept_files"])
     context = {
-        "form": form, "kept": token, "section": "testsets", "languages": languages.NAMES,
+        "form": form, "kept": token, "section": "testsets", "languages": languages.offered(),
     }  # fmt: skip
     status = 422 if form.errors else 200
     return render(request, "annotation/upload.html", context, status=status)
@@ -175,6 +175,8 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
         return back
     forget(pending.token, signed_in(request).pk)
     messages.success(request, result.sentence)
+    if result.changes.creates and result.changes.systems_added:
+        return redirect(f"{reverse('campaign-new')}?testset={result.test_set.slug}")
     return redirect(result.test_set)
 
 

@@ -53,10 +53,11 @@ CAMPAIGN = (
         (
             Place("overview", "Task and design", "campaign-setup"),
             Place("instructions", "Instructions", "campaign-instructions", is_own=True),
-            Place("items", "Gold items", "campaign-items", is_own=True),
+            Place("items", "Practice and gold items", "campaign-items", is_own=True),
+            Place("preview", "Try it", "campaign-preview", is_own=True),
         ),
     ),
-    Tab("people", "People", (Place("access", "Access and links"),)),
+    Tab("people", "People", (Place("access", "Annotators and access"),)),
     Tab(
         "monitor",
         "Monitor",

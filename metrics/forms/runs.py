@@ -1,7 +1,8 @@
 """Which metrics to run over which systems, and which runs to list."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -24,6 +25,42 @@ class Choice:
     refusal: str | None
     hosts: Hosts
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it can run now; a lexical one also where its worker is only not started."""
+        can = bool(self.hosts.able) or self.info.queue == "cpu"
+        return not self.refusal and not self.hosts.is_stuck and can
+
+
+# The metrics behind the 18 measures of Cheng et al. 2023.
+STUDY = frozenset(
+    {"bleu-star", "rouge", "wmt20-comet-da", "wmt21-comet-mqm", "wmt21-comet-qe-da", "bleurt-20"}
+    | {f"bertscore-{name}" for name in ("mbert", "bart", "roberta", "deberta")}
+)
+LEXICAL = frozenset({"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"})
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """Metrics that are chosen in one click."""
+
+    label: str
+    holds: Callable[[Choice], bool]
+
+
+SETS = {
+    "lexical": Recommended("Lexical", lambda one: one.info.name in LEXICAL),
+    "here": Recommended("All that run here", lambda one: one.is_here),
+    "study": Recommended("The 18 of the study", lambda one: one.info.name in STUDY),
+}
+
+
+def _by_family(choices: Sequence[Choice]) -> dict[str, list[Choice]]:
+    groups: dict[str, list[Choice]] = {}
+    for choice in choices:
+        groups.setdefault(choice.info.family_label, []).append(choice)
+    return groups
+
 
 class StartForm(forms.Form):
     """Metrics and systems of one test set."""
@@ -42,8 +79,10 @@ class StartForm(forms.Form):
         data: Mapping[str, Any] | None = None,
         *,
         ticked: Sequence[str] = (),
+        asked_set: str = "",
     ) -> None:
         super().__init__(data, initial={"metrics": list(ticked)})
+        self.asked_set = asked_set if data is None else ""
         self.refusals = refusals_for(test_set)
         self.target_language = test_set.target_language
         self.infos = list(catalogue.infos().values())
@@ -53,16 +92,42 @@ class StartForm(forms.Form):
         ]
         self.fields["systems"].queryset = test_set.systems.all()  # type: ignore[attr-defined]
 
-    def groups(self) -> dict[str, list[Choice]]:
-        """Metrics to choose, by family."""
-        ticked = self["metrics"].value() or []
-        groups: dict[str, list[Choice]] = {}
+    @cached_property
+    def choices(self) -> list[Choice]:
+        """All metrics, ticked if they were asked for or belong to the set that was."""
         hosts = hosts_for(self.infos, self.target_language)
-        for info in self.infos:
-            refusal = self.refusals.get(info.name)
-            choice = Choice(info, info.name in ticked, refusal, hosts[info.name])
-            groups.setdefault(info.family_label, []).append(choice)
-        return groups
+        ticked = self["metrics"].value() or []
+        found = [
+            Choice(info, info.name in ticked, self.refusals.get(info.name), hosts[info.name])
+            for info in self.infos
+        ]
+        belongs = SETS[self.asked_set].holds if self.asked_set in SETS else None
+        if belongs is None:
+            return found
+        return [replace(one, is_checked=belongs(one) and not one.refusal) for one in found]
+
+    @property
+    def here(self) -> dict[str, list[Choice]]:
+        """Metrics that can run now, by family."""
+        return _by_family([choice for choice in self.choices if choice.is_here])
+
+    @property
+    def elsewhere(self) -> dict[str, list[Choice]]:
+        """The others, by family."""
+        return _by_family([choice for choice in self.choices if not choice.is_here])
+
+    @property
+    def is_elsewhere_ticked(self) -> bool:
+        """Whether one that cannot run now is chosen."""
+        return any(one.is_checked for one in self.choices if not one.is_here)
+
+    def sets(self) -> list[tuple[str, str, int, int]]:
+        """Sets to choose in one click: name, label, how many metrics, and how many run now."""
+        return [
+            (name, each.label, len(of), sum(one.is_here for one in of))
+            for name, each in SETS.items()
+            for of in [[one for one in self.choices if each.holds(one)]]
+        ]
 
     def system_choices(self) -> list[tuple[System, bool]]:
         """Systems to choose; all of them are ticked at first."""

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.text import get_text_list
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import researcher_required
+from annotation.access import researcher_required, visible_campaigns
 from annotation.filters import FilterError
-from annotation.models import TestSet, listed
+from annotation.models import Campaign, TestSet, listed
 from annotation.web.live import render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
@@ -42,8 +42,14 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "is_live": any(run.is_active for run in page),
         "idle_queues": starting.idle_queues(page),
         "test_sets": TestSet.objects.filter(systems__isnull=False).distinct(),
+        "campaigns": _campaigns(request, form.cleaned_data["testset"]),
     }
     return render_live(request, "metrics/runs.html", context)
+
+
+def _campaigns(request: HttpRequest, test_set: TestSet | None) -> QuerySet[Campaign]:
+    """The campaigns over a test set, to which one goes back."""
+    return visible_campaigns(request.user).filter(test_set=test_set).order_by("name")
 
 
 def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
@@ -76,6 +82,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "failed_texts": failed_texts(run)[:FAILED_SHOWN],
         "idle_queues": starting.idle_queues([run]),
         "silence": starting.silence(run),
+        "campaigns": _campaigns(request, run.test_set),
         "warnings": warnings_of(run),
     }
     return render_live(request, "metrics/run.html", context)
@@ -99,7 +106,12 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
     """Choose metrics and systems of a test set, and start a run for each metric."""
     test_set = get_object_or_404(TestSet, slug=slug)
     sent = request.POST if request.method == "POST" else None
-    form = StartForm(test_set, sent, ticked=request.GET.getlist("metric"))
+    form = StartForm(
+        test_set,
+        sent,
+        ticked=request.GET.getlist("metric"),
+        asked_set=request.GET.get("set", ""),
+    )
     if form.is_valid():
         try:
             started = starting.start(test_set=test_set, user=request.user, **form.cleaned_data)

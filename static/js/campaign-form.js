@@ -34,15 +34,18 @@ function tellDoubt(isScored) {
 
 function follow() {
   const chosen = protocols[new FormData(form).get("protocol")];
-  if (chosen) question.placeholder = chosen.question;
+  const isFull = Number(form.elements.length_ratio.value) === 1;
+  if (chosen) question.placeholder = isFull ? chosen.question : chosen.shortened;
   show("systems_per_screen", !chosen || chosen.together);
   tellDoubt(!chosen || chosen.scored);
   const isPool = form.elements.assignment_mode.value !== "static";
-  for (const part of form.querySelectorAll("[data-pool]")) {
-    if (!part.querySelector(".errorlist")) part.hidden = !isPool;
-  }
+  for (const name of ["items_per_annotator", "max_same_source", "claim_minutes"]) show(name, isPool);
 }
 
 form.addEventListener("change", follow);
-form.addEventListener("input", follow);
+form.addEventListener("input", (event) => {
+  follow();
+  const now = event.target.closest("details")?.querySelector(".now");
+  if (now) now.textContent = "changed";
+});
 follow();

@@ -42,6 +42,7 @@ def each(**statuses: int) -> Statuses:
 READ = each(anonymous=302, annotator=403)
 API = each(anonymous=403, annotator=403)
 CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
+CREATED = CREATE | {"other": 422, "owner": 422, "site": 422}
 IMPORTS = each(anonymous=403, annotator=403, readers=400, researcher=403, member=403, appointed=403)
 SITE = each(anonymous=302, readers=403, annotator=403, site=200)
 # The test set of the table belongs to nobody.
@@ -103,8 +104,9 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "campaign-edit": ("GET", *run()),
     "campaign-open": ("POST", *run()),
     "campaign-close": ("POST", *run()),
-    "campaign-annotators": ("POST", *run(422)),
-    "annotator-link": ("POST", *run()),
+    "campaign-preview": ("GET", *run(200)),
+    "campaign-file": ("GET", *CAMPAIGN),
+    "campaign-from-file": ("POST", *[CREATED] * 2),
     "annotator-decide": ("POST", *run()),
     "campaign-instructions": ("POST", *run(422)),
     "campaign-import": ("GET", CREATE, CREATE),
@@ -123,7 +125,8 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "campaign-privacy": ("POST", *run()),
     "member-add": ("POST", *run(422)),
     "member-remove": ("POST", *run()),
-    "invite": ("POST", *run(422)),
+    "people-add": ("POST", *run(422)),
+    "links-hide": ("POST", *run()),
     "invitation-renew": ("POST", *run()),
     "invitation-revoke": ("POST", *run()),
     "access-link-add": ("POST", *run(422)),
@@ -228,6 +231,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "api-testset-segments": ("GET", API, API),
     "api-campaign-list": ("GET", API, API),
     "api-campaign-detail": ("GET", *CAMPAIGN_API),
+    "api-campaign-file": ("GET", *CAMPAIGN_API),
     "api-judgment-list": ("GET", API, API),
     "jobs": ("GET", READ, READ),
     "job": ("GET", READ, READ),
@@ -378,7 +382,7 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     link, _ = create_link(campaign=campaign, actor=world.admin)
     pks = {"member-remove": last.pk, "access-link-revoke": link.pk, "api-dataset-import-detail": 2}
     pks |= {name: world.outsider.pk for name in TABLE if name.startswith("account")}
-    of_annotator = ("annotator-link", "annotator-decide", "invitation-renew", "invitation-revoke")
+    of_annotator = ("annotator-decide", "invitation-renew", "invitation-revoke")
     pks |= dict.fromkeys(of_annotator, annotator.pk)
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
     yield from ((name, {"pk": str(pk)}) for name, pk in pks.items())

@@ -19,28 +19,34 @@ def form(visitor: Visitor) -> Page:
     return visitor.open(f"{reverse('campaign-new')}?testset=harbour")
 
 
+def unfold(page: Page, *groups: str) -> None:
+    for group in groups:
+        page.locator(f"[data-group={group}] summary").click()
+
+
 def test_fields_follow_the_choices(visitor: Visitors) -> None:
     page = form(visitor(360, 800))
     width = "document.documentElement.scrollWidth"
     systems = page.get_by_label("Systems per screen")
     most = page.get_by_label("Most items an annotator", exact=True)
     assert page.evaluate(width) == 360
+    unfold(page, "protocol", "compared", "ratings")
     expect(systems).to_be_hidden()
-    expect(page.get_by_text("Limits of an open pool")).to_be_hidden()
+    expect(most).to_be_hidden()
     page.get_by_label("Side-by-side").check()
     expect(systems).to_be_visible()
-    question = protocols.get("side-by-side").question
+    question = protocols.get("side-by-side").length_question
     expect(page.get_by_label("Question")).to_have_attribute("placeholder", question)
     page.get_by_label("Open pool").check()
-    page.get_by_text("Limits of an open pool").click()
     most.fill("40")
     systems.fill("1")
-    page.get_by_role("button", name="Save as draft").click()
+    expect(page.locator("[data-group=ratings] .now")).to_have_text("changed")
+    page.get_by_role("button", name="Next: people").click()
     expect(page.get_by_text("greater than or equal to 2")).to_be_visible()
     systems.fill("2")
     expect(most).to_have_value("40")
     assert page.evaluate(width) == 360
-    page.get_by_role("button", name="Save as draft").click()
+    page.get_by_role("button", name="Next: people").click()
     page.get_by_role("button", name="Open campaign").wait_for()
     campaign = Campaign.objects.get(protocol="side-by-side")
     assert (campaign.items_per_annotator, campaign.question) == (40, question)
@@ -48,14 +54,18 @@ def test_fields_follow_the_choices(visitor: Visitors) -> None:
 
 def test_without_the_script_everything_is_there(visitor: Visitors) -> None:
     page = form(visitor(java_script_enabled=False))
+    page.get_by_role("link", name="Mark errors by category").click()
+    unfold(page, "protocol", "ratings")
     expect(page.get_by_label("Systems per screen")).to_be_visible()
-    expect(page.get_by_text("Limits of an open pool")).to_be_visible()
-    page.get_by_role("button", name="Save as draft").click()
+    expect(page.get_by_label("Minutes until an unanswered item")).to_be_visible()
+    page.get_by_role("button", name="Next: people").click()
     page.get_by_role("button", name="Open campaign").wait_for()
+    assert Campaign.objects.filter(protocol="mqm").count() == 1
 
 
 def test_what_the_controls_find_out_is_told_while_typing(visitor: Visitors) -> None:
     page = form(visitor())
+    unfold(page, "protocol", "checks")
     traps = page.get_by_label("Traps per annotator")
     bad = page.get_by_label("Bad references per annotator")
     none, few = page.get_by_text("Without control items nobody"), page.get_by_text("So few control")

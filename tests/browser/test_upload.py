@@ -84,7 +84,7 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     expect(page.get_by_label("Table: haus.csv")).to_be_checked()
     page.get_by_label("Name").fill("Haus 2")
     page.get_by_role("button", name="Check the files").click()
-    page.get_by_role("button", name="Store this test set").click()
+    page.get_by_role("button", name="Store it; next: the task").click()
 
     expect(page.get_by_text("Created “Haus 2”: 3 segments, 2 systems, 6 outputs.")).to_be_visible()
     assert TestSet.objects.get().name == "Haus 2"

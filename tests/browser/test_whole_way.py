@@ -66,17 +66,20 @@ def upload(page: Page, folder: Path) -> None:
     page.get_by_role("button", name="Check the files").click()
     expect(page.get_by_text("Nothing is stored yet")).to_be_visible()
     expect(page.get_by_text(SEGMENTS[0][0])).to_be_visible()
-    page.get_by_role("button", name="Store this test set").click()
+    page.get_by_role("button", name="Store it; next: the task").click()
     expect(page.get_by_text("Created “Towns”: 5 segments, 2 systems, 10 outputs.")).to_be_visible()
 
 
 def open_campaign(page: Page) -> None:
-    page.get_by_role("link", name="New campaign").click()
+    page.locator("[data-group=checks] summary").click()
     page.get_by_label("Traps per annotator").fill("2")
-    page.get_by_role("button", name="Save as draft").click()
+    page.locator("[data-group=told] summary").click()
+    page.get_by_label("Two practice items first").uncheck()
+    page.get_by_role("button", name="Next: people").click()
+    page.get_by_label("New people").fill("0")
     for number in (1, 2, 3):
         page.get_by_label(f"annotator-{number}").check()
-    page.get_by_role("button", name="Add annotators").click()
+    page.get_by_role("button", name="Add people", exact=True).click()
     page.get_by_role("button", name="Open campaign").click()
     expect(page.get_by_text("The campaign is open")).to_be_visible()
 

@@ -9,25 +9,23 @@ from metrics.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PACKAGES = (
-    *("annotation", "metrics", "dashboards", "config", "metaeval", "training", "lifecycle"),
-)
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+TREE = ARCHITECTURE.split("### The tree")[1].split("```")[1]
+PACKAGES = ("annotation", "metrics", "dashboards", "config", "metaeval", "training", "lifecycle")
 SELF_EVIDENT = {"management", "migrations", "templatetags"}
 
 
 def test_the_tree_names_every_package() -> None:
-    tree = README.split("```")[-2]
     for package in (*PACKAGES, "templates", "static", "tests", "benchmarks", "docs"):
-        assert f"{package}/" in tree, package
+        assert f"{package}/" in TREE, package
 
 
 @pytest.mark.parametrize(
     "package", ["annotation", "metrics", "metaeval", "dashboards", "training", "lifecycle"]
 )
 def test_the_tree_names_every_room(package: str) -> None:
-    tree = README.split("```")[-2]
     rooms = {path.parent.name for path in (ROOT / package).glob("*/__init__.py")} - SELF_EVIDENT
-    assert sorted(room for room in rooms if f" {room}/" not in tree) == []
+    assert sorted(room for room in rooms if f" {room}/" not in TREE) == []
 
 
 def test_every_setting_is_documented() -> None:
@@ -87,3 +85,9 @@ def test_every_claim_against_the_peers_has_its_test() -> None:
     assert len(named) == len(rows) - 2  # the headings of the two tables
     for path, test in named:
         assert f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{test}"
+
+
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert sorted(page for page in pages if f"]({page})" not in index) == []

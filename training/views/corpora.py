@@ -48,7 +48,7 @@ def corpus_upload(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         token = _keep(form, signed_in(request).pk)
         return redirect(f"{reverse('corpus-upload')}?check={token}")
-    context = {"section": "training", "form": form, "languages": languages.NAMES}
+    context = {"section": "training", "form": form, "languages": languages.offered()}
     return render(
         request, "training/corpus_upload.html", context, status=422 if form.errors else 200
     )

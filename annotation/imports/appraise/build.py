@@ -29,7 +29,6 @@ DUPLICATE = re.compile(r"#duplicate\d*")
 # How far from the tutorial's score Appraise lets an answer be.
 TOLERANCE = 20
 # That of the protocol asks for a share of the information, which Appraise knows nothing of.
-QUESTION = "How accurately does the black text express the meaning of the gray text?"
 Built = tuple[TestSetDraft, CampaignDraft, list[RawItem]]
 
 
@@ -71,7 +70,7 @@ def build(
     campaign = CampaignDraft(
         slug=slug,
         name=title,
-        question=QUESTION if manifest.protocol == "segment-da" else protocol.question,
+        question=protocol.question,
         protocol=manifest.protocol,
         is_finished=False,
         annotators_per_item=manifest.redundancy,

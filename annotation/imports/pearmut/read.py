@@ -44,7 +44,6 @@ REFUSED = {
     "mqm_severities": "custom severities have no protocol here",
 }
 NO_SOURCE = "[no source]"
-QUESTION = "How accurately does the black text express the meaning of the gray text?"
 MOST_ON_SCREEN = 8
 
 
@@ -274,7 +273,7 @@ class Reader:
         campaign = CampaignDraft(
             slug=slug,
             name=name,
-            question=QUESTION if self.protocol == "segment-da" else own,
+            question=own,
             protocol=self.protocol,
             is_finished=False,
             annotators_per_item=1,

@@ -59,7 +59,7 @@ def finish(command: BaseCommand, drafts: Drafts, report: Report, *, is_dry_run: 
     """Check what was read and store it; raises CommandError, with nothing stored, for errors."""
     if not report.errors:
         examine(drafts, report)
-    _report_problems(command, report)
+    report_problems(command, report)
     if is_dry_run:
         for _, draft in drafts:
             command.stdout.write(f"{draft.slug}: {_foreseen(draft)}.")
@@ -72,7 +72,7 @@ def finish(command: BaseCommand, drafts: Drafts, report: Report, *, is_dry_run: 
         raise CommandError(" ".join(error.messages)) from error
 
 
-def _report_problems(command: BaseCommand, report: Report) -> None:
+def report_problems(command: BaseCommand, report: Report) -> None:
     """Write every problem; raises CommandError where errors forbid storing."""
     for problem in report.problems:
         command.stderr.write(f"{problem.severity}: {problem}")

@@ -43,15 +43,22 @@ class Command(BaseCommand):
         host, port = options["host"], options["port"]
         if not options["load_only"]:
             _require_free(host, port)
+        self._say("Preparing the database …")
         call_command("migrate", verbosity=0)
+        self._say("Storing the demo: texts, simulated judgments, logins (once, some seconds) …")
         test_sets = load_demo()
         for test_set in test_sets:
             start(test_set=test_set, metrics=_not_yet_run(test_set))
         if options["load_only"]:
             return
+        self._say("Starting the web server and the workers …")
         call_command("collectstatic", interactive=False, verbosity=0)
         self._announce(host, port)
         sys.exit(_supervise([_web(host, port), *_workers()]))
+
+    def _say(self, sentence: str) -> None:
+        self.stdout.write(sentence)
+        self.stdout.flush()
 
     def _announce(self, host: str, port: int) -> None:
         address = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}/"
@@ -61,6 +68,7 @@ class Command(BaseCommand):
             f"  logins    {names}\n"
             f"  password  {DEMO_PASSWORD}\n"
             f"Judgments and scores are kept in {settings.VAR_DIR}. Ctrl-C stops everything.\n"
+            "The workers compute scores and results now; pages show them as they come.\n"
         )
         self.stdout.flush()
 

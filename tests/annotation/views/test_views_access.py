@@ -77,21 +77,22 @@ def test_who_removes_oneself_from_a_private_campaign_ends_at_the_list(
 
 
 def fresh_links(text: str) -> list[tuple[str, str]]:
-    block = re.search(r'aria-label="New links">(.*?)</pre>', text, re.S)
-    return [tuple(line.split("\t")) for line in block.group(1).splitlines()] if block else []
+    block = re.search(r'aria-label="New links">(.*?)</table>', text, re.S)
+    rows = r'<th scope="row">(.*?)</th><td><code>(.*?)</code>'
+    return re.findall(rows, block.group(1)) if block else []
 
 
-def test_personal_links_are_shown_once_and_work(world: World, as_admin: Client) -> None:
+def test_personal_links_are_shown_and_work(world: World, as_admin: Client) -> None:
     campaign = world.campaign
     last = timezone.now() + timedelta(days=2)
     data = {"count": "3", "expires_at": f"{last:%Y-%m-%d}"}
-    page = as_admin.post(address("invite", campaign), data, follow=True)
+    page = as_admin.post(address("people-add", campaign), data, follow=True)
     links = fresh_links(page.text)
     assert [label for label, _ in links] == ["A1", "A2", "A3"]
     ((encoded),) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)"', page.text)
     rows = list(csv.reader(io.StringIO(unquote(encoded))))
     assert rows == [["annotator", "link"], *[list(link) for link in links]]
-    assert fresh_links(as_admin.get(address("access", campaign)).text) == []
+    assert fresh_links(as_admin.get(address("access", campaign)).text) == links
     path = links[0][1].removeprefix("http://testserver")
     # Annotators of a draft get in, and are told that it is not open.
     assert Client().get(path, follow=True).status_code == 409
@@ -102,28 +103,28 @@ def test_personal_links_are_shown_once_and_work(world: World, as_admin: Client) 
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ({"count": "0"}, "greater than or equal to 1"),
+        ({"count": "-1"}, "greater than or equal to 0"),
         ({"count": "501"}, "less than or equal to 500"),
         ({"count": "1", "expires_at": "2020-01-01"}, "This day is over."),
         ({"count": "1", "expires_at": "soon"}, "Enter a valid date."),
     ],
 )
 def test_bad_invitations(world: World, as_admin: Client, data: dict, says: str) -> None:
-    response = as_admin.post(address("invite", world.campaign), data)
+    response = as_admin.post(address("people-add", world.campaign), data)
     assert (response.status_code, says in response.text) == (422, True)
     assert world.campaign.annotators.count() == 0
 
 
 def test_fixed_shares_take_no_more_people(world: World, as_admin: Client) -> None:
     campaign = make_open(world, mode="static")
-    response = as_admin.post(address("invite", campaign), {"count": "1"})
+    response = as_admin.post(address("people-add", campaign), {"count": "1"})
     assert (response.status_code, "were fixed when it opened" in response.text) == (422, True)
     assert campaign.annotators.count() == 3
 
 
 def test_a_link_is_renewed_and_revoked(world: World, as_admin: Client) -> None:
     campaign = world.campaign
-    page = as_admin.post(address("invite", campaign), {"count": "1"}, follow=True)
+    page = as_admin.post(address("people-add", campaign), {"count": "1"}, follow=True)
     ((_, first),) = fresh_links(page.text)
     annotator = campaign.annotators.get()
     renew = address("invitation-renew", campaign, annotator.pk)
@@ -138,15 +139,6 @@ def test_a_link_is_renewed_and_revoked(world: World, as_admin: Client) -> None:
     assert "This day is over." in page.text
 
 
-def test_the_campaign_pages_new_link_outlives_an_expiry(world: World, as_admin: Client) -> None:
-    add_annotators(campaign=world.campaign, links=1)
-    annotator = world.campaign.annotators.get()
-    Annotator.objects.update(token_expires_at=timezone.now() - timedelta(days=1))
-    page = as_admin.post(address("annotator-link", world.campaign, annotator.pk), follow=True)
-    (link,) = re.findall(r"http://testserver(/a/[^\s<]+)", page.text)
-    assert Client().get(link).status_code == 302
-
-
 def test_no_personal_link_for_accounts_that_do_more(world: World, as_admin: Client) -> None:
     annotator = Annotator.objects.create(
         campaign=world.campaign, label="R", user=make_user("both", "annotator", "researcher")
@@ -155,7 +147,7 @@ def test_no_personal_link_for_accounts_that_do_more(world: World, as_admin: Clie
     assert "only for accounts that can do nothing but rate" in page.text
 
 
-def test_an_access_link_is_shown_once_with_what_the_platform_fills(
+def test_an_access_link_is_shown_with_what_the_platform_fills(
     world: World, as_admin: Client
 ) -> None:
     campaign = make_open(world)
@@ -209,7 +201,7 @@ def test_the_tab_costs_the_same_with_many_people(
     campaign = world.campaign
     add_annotators(campaign=campaign, links=20)
     open_campaign(campaign=campaign)
-    with django_assert_max_num_queries(16):  # type: ignore[operator]
+    with django_assert_max_num_queries(17):  # type: ignore[operator]
         as_admin.get(address("access", campaign))
 
 
@@ -220,7 +212,7 @@ def test_the_new_pages_hold_nothing_inline(world: World, as_admin: Client) -> No
     pages = [person.get(path), person.post(path, follow=True)]
     person.post(address("consent", campaign), {"decision": "agree"})
     pages += [person.get(address("background", campaign))]
-    pages += [as_admin.post(address("invite", campaign), {"count": "2"}, follow=True)]
+    pages += [as_admin.post(address("people-add", campaign), {"count": "2"}, follow=True)]
     pages += [as_admin.get(address("access", campaign))]
     for page in pages:
         assert page.status_code == 200

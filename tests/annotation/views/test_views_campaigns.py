@@ -1,4 +1,6 @@
-"""Campaigns on the page: who may, what is refused, and links that show once."""
+"""Campaigns on the page: who may, what is refused, and links that stay until they are hidden."""
+
+import re
 
 import pytest
 from django.test import Client
@@ -6,7 +8,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Campaign
-from tests.world import World, add_system
+from tests.world import World, add_system, make_user
 
 FORM = {
     "name": "Harbour, 80%",
@@ -37,8 +39,8 @@ def test_create_staff_and_open(world: World, as_admin: Client) -> None:
     assert sorted(campaign.systems.values_list("name", flat=True)) == ["strong", "weak"]
     assert "Open campaign" in response.text
     as_admin.post(
-        reverse("campaign-annotators", args=[campaign.slug]),
-        {"users": [user.pk for user in world.annotators], "links": "0"},
+        reverse("people-add", args=[campaign.slug]),
+        {"users": [user.pk for user in world.annotators]},
     )
     response = as_admin.post(reverse("campaign-open", args=[campaign.slug]), follow=True)
     assert "annotators can start" in response.text
@@ -81,28 +83,55 @@ def test_opening_too_early_says_why(world: World, as_admin: Client) -> None:
     assert "this campaign has 0. Add annotators first." in response.text
 
 
-def test_links_show_once(world: World, as_admin: Client) -> None:
-    address = reverse("campaign-annotators", args=[world.campaign.slug])
-    assert as_admin.post(address, {"links": "0"}).status_code == 422
-    page = as_admin.post(address, {"links": "2"}, follow=True)
-    assert page.text.count("http://testserver/a/") == 2
-    again = as_admin.get(reverse("campaign", args=[world.campaign.slug]))
-    assert "http://testserver/a/" not in again.text
-    annotator = world.campaign.annotators.first()
-    renewed = as_admin.post(
-        reverse("annotator-link", args=[world.campaign.slug, annotator.pk]), follow=True
-    )
-    assert renewed.text.count("http://testserver/a/") == 1
+def test_links_stay_until_they_are_hidden(world: World, as_admin: Client) -> None:
+    address = reverse("people-add", args=[world.campaign.slug])
+    assert as_admin.post(address, {"count": "0"}).status_code == 422
+    page = as_admin.post(address, {"count": "3"}, follow=True)
+    assert page.text.count("<code>http://testserver/a/") == 3
+    opened = as_admin.post(reverse("campaign-open", args=[world.campaign.slug]), follow=True)
+    assert "annotators can start" in opened.text
+    assert opened.text.count("<code>http://testserver/a/") == 3
+    assert "mailto:?subject=" in opened.text
+    page = as_admin.post(reverse("links-hide", args=[world.campaign.slug]), follow=True)
+    assert "http://testserver/a/" not in page.text
+
+
+def test_nobody_else_sees_new_links(world: World, as_admin: Client, client: Client) -> None:
+    as_admin.post(reverse("people-add", args=[world.campaign.slug]), {"count": "3"})
+    client.force_login(make_user("second", "admin"))
+    page = client.get(reverse("access", args=[world.campaign.slug]))
+    assert (page.status_code, "http://testserver/a/" in page.text) == (200, False)
+
+
+def test_people_and_opening_in_one_step(world: World, as_admin: Client) -> None:
+    address = reverse("people-add", args=[world.campaign.slug])
+    page = as_admin.post(address, {"count": "2", "open": "1"}, follow=True)
+    assert "this campaign has 2. Add annotators first." in page.text
+    page = as_admin.post(address, {"count": "1", "open": "1"}, follow=True)
+    assert "annotators can start" in page.text
+    assert page.text.count("<code>http://testserver/a/") == 3
+
+
+def test_what_must_fail_cannot_be_pressed(world: World, as_admin: Client) -> None:
+    page = as_admin.get(reverse("campaign-setup", args=[world.campaign.slug])).text
+    button = re.search(r"<button[^>]*>Open campaign", page)
+    assert button
+    assert "disabled" in button[0]
+    assert "Each item is to be rated by 3 annotators, and this campaign has 0." in page
+    assert "needs 3, has 0" in page
+    add_annotators(campaign=world.campaign, links=3)
+    page = as_admin.get(reverse("campaign-setup", args=[world.campaign.slug])).text
+    assert '<button class="primary" type="submit">Open campaign' in page
 
 
 def test_accounts_behind_links_are_not_offered_elsewhere(world: World, as_admin: Client) -> None:
     invitation = add_annotators(campaign=world.campaign, links=1)[0]
-    page = as_admin.get(reverse("campaign", args=[world.campaign.slug]))
+    page = as_admin.get(reverse("access", args=[world.campaign.slug]))
     assert "annotator-1" in page.text
     assert f'value="{invitation.annotator.user_id}"' not in page.text
 
 
-ADMIN_ONLY = ["campaign-open", "campaign-close", "campaign-annotators"]
+ADMIN_ONLY = ["campaign-open", "campaign-close", "people-add", "links-hide"]
 
 
 def test_roles(world: World, client: Client) -> None:
@@ -151,12 +180,13 @@ def test_home_shows_annotators_their_tasks_only(world: World, client: Client) ->
 def test_people_join_an_open_pool_on_its_page(world: World, as_admin: Client) -> None:
     as_admin.post(new_address(world), FORM | {"assignment_mode": "pool"})
     campaign = Campaign.objects.get(name="Harbour, 80%")
+    page = as_admin.get(reverse("access", args=[campaign.slug])).text
+    assert "People can be added while the campaign is open, too." in page
     page = as_admin.post(reverse("campaign-open", args=[campaign.slug]), follow=True).text
     assert "annotators can start" in page
-    assert "People can be added while the campaign is open, too." in page
-    as_admin.post(reverse("campaign-annotators", args=[campaign.slug]), {"links": "2"})
+    as_admin.post(reverse("people-add", args=[campaign.slug]), {"count": "2"})
     assert campaign.annotators.count() == 2
     as_admin.post(reverse("campaign-close", args=[campaign.slug]))
-    page = as_admin.post(reverse("campaign-annotators", args=[campaign.slug]), {"links": "1"})
+    page = as_admin.post(reverse("people-add", args=[campaign.slug]), {"count": "1"})
     assert page.status_code == 422
     assert campaign.annotators.count() == 2

@@ -157,7 +157,7 @@ def test_names_of_languages_are_offered(world: World, as_admin: Client, name: st
     page = as_admin.get(reverse(name)).text
     assert 'list="known-languages"' in page
     assert page.count('<datalist id="known-languages">') == 1
-    assert '<option value="zh">Chinese</option>' in page
+    assert '<option value="German">Deutsch, de</option>' in page
 
 
 def test_old_files_are_removed_with_what_was_found_in_them(

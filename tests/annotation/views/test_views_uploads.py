@@ -47,7 +47,7 @@ def test_check_then_store(world: World, as_admin: Client) -> None:
     before = TestSet.objects.count()
     preview = send(as_admin)
     assert preview.status_code == 200
-    assert "Store this test set" in preview.text
+    assert "Store it; next: the task" in preview.text
     assert "Das Haus ist rot." in preview.text
     assert TestSet.objects.count() == before
     page = confirm(as_admin, preview)

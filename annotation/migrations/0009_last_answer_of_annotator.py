@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0007_notification'),
+        ('annotation', '0008_archive_changes_account_links'),
     ]
 
     operations = [

@@ -1,0 +1,11 @@
+"""A whole campaign as one JSON file: texts, outputs, task, checks, instructions, people.
+
+`schema.json` says what it holds. What is written is read again as the same campaign.
+"""
+
+from annotation.campaign_files.one_step import Opened, open_file
+from annotation.campaign_files.parsing import CampaignFile, is_own, read
+from annotation.campaign_files.storing import store_file
+from annotation.campaign_files.writing import to_values
+
+__all__ = ["CampaignFile", "Opened", "is_own", "open_file", "read", "store_file", "to_values"]

@@ -1,0 +1,154 @@
+"""From a JSON file to a checked campaign in memory; every fault names file and path."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError as Fault
+
+from annotation import languages
+from annotation.forms.uploads import slug_of
+from annotation.imports.drafts import ItemDraft
+from annotation.imports.jsonfiles import NAMES, read_json
+from annotation.models import Item
+from annotation.uploads import InputFile, Report, SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.problems import Place
+
+SCHEMA = Path(__file__).with_name("schema.json")
+MOST_FAULTS = 200
+
+
+@dataclass(frozen=True)
+class CampaignFile:
+    """What a file says: a test set, settings by name, items, texts by language, people.
+
+    `texts` is None where the standard instructions are meant.
+    """
+
+    file: str
+    test_set: TestSetDraft
+    settings: Mapping[str, Any]
+    texts: Mapping[str, Mapping[str, str]] | None = None
+    items: list[ItemDraft] = field(default_factory=list)
+    people: int = 0
+
+
+def is_own(values: Any) -> bool:
+    """Whether a file is one of ours, and not one of Pearmut."""
+    return isinstance(values, dict) and "touchstone" in values
+
+
+def read(file: InputFile, report: Report) -> CampaignFile | None:
+    """Read a file, or report everything that is wrong with it."""
+    values = read_json(file, report)
+    if report.errors:
+        return None
+    for number, fault in enumerate(_validator().iter_errors(values)):
+        if number < MOST_FAULTS:
+            report.error(_told(fault), Place(file.name, None, _path(fault)))
+    return None if report.errors else _drafted(file.name, values, report)
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def _path(fault: Fault) -> str:
+    """`texts.segments[3].source`; segments and items count from 0, as in programs."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.absolute_path)
+    return "".join(steps).lstrip(".")
+
+
+def _told(fault: Fault) -> str:
+    given, wanted = fault.instance, fault.validator_value
+    if fault.validator == "required":
+        missing = next(name for name in wanted if name not in given)
+        return f"the key “{missing}” is missing"
+    if fault.validator == "additionalProperties" and wanted is False:
+        known = fault.schema["properties"]
+        unknown = sorted(set(given) - set(known))
+        return f"not known here: {', '.join(unknown)} (there are {', '.join(known)})"
+    if fault.validator == "type":
+        return f"this is {NAMES[type(given)]}, not {_types(wanted)}"
+    if fault.validator == "enum":
+        return f"{given!r} is none of {', '.join(wanted)}"
+    if fault.validator == "const":
+        return f"this is version {given!r} of the format; this program reads {wanted!r}"
+    return fault.message
+
+
+def _types(wanted: str | list[str]) -> str:
+    names = {
+        "string": "text",
+        "integer": "a whole number",
+        "number": "a number",
+        "boolean": "true or false",
+        "object": "an object",
+        "array": "a list",
+        "null": "null",
+    }
+    listed = [wanted] if isinstance(wanted, str) else wanted
+    return " or ".join(names[each] for each in listed)
+
+
+def _drafted(name: str, values: Mapping[str, Any], report: Report) -> CampaignFile:
+    _unique(name, [each["id"] for each in values["texts"]["segments"]], report)
+    settings = {**values.get("checks", {}), **values["task"]}
+    return CampaignFile(
+        name,
+        _test_set(name, values["texts"], report),
+        settings,
+        values.get("instructions"),
+        [_item(each) for each in values.get("items", [])],
+        values.get("people", 0),
+    )
+
+
+def _unique(name: str, keys: list[str], report: Report) -> None:
+    seen: set[str] = set()
+    for number, key in enumerate(keys):
+        if key in seen:
+            place = Place(name, None, f"texts.segments[{number}].id")
+            report.error(f"“{key}” is there already", place)
+        seen.add(key)
+
+
+def _test_set(name: str, texts: Mapping[str, Any], report: Report) -> TestSetDraft:
+    draft = TestSetDraft(
+        slug=texts.get("slug") or slug_of(texts["name"]),
+        name=texts["name"],
+        source_language=_language(name, texts, "source_language", report),
+        target_language=_language(name, texts, "target_language", report),
+        description=texts.get("description", ""),
+        segments=[_segment(each) for each in texts["segments"]],
+    )
+    for number, each in enumerate(texts["systems"]):
+        try:
+            ratio = each.get("length_ratio", 1)
+            draft.systems.append(SystemDraft(each["name"], str(ratio), dict(each["outputs"])))
+        except ValueError as error:
+            report.error(str(error), Place(name, None, f"texts.systems[{number}].length_ratio"))
+    return draft
+
+
+def _segment(each: Mapping[str, Any]) -> SegmentDraft:
+    references = dict(each.get("references", {}))
+    return SegmentDraft(each["id"], each["source"], each.get("document", ""), references)
+
+
+def _language(name: str, texts: Mapping[str, Any], key: str, report: Report) -> str:
+    try:
+        return languages.find(texts[key])
+    except ValueError as error:
+        report.error(str(error), Place(name, None, f"texts.{key}"))
+        return "en"
+
+
+def _item(each: Mapping[str, Any]) -> ItemDraft:
+    rest = {key: value for key, value in each.items() if key != "kind"}
+    return ItemDraft(kind=Item.Kind(each["kind"]), **rest)

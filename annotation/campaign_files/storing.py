@@ -1,0 +1,98 @@
+"""Storing a campaign file as a draft: all of it, or nothing."""
+
+from typing import Any
+
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db import transaction
+
+from annotation import uploads
+from annotation.campaign_files.parsing import CampaignFile
+from annotation.campaign_files.writing import OWN
+from annotation.forms.campaigns import CampaignForm
+from annotation.imports.drafts import CampaignDraft
+from annotation.imports.store import outputs_of, store_items
+from annotation.interface import is_known
+from annotation.models import Campaign, Instructions, TestSet
+from annotation.presets import fitting, propose
+from annotation.uploads import Report
+from annotation.uploads.problems import Place
+
+CHECKS = ("practice", "per_annotator", "trap_ratio", "control_spacing")
+
+
+def store_file(whole: CampaignFile, report: Report, *, user: Any = None) -> Campaign | None:
+    """Return the draft; what stands against it goes to the report, and nothing is stored then."""
+    try:
+        with transaction.atomic():
+            test_set = uploads.store(whole.test_set, user=user).test_set
+            campaign = _campaign(whole, test_set, report, user)
+            if campaign:
+                _instruct(campaign, whole, report)
+                _add_items(campaign, whole)
+            if report.errors:
+                raise ValidationError([])
+            return campaign
+    except ValidationError as error:
+        for message in error.messages:
+            report.error(message, Place(whole.file))
+    return None
+
+
+def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any) -> Campaign | None:
+    form = CampaignForm(_data(whole, test_set), test_set=test_set)
+    slug = whole.settings.get("slug", "")
+    if slug and Campaign.objects.filter(slug=slug).exists():
+        _fault(report, whole, "slug", f"a campaign “{slug}” is stored already; give another slug")
+    elif form.is_valid():
+        try:
+            return form.create(user, slug=slug)
+        except ValidationError as error:
+            _report(report, whole, error.message_dict)
+    else:
+        _report(report, whole, form.errors)
+    return None
+
+
+def _data(whole: CampaignFile, test_set: TestSet) -> dict[str, Any]:
+    """The form's values: what the file says, over what its preset proposes for these texts."""
+    given = {name: value for name, value in whole.settings.items() if value is not None}
+    proposed, _ = propose(fitting(test_set, given.get("preset", "")), test_set)
+    if ratio := given.get("length_ratio"):
+        given["length_ratio"] = f"{float(ratio):.2f}"
+        named = test_set.systems.filter(length_ratio=given["length_ratio"])
+        proposed["systems"] = list(named.values_list("name", flat=True))
+    own = (whole.texts or {}).get(OWN, {})
+    return {"practice": True, "seed": 1} | proposed | own | given
+
+
+def _report(report: Report, whole: CampaignFile, errors: Any) -> None:
+    for name, sentences in errors.items():
+        for sentence in sentences:
+            _fault(report, whole, "" if name == NON_FIELD_ERRORS else name, str(sentence))
+
+
+def _fault(report: Report, whole: CampaignFile, name: str, sentence: str) -> None:
+    part = "checks" if name.endswith(CHECKS) else "task"
+    report.error(sentence, Place(whole.file, None, f"{part}.{name}".rstrip(".")))
+
+
+def _instruct(campaign: Campaign, whole: CampaignFile, report: Report) -> None:
+    """Put the file's texts, empty ones too, in the place of the standard ones."""
+    if whole.texts is None:
+        return
+    own = whole.texts.get(OWN, {})
+    campaign.instructions = own.get("instructions", "")
+    campaign.save(update_fields=["instructions"])
+    campaign.translations.all().delete()
+    for language, texts in whole.texts.items():
+        if language != OWN and not is_known(language):
+            place = Place(whole.file, None, f"instructions.{language}")
+            report.error("annotators’ pages do not come in this language", place)
+        elif language != OWN:
+            Instructions.objects.create(campaign=campaign, language=language, **texts)
+
+
+def _add_items(campaign: Campaign, whole: CampaignFile) -> None:
+    segments = dict(campaign.test_set.segments.values_list("key", "pk"))
+    draft = CampaignDraft(campaign.slug, campaign.name, campaign.question, items=whole.items)
+    store_items(campaign, draft, segments, outputs_of(campaign))

@@ -1,0 +1,71 @@
+"""What stands against opening a draft, as far as counting tells."""
+
+from collections.abc import Iterator
+
+from annotation.counted import counted
+from annotation.imports.tasks import has_imported_items
+from annotation.models import Campaign, Item, Output
+from annotation.protocols import Layout
+
+
+def hindrances(campaign: Campaign) -> list[str]:
+    """Return a sentence for everything that must be mended first.
+
+    Without any a campaign opens, unless its controls find no room when they are drawn.
+    """
+    return faults(campaign) or list(_room(campaign))
+
+
+def faults(campaign: Campaign) -> list[str]:
+    """Return what is missing or does not go together, whatever the controls."""
+    return [*_people(campaign), *_texts(campaign)]
+
+
+def _people(campaign: Campaign) -> Iterator[str]:
+    has = campaign.annotators.filter(excluded_at=None).count()
+    is_static = campaign.assignment_mode == Campaign.Mode.STATIC
+    if is_static and has < campaign.annotators_per_item:
+        yield (
+            f"Each item is to be rated by {counted(campaign.annotators_per_item, 'annotator')}, "
+            f"and this campaign has {has}. Add annotators first."
+        )
+
+
+def _texts(campaign: Campaign) -> Iterator[str]:
+    if not campaign.systems.exists():
+        yield "Choose at least one system to judge."
+    if campaign.systems.exclude(length_ratio=campaign.length_ratio).exists():
+        yield "All systems must have the length ratio of the campaign."
+    if campaign.shown_text != Campaign.ShownText.REFERENCE:
+        return
+    unreferenced = campaign.test_set.segments.filter(references__isnull=True).count()
+    if unreferenced:
+        have = counted(unreferenced, "segment of the test set has", "segments of the test set have")
+        yield f"{have} no reference to show. Show the source instead."
+    elif campaign.references_per_annotator:
+        yield "References cannot be rated where the reference is shown. Show the source instead."
+
+
+def _room(campaign: Campaign) -> Iterator[str]:
+    """Controls need targets to be made from, and between them: known for screens of one item."""
+    is_single = campaign.judging.layout == Layout.SINGLE
+    is_static = campaign.assignment_mode == Campaign.Mode.STATIC
+    if not is_single or not is_static or has_imported_items(campaign):
+        return
+    outputs = Output.objects.filter(system__in=campaign.systems.all()).count()
+    people = campaign.annotators.filter(excluded_at=None).count()
+    share = outputs * campaign.annotators_per_item // people
+    made = (
+        campaign.bad_references_per_annotator
+        + campaign.repeats_per_annotator
+        + campaign.references_per_annotator
+    )
+    gold = campaign.items.filter(kind=Item.Kind.GOLD).count()
+    controls = made + campaign.traps_per_annotator + gold
+    needed = (controls - 1) * (campaign.control_spacing + 1) + 1
+    if made > share or (campaign.control_spacing and needed > share + controls):
+        yield (
+            f"Each annotator would get {counted(share, 'output')}, and "
+            f"{counted(controls, 'control')} do not fit between them. Ask for fewer controls, "
+            "less space between them, or fewer people."
+        )

@@ -1,0 +1,119 @@
+"""How the fields of the campaign form are set, in a line each."""
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from annotation import languages, protocols
+from annotation.counted import counted
+from annotation.models import Campaign, Output
+from annotation.presets import ratio_label
+from annotation.quality.reach import Reach
+
+MODES = {"static": "fixed shares", "pool": "an open pool", "active": "most where undecided"}
+TESTS = {
+    Reach.ENOUGH: "enough to tell careless work",
+    Reach.PASSES: "enough to tell careful work only",
+    Reach.FEW: "too few for a verdict",
+}
+
+
+def sentence(form: Any, group: str) -> str:
+    """Say how the fields of a group are set, as far as they can be read."""
+    return SENTENCES[group](form, lambda n: form[n].value() if n in form.fields else None)
+
+
+Value = Callable[[str], Any]
+
+
+def _name(form: Any, value: Value) -> str:
+    study = value("study")
+    return f"{value('name') or '–'}" + (f", study {study}" if study else "")
+
+
+def _texts(form: Any, value: Value) -> str:
+    systems = counted(len(value("systems") or ()), "system")
+    segments = counted(form.test_set.segments.count(), "segment")
+    return f"{systems} at {_length(value)}, {segments}"
+
+
+def _length(value: Value) -> str:
+    try:
+        return ratio_label(Decimal(str(value("length_ratio"))))
+    except InvalidOperation:
+        return "no length"
+
+
+def _protocol(form: Any, value: Value) -> str:
+    name = value("protocol")
+    return str(protocols.get(name).label) if name in protocols.PROTOCOLS else "–"
+
+
+def _compared(form: Any, value: Value) -> str:
+    test_set = form.test_set
+    shows_source = value("shown_text") == Campaign.ShownText.SOURCE
+    code = test_set.source_language if shows_source else test_set.target_language
+    what = "source" if shows_source else "reference"
+    own = "a question of your own" if value("question") else "the usual question"
+    return f"the {languages.display_name(code)} {what}; {own}"
+
+
+def _ratings(form: Any, value: Value) -> str:
+    outputs = Output.objects.filter(
+        system__test_set=form.test_set,
+        system__name__in=value("systems") or (),
+        system__length_ratio=_ratio(value),
+    ).count()
+    each = _number(value("annotators_per_item"))
+    people = counted(each, "person", "people")
+    mode = MODES.get(value("assignment_mode"), "–")
+    total = f"{each * outputs:,} in all"
+    return f"{people} for each of {counted(outputs, 'output')}, {total}; {mode}"
+
+
+def _ratio(value: Value) -> Decimal:
+    try:
+        return Decimal(str(value("length_ratio")))
+    except InvalidOperation:
+        return Decimal(1)
+
+
+def _checks(form: Any, value: Value) -> str:
+    kinds = {
+        "traps_per_annotator": "trap",
+        "bad_references_per_annotator": "bad reference",
+        "repeats_per_annotator": "repeat",
+        "references_per_annotator": "reference",
+    }
+    planted = [counted(n, kind) for name, kind in kinds.items() if (n := _number(value(name)))]
+    if not planted:
+        return "none: careless work goes unnoticed"
+    reach, _ = form.reach()
+    return " and ".join(planted) + f" each: {TESTS.get(reach, 'these test nobody')}"
+
+
+def _told(form: Any, value: Value) -> str:
+    text = "a text of your own" if value("instructions") else "standard text in five languages"
+    practice = ", two practice items" if value("practice") else ""
+    return f"{text}{practice}, {'with' if value('consent') else 'without'} consent"
+
+
+def _rest(form: Any, value: Value) -> str:
+    return "revising, pay, privacy, notices, seed and z-scores"
+
+
+def _number(value: Any) -> int:
+    text = str(value or 0)
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+SENTENCES: dict[str, Callable[[Any, Value], str]] = {
+    "name": _name,
+    "texts": _texts,
+    "protocol": _protocol,
+    "compared": _compared,
+    "ratings": _ratings,
+    "checks": _checks,
+    "told": _told,
+    "rest": _rest,
+}

@@ -1,0 +1,65 @@
+"""`manage.py open campaign.json`: from one file to an open campaign and its links."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from annotation import languages
+from annotation.campaign_files import Opened, open_file
+from annotation.campaign_files.one_step import Wish
+from annotation.counted import counted
+from annotation.management.commands.import_appraise import opened, report_problems
+from annotation.uploads import Report
+
+
+class Command(BaseCommand):
+    help = "Import a campaign from one JSON file (ours or Pearmut's), open it, print its links."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", type=Path, help="JSON file; see docs/campaign-files.md")
+        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        parser.add_argument("--draft", action="store_true", help="do not open it yet")
+        parser.add_argument("--slug", default="", help="another short name, for a copy")
+        parser.add_argument("--source-language", default="", help="of a Pearmut file")
+        parser.add_argument("--target-language", default="")
+        parser.add_argument(
+            "--address", default="http://localhost:8000", help="what the links begin with"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        report = Report()
+        wish = Wish(
+            options["slug"],
+            _language(options["source_language"]),
+            _language(options["target_language"]),
+            options["draft"],
+            options["dry_run"],
+        )
+        found = open_file(opened(options["campaign"]), report, wish)
+        report_problems(self, report)
+        if found is None:
+            return
+        self._say(found, options["address"].rstrip("/"), wish)
+
+    def _say(self, found: Opened, address: str, wish: Wish) -> None:
+        campaign, people = found.campaign, counted(len(found.invitations), "personal link")
+        if wish.is_dry_run:
+            self.stdout.write(f"{campaign.slug}: it would open with {people}.")
+            self.stdout.write("Dry run: nothing was stored.")
+            return
+        state = "stored as a draft" if wish.is_draft else "open"
+        path = reverse("access", args=[campaign.slug])
+        self.stdout.write(f"{campaign.slug}: {state}, {people}. {address}{path}")
+        for invitation in found.invitations:
+            path = reverse("personal-link", args=[invitation.token])
+            self.stdout.write(f"{invitation.annotator.label}\t{address}{path}")
+
+
+def _language(text: str) -> str:
+    try:
+        return languages.find(text) if text else ""
+    except ValueError as error:
+        raise CommandError(str(error)) from error

@@ -1,0 +1,20 @@
+"""Stage 2, before a campaign is there: ways of judging with all that usually goes with them.
+
+A preset proposes every setting of the campaign form and brings instructions and practice items.
+"""
+
+from annotation.presets.choices import PRESETS, Fit, fitting, offered
+from annotation.presets.filling import fill
+from annotation.presets.preset import Preset
+from annotation.presets.proposal import propose, ratio_label
+
+__all__ = [
+    "PRESETS",
+    "Fit",
+    "Preset",
+    "fill",
+    "fitting",
+    "offered",
+    "propose",
+    "ratio_label",
+]

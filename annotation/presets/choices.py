@@ -1,0 +1,101 @@
+"""The presets, and which of them a test set can have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from annotation.models import TestSet
+from annotation.presets.preset import Preset
+from annotation.protocols import Layout
+
+DEFAULT, DEFAULT_LENGTH = "da", "length"
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "da",
+            "Rate each translation",
+            "WMT 2016–23",
+            "One slider from 0 to 100 for one translation at a time (direct assessment).",
+            "segment-da",
+        ),
+        Preset(
+            "esa",
+            "Mark errors, then rate",
+            "WMT 2024–25",
+            "Minor and major errors are marked, then 0–100 (ESA).",
+            "esa",
+            people=2,
+        ),
+        Preset(
+            "contrastive",
+            "Compare systems",
+            "RankME",
+            "Several systems side by side, a slider each.",
+            "side-by-side",
+            people=2,
+        ),
+        Preset(
+            "mqm",
+            "Mark errors by category",
+            "experts",
+            "The MQM tree with severities; the score follows from the errors.",
+            "mqm",
+            people=2,
+        ),
+        Preset(
+            "length",
+            "Rate shortened translations",
+            "Cheng 2023",
+            "How much of the main information is kept at the required length, such as 80%.",
+            "segment-da",
+            shows_reference=True,
+            is_shortened=True,
+        ),
+        Preset(
+            "document",
+            "Rate whole documents",
+            "WMT 2020",
+            "Each segment in its document, then the document.",
+            "document-da",
+            people=2,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A preset beside a test set; `lacks` says why it cannot be chosen."""
+
+    preset: Preset
+    lacks: str = ""
+
+
+def offered(test_set: TestSet) -> list[Fit]:
+    """Return all presets, each with what the test set lacks for it."""
+    ratios = set(test_set.systems.values_list("length_ratio", flat=True))
+    return [Fit(preset, _lacks(preset, test_set, ratios)) for preset in PRESETS.values()]
+
+
+def fitting(test_set: TestSet, name: str = "") -> Preset:
+    """Return the preset of a name where the test set can have it, otherwise the usual one."""
+    able = {fit.preset.name: fit.preset for fit in offered(test_set) if not fit.lacks}
+    has_full = test_set.systems.filter(length_ratio=1).exists()
+    usual = DEFAULT if has_full else DEFAULT_LENGTH
+    return able.get(name) or able.get(usual) or PRESETS[DEFAULT]
+
+
+def _lacks(preset: Preset, test_set: TestSet, ratios: set[Decimal]) -> str:
+    layout = preset.judging.layout
+    if preset.is_shortened and not any(ratio < 1 for ratio in ratios):
+        return "Needs outputs below full length, such as files named baseline@0.8.txt."
+    if layout == Layout.DOCUMENT and test_set.segments.filter(document="").exists():
+        return "Needs documents: some segments of the test set belong to none."
+    if layout == Layout.TOGETHER and not _has_two(test_set, ratios):
+        return "Needs outputs of two systems at one length."
+    return ""
+
+
+def _has_two(test_set: TestSet, ratios: Sequence[Decimal] | set[Decimal]) -> bool:
+    return any(test_set.systems.filter(length_ratio=ratio).count() > 1 for ratio in ratios)

@@ -1,0 +1,90 @@
+"""What a preset adds to a fresh draft: instructions in every language, and practice items."""
+
+import random
+from pathlib import Path
+from tomllib import loads
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext_noop
+
+from annotation.models import Campaign, Instructions, Item, Reference
+from annotation.presets.choices import PRESETS
+
+FOLDER = Path(__file__).parent / "texts"
+SAME = gettext_noop(
+    "This is a translation by a person. It says what the gray text says, so it deserves a high "
+    "score."
+)
+OTHER = gettext_noop(
+    "This text belongs to another sentence and says something else, so it deserves a score near 0."
+)
+# What a practice item tells, and the range of right scores: they follow from how it was made.
+RANGES = {SAME: (70, 100), OTHER: (0, 20)}
+
+
+def fill(campaign: Campaign, *, with_practice: bool) -> None:
+    """Give a draft the standard instructions, unless it has its own, and practice items."""
+    if not campaign.instructions.strip():
+        _instruct(campaign)
+    if with_practice:
+        Item.objects.bulk_create(practice(campaign))
+
+
+def _instruct(campaign: Campaign) -> None:
+    campaign.instructions = standard_text(campaign, "en")
+    campaign.save(update_fields=["instructions"])
+    Instructions.objects.bulk_create(
+        Instructions(campaign=campaign, language=code, instructions=standard_text(campaign, code))
+        for code, _ in settings.LANGUAGES
+        if code != "en"
+    )
+
+
+def standard_text(campaign: Campaign, language: str) -> str:
+    """Return the standard instructions for a campaign: the task, the gray text, the scale."""
+    words: dict[str, Any] = loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
+    is_short = campaign.length_ratio != 1
+    preset = next(
+        preset
+        for preset in sorted(PRESETS.values(), key=lambda each: each.is_shortened != is_short)
+        if preset.protocol == campaign.protocol
+    )
+    parts = [words["task"][preset.name], words["gray"][campaign.shown_text]]
+    if is_short:
+        parts.append(words["length"])
+    if campaign.judging.has_score:
+        parts.append(words["scale"]["short" if is_short else "full"])
+    text = "\n\n".join(part.strip() for part in parts)
+    return text.replace("{percent}", campaign.percent)
+
+
+def practice(campaign: Campaign) -> list[Item]:
+    """Return practice items whose right score is known from how they are made; none without scores.
+
+    A reference beside its own source, and beside that of another segment; both are drawn at random.
+    """
+    rows = _first_references(campaign) if campaign.judging.has_score else {}
+    if len(rows) < 2:
+        return []
+    drawn = random.Random(f"{campaign.seed}:practice").sample(sorted(rows.items()), 2)
+    (first, text), (second, _) = drawn
+    return [_item(campaign, first, text, SAME), _item(campaign, second, text, OTHER)]
+
+
+def _first_references(campaign: Campaign) -> dict[int, str]:
+    rows = Reference.objects.filter(segment__test_set=campaign.test_set).order_by("-name")
+    return dict(rows.values_list("segment_id", "text"))
+
+
+def _item(campaign: Campaign, segment: int, text: str, told: str) -> Item:
+    low, high = RANGES[told]
+    return Item(
+        campaign=campaign,
+        kind=Item.Kind.TUTORIAL,
+        segment_id=segment,
+        text=text,
+        low=low,
+        high=high,
+        feedback=told,
+    )

@@ -1,0 +1,78 @@
+"""What a preset proposes for a test set: a value for every setting that is not its usual one."""
+
+from decimal import Decimal
+from typing import Any
+
+from annotation.controls import count_cuttable
+from annotation.models import Campaign, TestSet
+from annotation.presets.preset import Preset
+from annotation.protocols import Layout
+from annotation.quality.reach import MOST_TRAPS, proposed_traps
+from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL
+
+SPACED_OUTPUTS = 100
+SPACING = 3
+SHOWN = Campaign.ShownText
+
+
+def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], str]:
+    """Return initial values of the campaign form, and what the controls cannot do here."""
+    rows = list(test_set.systems.values_list("name", "length_ratio"))
+    ratio = _ratio(preset, test_set, sorted({ratio for _, ratio in rows}))
+    names = sorted({name for name, own in rows if own == ratio})
+    n_outputs = test_set.segments.count() * len(names)
+    trap_ratio = ratio if ratio < 1 else Decimal("0.5")
+    possible = count_cuttable(test_set, trap_ratio, most=MOST_TRAPS)
+    values = {
+        "name": f"{test_set.name}, {ratio_label(ratio)}",
+        "length_ratio": str(ratio),
+        "systems": names,
+        "protocol": preset.protocol,
+        "systems_per_screen": min(3, max(2, len(names))),
+        "shown_text": _shown(preset, test_set),
+        "question": "",
+        "annotators_per_item": preset.people,
+        "trap_ratio": trap_ratio,
+        **_controls(preset, possible, n_outputs),
+        "control_spacing": SPACING if n_outputs >= SPACED_OUTPUTS else 0,
+    }
+    return values, _too_small(possible) if preset.judging.has_score else ""
+
+
+def _ratio(preset: Preset, test_set: TestSet, ratios: list[Decimal]) -> Decimal:
+    """Full length where it is meant and there; otherwise the longest not yet in a campaign."""
+    if ratios and ratios[-1] == 1 and not preset.is_shortened:
+        return ratios[-1]
+    shorter = [ratio for ratio in ratios if ratio < 1] or ratios or [Decimal(1)]
+    used = set(test_set.campaigns.values_list("length_ratio", flat=True))
+    return next((ratio for ratio in reversed(shorter) if ratio not in used), shorter[-1])
+
+
+def _shown(preset: Preset, test_set: TestSet) -> str:
+    has_all = not test_set.segments.filter(references__isnull=True).exists()
+    return SHOWN.REFERENCE if preset.shows_reference and has_all else SHOWN.SOURCE
+
+
+def _controls(preset: Preset, possible: int, n_outputs: int) -> dict[str, int]:
+    """Traps where an answer is a score to one item; else bad references, if there is room."""
+    is_single = preset.judging.layout == Layout.SINGLE
+    has_traps = is_single and preset.judging.has_score
+    has_room = is_single and n_outputs >= SPACED_OUTPUTS
+    return {
+        "traps_per_annotator": proposed_traps(possible, n_outputs) if has_traps else 0,
+        "bad_references_per_annotator": PAIRS_TO_FAIL if has_room else 0,
+    }
+
+
+def _too_small(possible: int) -> str:
+    if possible >= ITEMS:
+        return ""
+    return (
+        f"This test set is too small for a verdict by traps: {possible} of its segments can be "
+        f"cut, and a verdict takes {ITEMS}."
+    )
+
+
+def ratio_label(ratio: Decimal) -> str:
+    """Say a length ratio as a person would: `80% of full length`, `full length`."""
+    return "full length" if ratio == 1 else f"{(ratio * 100).normalize():f}% of full length"

@@ -1,0 +1,181 @@
+"""A campaign as one file: read, opened, written, read again; and what is refused."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from jsonschema import Draft202012Validator
+
+from annotation.campaign_files import to_values
+from annotation.campaign_files.parsing import SCHEMA
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.imports.gold import KINDS
+from annotation.models import Annotator, Assignment, Campaign, Instructions, Item, TestSet
+from tests.world import World
+
+
+def smallest() -> dict[str, Any]:
+    return {
+        "touchstone": 1,
+        "texts": {
+            "name": "Towns",
+            "source_language": "Deutsch",
+            "target_language": "en",
+            "segments": [
+                {"id": "a", "source": "Guten Morgen.", "references": {"A": "Good morning."}},
+                {"id": "b", "source": "Gute Nacht.", "references": {"A": "Good night."}},
+            ],
+            "systems": [{"name": "X", "outputs": {"a": "Good day.", "b": "Night."}}],
+        },
+        "task": {"preset": "esa"},
+        "people": 3,
+    }
+
+
+def run(folder: Path, values: Any, *options: str) -> str:
+    path, out = folder / "campaign.json", StringIO()
+    text = values if isinstance(values, str) else json.dumps(values)
+    path.write_text(text, encoding="utf-8")
+    call_command("open", str(path), *options, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def test_one_command_opens_and_prints_links_that_work(db: None, tmp_path: Path) -> None:
+    out = run(tmp_path, smallest(), "--address", "https://rate.example/")
+    campaign = Campaign.objects.get()
+    assert (campaign.status, campaign.protocol) == (Campaign.Status.OPEN, "esa")
+    assert (campaign.test_set.source_language, campaign.annotators_per_item) == ("de", 2)
+    links = [line.split("\t")[1] for line in out.splitlines() if "\t" in line]
+    assert len(links) == 3
+    for link in links:
+        path = link.removeprefix("https://rate.example")
+        assert Client().get(path, follow=True).status_code == 200
+
+
+def test_what_is_written_makes_the_same_campaign(world: World, tmp_path: Path) -> None:
+    campaign = world.campaign
+    Campaign.objects.update(
+        question="Is {percent} of it there?", consent="Agreed?", edit_minutes=30, seed=11
+    )
+    segment = world.test_set.segments.first()
+    for kind in KINDS.values():
+        Item.objects.create(
+            campaign=campaign, kind=kind, segment=segment, text=f"A {kind}.", low=10, high=20
+        )
+    Instructions.objects.create(campaign=campaign, language="de", instructions="Lesen.")
+    add_annotators(campaign=campaign, links=3)
+    campaign = open_campaign(campaign=campaign)
+    written = to_values(campaign)
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(written)
+    run(tmp_path, written, "--slug", "copy")
+    copy = Campaign.objects.get(slug="copy")
+    again = to_values(copy)
+    assert again.pop("task").pop("slug") == "copy"
+    assert written.pop("task").pop("slug") == campaign.slug
+    assert again == written
+    assert TestSet.objects.count() == 1
+    # The seed and the labels are the same, so each annotator gets the same texts in one order.
+    assert orders(copy) == orders(campaign)
+
+
+def orders(campaign: Campaign) -> list[list[tuple[str, str | None]]]:
+    rows = Assignment.objects.filter(annotator__campaign=campaign).order_by("position")
+    return [
+        list(rows.filter(annotator=person).values_list("item__text", "item__output__text"))
+        for person in Annotator.objects.filter(campaign=campaign).order_by("label")
+    ]
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    values = smallest()
+    *steps, last = [int(step) if step.isdigit() else step for step in path.split("/")]
+    place: Any = values
+    for step in steps:
+        place = place.setdefault(step, {}) if isinstance(place, dict) else place[step]
+    place[last] = value
+    return values
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ("{", "campaign.json, row 1: this is no JSON"),
+        ([], "has no key “touchstone”"),
+        (changed("touchstone", 2), "touchstone: this is version 2 of the format; this program"),
+        (changed("texts/segments/1/source", 5), "texts.segments[1].source: this is a number"),
+        (changed("texts/segments/1", {"id": "b"}), "texts.segments[1]: the key “source” is miss"),
+        (changed("texts/segments/1/id", "a"), "texts.segments[1].id: “a” is there already"),
+        (changed("texts/source_language", "Elvish"), "texts.source_language: “Elvish” is no lang"),
+        (
+            changed("texts/systems/0/length_ratio", "long"),
+            "system X@NaN: the length ratio",
+        ),
+        (changed("texts/systems/0/outputs/c", "No."), "campaign.json"),
+        (changed("task/colour", "red"), "task: not known here: colour (there are slug, name"),
+        (changed("task/protocol", "guess"), "task.protocol: 'guess' is none of segment-da"),
+        (changed("task/systems", ["Y"]), "task.systems: Select a valid choice"),
+        (changed("task/shown_text", "reference"), "task.shown_text: Error span annotation"),
+        (changed("task/annotators_per_item", 99), "task.annotators_per_item: Ensure"),
+        (changed("checks/traps_per_annotator", 9), "checks.traps_per_annotator: Only 2 segments"),
+        (changed("instructions/xx", {}), "instructions.xx: annotators’ pages do not come"),
+        (changed("items", [{"kind": "gold", "segment": "z"}]), "Item 1 of"),
+        (changed("people", 1), "Each item is to be rated by 2 annotators, and this campaign has 1"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_stored(
+    db: None, tmp_path: Path, values: Any, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = StringIO()
+    path = tmp_path / "campaign.json"
+    path.write_text(values if isinstance(values, str) else json.dumps(values), encoding="utf-8")
+    with pytest.raises(CommandError, match="nothing was stored"):
+        call_command("open", str(path), stdout=out, stderr=out)
+    assert says in out.getvalue()
+    assert (Campaign.objects.count(), TestSet.objects.count()) == (0, 0)
+
+
+def test_a_dry_run_and_a_draft(db: None, tmp_path: Path) -> None:
+    assert "it would open with 3 personal links" in run(tmp_path, smallest(), "--dry-run")
+    assert Campaign.objects.count() == TestSet.objects.count() == Annotator.objects.count() == 0
+    assert "stored as a draft" in run(tmp_path, smallest(), "--draft")
+    assert Campaign.objects.get().status == Campaign.Status.DRAFT
+
+
+def test_the_same_short_name_is_refused(db: None, tmp_path: Path) -> None:
+    values = changed("task/slug", "towns")
+    run(tmp_path, values)
+    with pytest.raises(CommandError):
+        run(tmp_path, values)
+    assert Campaign.objects.count() == 1
+
+
+def test_a_file_of_pearmut_opens_as_it_is(db: None, tmp_path: Path) -> None:
+    item = {"item_id": "s1", "src": "Hello.", "tgt": {"m1": "Ahoj."}}
+    values = {
+        "campaign_id": "pilot",
+        "info": {"assignment": "task-based", "protocol": "ESA"},
+        "data": [[[item]]],
+    }
+    out = run(tmp_path, values, "--source-language", "English", "--target-language", "cs")
+    assert "pilot: open, 1 personal link" in out
+    assert Assignment.objects.count() == 1
+
+
+def test_the_pages_and_the_api_give_and_take_the_file(world: World, as_admin: Client) -> None:
+    answer = as_admin.get(reverse("campaign-file", args=[world.campaign.slug]))
+    assert "harbour-80.campaign.json" in answer["Content-Disposition"]
+    of_api = as_admin.get(reverse("api-campaign-file", args=[world.campaign.slug]))
+    assert answer.json() == of_api.json() == to_values(world.campaign)
+    sent = {"campaign_file": SimpleUploadedFile("c.json", answer.content), "slug": ""}
+    page = as_admin.post(reverse("campaign-from-file"), sent)
+    assert (page.status_code, "give another slug" in page.text) == (422, True)
+    sent = {"campaign_file": SimpleUploadedFile("c.json", answer.content), "slug": "copy"}
+    page = as_admin.post(reverse("campaign-from-file"), sent, follow=True)
+    assert page.request["PATH_INFO"] == reverse("access", args=["copy"])
+    assert Campaign.objects.get(slug="copy").status == Campaign.Status.DRAFT
