@@ -41,8 +41,10 @@ hypothesis_settings.register_profile("search", deadline=None)
 hypothesis_settings.load_profile("fixed")
 
 
-# What gives a test the database, or processes with a database of their own (`site`).
+# What gives a test the database, or processes with a database of their own (`site`); `migrated` is
+# SQLite whatever the database of the run.
 NEEDS_DATABASE = {"db", "transactional_db", "shared_rows", "live_server", "site"}
+SQLITE_ALONE = "migrated"
 
 
 def pytest_configure() -> None:
@@ -60,6 +62,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what may differ between databases; `-m` chooses afterwards."""
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
+        if SQLITE_ALONE in names:
+            continue
         if names & NEEDS_DATABASE or any(item.iter_markers("django_db")):
             item.add_marker("database")
 
