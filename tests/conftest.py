@@ -41,8 +41,10 @@ hypothesis_settings.register_profile("search", deadline=None)
 hypothesis_settings.load_profile("fixed")
 
 
-# What gives a test the database, or processes with a database of their own (`site`).
+# What gives a test the database, or processes with a database of their own (`site`); `migrated` is
+# SQLite whatever the database of the run.
 NEEDS_DATABASE = {"db", "transactional_db", "shared_rows", "live_server", "site"}
+SQLITE_ALONE = "migrated"
 
 
 def pytest_configure() -> None:
@@ -60,6 +62,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what may differ between databases; `-m` chooses afterwards."""
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
+        if SQLITE_ALONE in names:
+            continue
         if names & NEEDS_DATABASE or any(item.iter_markers("django_db")):
             item.add_marker("database")
 
@@ -79,8 +83,10 @@ def shared_rows(django_db_setup: None, django_db_blocker: Any) -> SharedRows[Any
 def migrated(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An SQLite file as migrations leave it, from which sites of their own are copied."""
     file = tmp_path_factory.mktemp("migrated") / "touchstone.sqlite3"
-    if connection.vendor == "sqlite":
-        copy_pages(connection.settings_dict["NAME"], file)
+    name = connection.settings_dict["NAME"]
+    # It is not there where no test of the run asks for the database itself.
+    if connection.vendor == "sqlite" and Path(name).exists():
+        copy_pages(name, file)
     else:
         environment = os.environ | {"DATABASE_URL": "", "TOUCHSTONE_VAR": str(file.parent)}
         command = [sys.executable, "manage.py", "migrate", "-v0", "--skip-checks"]

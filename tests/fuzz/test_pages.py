@@ -144,7 +144,7 @@ def heard(client: Client, case: Case, monkeypatch: pytest.MonkeyPatch) -> tuple[
     return {name for name in names if "\0" not in name}, status
 
 
-def test_every_address_leads_somewhere(ways: list[Way]) -> None:
+def test_every_address_leads_somewhere(db: None, ways: list[Way]) -> None:
     """Otherwise all that is sent there would be refused for one and the same reason."""
     lost = {way.name: way.address for way in ways if way.rank < REFUSED_AS_SENT}
     assert lost.keys() == NOWHERE

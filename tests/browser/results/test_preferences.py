@@ -42,7 +42,7 @@ def reader(
 
     def enter(**size: int) -> Visitor:
         someone = visitor(**size)
-        someone.enter("reader")
+        someone.sign_in("reader")
         return someone
 
     return enter
