@@ -4,13 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, IntegerField, Max, Q, QuerySet, Value, When
+from django.db.models import (
+    Case,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 from django.http import QueryDict
 
 from annotation.access import run_campaigns, visible_campaigns
 from annotation.filters import FilterError
-from annotation.models import Campaign, listed
+from annotation.models import Assignment, Campaign, listed
 
 Status = Campaign.Status
 STATES = {
@@ -80,7 +90,8 @@ def campaigns_of(user: Any, choice: Choice) -> QuerySet[Campaign]:
     for word in choice.q.split():
         rows = rows.filter(_has(word))
     if choice.sort == "activity":
-        last = Max("annotators__assignments__completed_at")
+        given = Assignment.objects.filter(annotator__campaign=OuterRef("pk")).order_by()
+        last = Subquery(given.values("annotator__campaign").values(n=Max("completed_at")))
         rows = rows.annotate(activity=Coalesce(last, "closed_at", "opened_at", "created_at"))
     elif not choice.sort:
         rows = rows.annotate(first=_FIRST)

@@ -64,7 +64,7 @@ class Campaigns(Kind[Campaign]):
             ("error span", ErrorSpan.objects.filter(judgment__in=judgments).count()),
             ("published human score", thing.published_scores.count()),
             ("annotator", thing.annotators.count()),
-            ("account made for a personal link", _own_accounts(thing).count()),
+            ("personal link account", _own_accounts(thing).count()),
             ("item", thing.items.count()),
             ("access link", thing.access_links.count()),
             ("membership", thing.memberships.count()),

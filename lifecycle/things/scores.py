@@ -52,10 +52,10 @@ class Metrics(Kind[ConfiguredMetric]):
         tables = ImportedScores.objects.filter(signature__in=known)
         return [
             ("metric run", MetricRun.objects.filter(metric=thing.name).count()),
-            ("import of metric scores", MetricImport.objects.filter(metric=thing.name).count()),
+            ("score import", MetricImport.objects.filter(metric=thing.name).count()),
             ("signature", known.count()),
             ("score", SegmentScore.objects.filter(signature__in=known).count()),
-            ("imported table of scores", tables.count()),
+            ("imported score table", tables.count()),
         ]
 
     def staying(self, thing: ConfiguredMetric) -> str:
@@ -127,7 +127,7 @@ class Imports(Kind[MetricImport]):
 
     def going(self, thing: MetricImport) -> Going:
         """Its scores, unless another import has the same."""
-        return [("imported table of scores", self._own(thing).count())]
+        return [("imported score table", self._own(thing).count())]
 
     def _own(self, thing: MetricImport) -> QuerySet[ImportedScores]:
         others = MetricImport.objects.filter(signature=thing.signature).exclude(pk=thing.pk)

@@ -43,7 +43,7 @@ class TestSets(Kind[TestSet]):
             ("system", thing.systems.count()),
             ("output", Output.objects.filter(system__test_set=thing).count()),
             ("metric run", MetricRun.objects.filter(test_set=thing).count()),
-            ("import of metric scores", thing.metric_imports.count()),
+            ("score import", thing.metric_imports.count()),
             ("translation", Translation.objects.filter(test_set=thing).count()),
             ("preference result", PreferenceResult.objects.filter(test_set=thing).count()),
             ("decision", thing.audit.count()),
@@ -103,7 +103,7 @@ class Systems(Kind[System]):
         """Outputs, and scores that were imported for it."""
         return [
             ("output", thing.outputs.count()),
-            ("imported table of scores", ImportedScores.objects.filter(system=thing).count()),
+            ("imported score table", ImportedScores.objects.filter(system=thing).count()),
         ]
 
     def staying(self, thing: System) -> str:

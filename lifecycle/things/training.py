@@ -54,7 +54,7 @@ class Jobs(Kind[TrainingJob]):
         return [
             ("preference result", thing.preferences.count()),
             ("uploaded file", thing.files.count()),
-            ("folder of checkpoints", int(thing.folder.is_dir())),
+            ("checkpoint folder", int(thing.folder.is_dir())),
         ]
 
     def staying(self, thing: TrainingJob) -> str:

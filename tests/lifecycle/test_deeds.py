@@ -78,7 +78,7 @@ def test_what_has_judgments_is_archived_first_and_needs_its_name(world: World) -
     assert entry.counts["judgment"] == 3
     assert entry.counts["error span"] == 1
     assert entry.counts["annotator"] == 3
-    assert entry.counts["account made for a personal link"] == 2
+    assert entry.counts["personal link account"] == 2
     assert (entry.actor_name, entry.reason, entry.key) == ("admin", "a trial", "harbour-80")
 
 
@@ -230,7 +230,7 @@ def test_files_go_with_their_job_and_only_then(
         entry = deeds.delete(KINDS["job"], job, world.admin)
         assert file.exists()  # until the rows are gone for good
     assert not file.parent.exists()
-    assert entry.counts == {"folder of checkpoints": 1}
+    assert entry.counts == {"checkpoint folder": 1}
 
 
 def test_the_command(world: World, capsys: pytest.CaptureFixture[str]) -> None:

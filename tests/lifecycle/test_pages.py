@@ -1,8 +1,11 @@
 """Pages and API: look, confirm, put away, bring back."""
 
+import uuid
+
 from django.test import Client
 
-from annotation.models import Campaign, ChangeEntry
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.models import Assignment, Campaign, ChangeEntry, Judgment
 from tests.world import World, make_campaign
 from training.models import ParallelCorpus
 
@@ -26,6 +29,24 @@ def test_deleting_names_what_goes_and_leaves_an_entry(as_admin: Client, world: W
     as_admin.post(address, {"seen": page.context["seen"], "reason": "a trial"})
     assert not Campaign.objects.exists()
     assert "a trial" in as_admin.get("/changes/").text
+
+
+def test_judgments_go_under_the_name_of_their_campaign(as_admin: Client, world: World) -> None:
+    add_annotators(campaign=world.campaign, users=world.annotators)
+    open_campaign(campaign=world.campaign)
+    first = Assignment.objects.first()
+    Judgment.objects.create(assignment=first, score=1, submit_key=uuid.uuid4())
+    Campaign.objects.update(status="closed")
+    address = "/manage/campaign/harbour-80/delete/"
+    assert "archive it first" in as_admin.get(address).text
+    as_admin.post("/manage/campaign/harbour-80/archive/")
+    page = as_admin.get(address)
+    assert "To delete 1 judgment, type its name: Harbour-80" in page.text
+    assert "/campaigns/harbour-80/export/" in page.text
+    sent = {"seen": page.context["seen"], "typed": "harbour"}
+    assert as_admin.post(address, sent).status_code == 422
+    as_admin.post(address, sent | {"typed": "Harbour-80"})
+    assert not Judgment.objects.exists()
 
 
 def test_a_private_campaign_is_in_nobody_elses_archive(as_researcher: Client, world: World) -> None:

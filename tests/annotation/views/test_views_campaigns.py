@@ -151,17 +151,6 @@ def test_roles(world: World, client: Client) -> None:
     assert client.get(detail).status_code == 302
 
 
-def test_lists_cost_the_same_for_one_campaign_and_ten(
-    world: World, as_researcher: Client, django_assert_max_num_queries: object
-) -> None:
-    from tests.world import make_campaign
-
-    for number in range(10):
-        make_campaign(world.test_set, f"more-{number}")
-    with django_assert_max_num_queries(6):  # type: ignore[operator]
-        as_researcher.get(reverse("campaigns"))
-
-
 def test_home_shows_annotators_their_tasks_only(world: World, client: Client) -> None:
     client.force_login(world.annotators[0])
     assert "nothing to rate" in client.get("/").text
