@@ -1,5 +1,6 @@
 """The page of MT systems: lengths counted here, the study's shape, and addresses."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -138,7 +139,7 @@ def test_the_page_says_once_what_its_figures_rest_on(demo: Campaign, client: Cli
     assert "τ-b and accuracy rest on 40 to 44 segments a system" in basis
     assert page.count("scores of different segments") == 1
     shown = page.partition("The pairs compared")[2]
-    assert '<td class="num">40</td>' in shown
+    assert re.search('<td[^>]*class="num">40</td>', shown)
 
 
 def test_the_human_scores_that_agreement_is_computed_from(demo: Campaign) -> None:
