@@ -23,7 +23,7 @@ def test_the_tree_names_every_package() -> None:
 @pytest.mark.parametrize("package", ["annotation", "metrics", "metaeval", "dashboards", "training"])
 def test_the_tree_names_every_room(package: str) -> None:
     rooms = {path.parent.name for path in (ROOT / package).glob("*/__init__.py")} - SELF_EVIDENT
-    assert sorted(room for room in rooms if f" {room}/" not in tree) == []
+    assert sorted(room for room in rooms if f" {room}/" not in TREE) == []
 
 
 def test_every_setting_is_documented() -> None:
