@@ -79,7 +79,7 @@ def _told(fault: Fault) -> str:
         return f"{given!r} is none of {', '.join(wanted)}"
     if fault.validator == "const":
         return f"this is version {given!r} of the format; this program reads {wanted!r}"
-    return fault.message
+    return str(fault.message)
 
 
 def _types(wanted: str | list[str]) -> str:

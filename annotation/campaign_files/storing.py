@@ -61,8 +61,8 @@ def _data(whole: CampaignFile, test_set: TestSet) -> dict[str, Any]:
         given["length_ratio"] = f"{float(ratio):.2f}"
         named = test_set.systems.filter(length_ratio=given["length_ratio"])
         proposed["systems"] = list(named.values_list("name", flat=True))
-    own = (whole.texts or {}).get(OWN, {})
-    return {"practice": True, "seed": 1} | proposed | own | given
+    own = dict((whole.texts or {}).get(OWN, {}))
+    return {"practice": True, "seed": 1, **proposed, **own, **given}
 
 
 def _report(report: Report, whole: CampaignFile, errors: Any) -> None:

@@ -21,12 +21,21 @@ def guide(page: str) -> dict[str, Any]:
 
 
 @register.inclusion_tag("shell/_guide.html", takes_context=True)
-def campaign_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
-    """The steps of a draft; of another campaign the next step, on pages that have no own."""
-    runs_it = context.get("is_admin", False)
-    if not (runs_it() if callable(runs_it) else runs_it):
-        return {}
-    if campaign.status == Campaign.Status.DRAFT:
-        return {"steps": steps.steps(campaign, page)}
+def draft_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
+    """The steps of a draft, on all its pages."""
+    is_draft = campaign.status == Campaign.Status.DRAFT
+    return {"steps": steps.steps(campaign, page)} if is_draft and _runs_it(context) else {}
+
+
+@register.inclusion_tag("shell/_guide.html", takes_context=True)
+def next_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
+    """The next step of another campaign, on pages that name none of their own."""
     is_guided = navigation.tab_of(navigation.CAMPAIGN, page).name in GUIDED
-    return {"next": steps.next_step(campaign)} if is_guided else {}
+    if campaign.status == Campaign.Status.DRAFT or not is_guided or not _runs_it(context):
+        return {}
+    return {"next": steps.next_step(campaign)}
+
+
+def _runs_it(context: dict[str, Any]) -> bool:
+    runs_it = context.get("is_admin", False)
+    return bool(runs_it() if callable(runs_it) else runs_it)

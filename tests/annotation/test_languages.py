@@ -73,3 +73,10 @@ def test_a_name_of_several_languages_is_no_guess(monkeypatch: pytest.MonkeyPatch
             languages.find("gaelic")
     finally:
         languages._names.cache_clear()
+
+
+def test_pickers_offer_only_what_is_understood() -> None:
+    offered = languages.offered()
+    assert ("German", "Deutsch, de") in offered
+    assert {languages.find(name) for name, _ in offered} >= {"de", "zh", "en", "cs", "ar"}
+    assert languages.find("Deutsch") == languages.find("de") == "de"

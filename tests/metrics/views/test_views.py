@@ -15,6 +15,7 @@ from metrics.models import ConfiguredMetric, MetricRun, RunWorker, Slice
 from metrics.registry import METRICS
 from metrics.runs import starting
 from tests.metrics.conftest import reread
+from tests.metrics.fleet import make_worker
 from tests.world import World, make_campaign, make_test_set
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}
@@ -56,6 +57,43 @@ def test_a_researcher_starts_runs(
 def test_a_single_run_is_shown_at_once(world: World, as_researcher: Client) -> None:
     response = as_researcher.post(start_page(world), choices(world, "chrf"))
     assert response.headers["Location"] == MetricRun.objects.get().get_absolute_url()
+
+
+def ticked(page: str) -> set[str]:
+    return set(re.findall(r'name="metrics" value="([^"]+)"[^>]* checked', page))
+
+
+def test_sets_are_chosen_in_one_click(world: World, as_researcher: Client) -> None:
+    page = as_researcher.get(start_page(world) + "?set=lexical").text
+    assert ticked(page) == {"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"}
+    study = ticked(as_researcher.get(start_page(world) + "?set=study").text)
+    # Nine of ROUGE and one of each other make the 18 measures of the study.
+    assert sum(9 if name == "rouge" else 1 for name in study) == 18
+    assert ticked(as_researcher.get(start_page(world) + "?set=nonsense").text) == set()
+
+
+def test_metrics_that_cannot_run_stand_apart_and_say_how(
+    world: World, as_researcher: Client
+) -> None:
+    make_worker(lacks={"wmt22-comet-da": ["Fetch it: manage.py models --fetch"]})
+    page = as_researcher.get(start_page(world) + "?set=here").text
+    here, apart = page.split("Metrics that cannot run here now")
+    assert "fetch" not in here.lower()
+    assert "Fetch it: manage.py models --fetch" in apart
+    assert {"chrf", "bleurt-20"} <= ticked(page)
+    assert "wmt22-comet-da" not in ticked(page)
+
+
+def test_a_run_leads_back_to_its_campaigns(
+    world: World, as_researcher: Client, run: MetricRun
+) -> None:
+    results = reverse("results", args=[world.campaign.slug])
+    for address in (run.get_absolute_url(), reverse("runs") + "?testset=harbour"):
+        assert "<strong>Next:</strong>" in as_researcher.get(address).text
+        assert results in as_researcher.get(address).text
+    world.campaign.is_private = True
+    world.campaign.save()
+    assert results not in as_researcher.get(run.get_absolute_url()).text
 
 
 def test_the_form_says_what_cannot_run_and_why(as_researcher: Client) -> None:
