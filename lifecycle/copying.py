@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.forms.campaigns import free_slug
+from annotation.forms.campaign.form import free_slug
 from annotation.models import Campaign, Instructions
 
 OWN = frozenset(

@@ -8,7 +8,7 @@ from django.db import transaction
 from annotation import uploads
 from annotation.campaign_files.parsing import CampaignFile
 from annotation.campaign_files.writing import OWN
-from annotation.forms.campaigns import CampaignForm
+from annotation.forms.campaign.form import CampaignForm
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.store import outputs_of, store_items
 from annotation.interface import is_known

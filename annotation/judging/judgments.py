@@ -29,7 +29,7 @@ from annotation.judging.screens import is_editable
 from annotation.judging.timing import times_of
 from annotation.models import Assignment, Campaign, ErrorSpan, Judgment
 from annotation.pool import releases
-from config.turns import turn
+from config.database.turns import turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START_MAX_AGE = timedelta(days=7)

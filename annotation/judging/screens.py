@@ -41,7 +41,7 @@ from annotation.models import (
 )
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
-from config.prepared import Prepared
+from config.database.prepared import Prepared
 
 # Stands for an annotator in a query: a number that occurs nowhere else in it.
 ANNOTATOR = 1_900_000_001

@@ -17,7 +17,7 @@ from annotation.access import (
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
-from annotation.forms.campaigns import CampaignForm
+from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Assignment, Campaign, Item, TestSet, listed
 from annotation.presets import fitting, offered, ratio_label
 from annotation.protocols import Layout

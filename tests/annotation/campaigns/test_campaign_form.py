@@ -7,8 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import protocols
-from annotation.forms.campaign_fields import FIELDS
-from annotation.forms.campaigns import CampaignForm
+from annotation.forms.campaign.fields import FIELDS
+from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Campaign, Reference, Segment
 from tests.annotation.views.test_views_campaigns import FORM, new_address
 from tests.world import World

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.filters import Filters
-from annotation.forms.campaigns import CampaignForm
+from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Annotator, Campaign, Item, Judgment, Reference
 from annotation.monitor import monitor_report
 from annotation.quality import Verdict, quality_report

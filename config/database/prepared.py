@@ -5,6 +5,7 @@ nowhere else among its parameters.
 """
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -45,22 +46,30 @@ class Prepared(Generic[M]):
         sql, self.params = compiler.as_sql()
         self.compiler = compiler
         self.converters = compiler.get_converters([column for column, *_ in compiler.select])
-        columns = compiler.klass_info["select_fields"]  # type: ignore[index]
+        about: Any = compiler.klass_info
+        columns = about["select_fields"]
         self.fields = slice(columns[0], columns[-1] + 1)
-        self.names = [compiler.select[n][0].target.attname for n in columns]  # type: ignore[attr-defined]
-        self.related = get_related_populators(  # type: ignore[no-untyped-call]
-            compiler.klass_info, compiler.select, connection.alias
-        )
+        select: Any = compiler.select
+        self.names = [select[n][0].target.attname for n in columns]
+        self.model: type[M] = about["model"]
+        self.related = _populators(about, select, connection.alias)
+        self.annotated: Mapping[str, int] = compiler.annotation_col_map or {}
         self.sql = sql
 
     def _row(self, values: Any) -> M:
-        model = self.compiler.klass_info["model"]  # type: ignore[index]
-        row: M = model.from_db(connection.alias, self.names, values[self.fields])
+        row: M = self.model.from_db(connection.alias, self.names, values[self.fields])
         for related in self.related:
             related.populate(values, row)
-        for name, column in self.compiler.annotation_col_map.items():  # type: ignore[union-attr]
+        for name, column in self.annotated.items():
             setattr(row, name, values[column])
         return row
+
+
+def _populators(*told: Any) -> Any:
+    """Django from 6.1 on asks how rows fetch what they lack: one by one, as before."""
+    make: Any = get_related_populators
+    more = (models.FETCH_ONE,) if "fetch_mode" in signature(make).parameters else ()
+    return make(*told, *more)
 
 
 def _stored(value: Any) -> Any:

@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.campaigns import require_status
-from annotation.forms.campaigns import CampaignForm, check_traps
+from annotation.forms.campaign.form import CampaignForm, check_traps
 from annotation.imports.tasks import has_imported_items
 from annotation.models import Campaign
 from annotation.protocols import get

@@ -15,9 +15,9 @@ from django.utils.text import slugify
 from annotation import protocols
 from annotation.campaigns import possible_traps
 from annotation.counted import counted
-from annotation.forms.campaign_checks import check_design
-from annotation.forms.campaign_fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
-from annotation.forms.campaign_summary import sentence
+from annotation.forms.campaign.checks import check_design
+from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
+from annotation.forms.campaign.summary import sentence
 from annotation.models import Campaign, TestSet
 from annotation.presets import Preset, fill, fitting, propose, ratio_label
 from annotation.protocols import Layout
