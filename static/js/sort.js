@@ -3,13 +3,14 @@
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
+// Headings may stand in two rows, and on a phone anywhere: their spans say which column is whose.
 function columnOf(heading) {
-  // Headings may stand in two rows: the column follows from the cells of the first body row.
-  const table = heading.closest("table");
-  const sortable = [...table.tHead.querySelectorAll("th[data-sort]")];
-  const leaves = [...table.tHead.querySelectorAll("th")].filter((th) => th.colSpan === 1);
-  leaves.sort((a, b) => a.getBoundingClientRect().left - b.getBoundingClientRect().left);
-  return sortable.includes(heading) ? leaves.indexOf(heading) : -1;
+  const [first, second] = heading.closest("thead").rows;
+  const below = second ? [...second.cells] : [];
+  const leaves = [...first.cells].flatMap((th) =>
+    second && th.rowSpan === 1 ? below.splice(0, th.colSpan) : [th],
+  );
+  return leaves.indexOf(heading);
 }
 
 function valueOf(row, column, kind) {
