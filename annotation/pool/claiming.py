@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import active, candidates, mixing, releases
 from annotation.pool.candidates import Candidate, Look
-from config.turns import turn
+from annotation.turns import turn
 
 TRIES = 5
 # Of the screens that are left, everybody gets at most one in so many ahead.

@@ -7,7 +7,7 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from config.prepared import Prepared
+from annotation.prepared import Prepared
 
 KEY = "stand-in for a key"
 
