@@ -75,7 +75,7 @@ def test_a_pool_gives_each_a_fair_part_and_keeps_its_counts(world: World, client
 
 
 def test_what_follows_practice_waits_for_the_practice(world: World, client: Client) -> None:
-    campaign = make_campaign(make_test_set("sea", segments=3), "learning")
+    campaign = make_campaign(make_test_set("sea", segments=3), "learning", annotators_per_item=1)
     segment = campaign.test_set.segments.first()
     campaign.items.create(kind="tutorial", segment=segment, text="One.", low=0, high=9)
     add_annotators(campaign=campaign, users=world.annotators[:1])
