@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 TAG = re.compile(r"<input\b[^>]*>")
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 CONTINUE = re.compile(r'data-continue="([^"]*)"')
-# As in the page's script: how many screens are left when more are fetched.
-FEW = 8
+# As in the page's script: screens that go by after a reply without any.
+REST = 5
 KEPT = ("revision", "started")
 
 
@@ -81,7 +81,8 @@ class Browser:
     cookies: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     is_done: bool = False
-    is_last: bool = False
+    size: int = 0
+    rest: int = 0
     screens: list[dict[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -164,8 +165,10 @@ class Browser:
             one = self.screens.pop(0)
             address, card = one["path"], one["html"]
         self.address, self.card, self.is_done = address, card, not card
-        if card and len(self.screens) < FEW and not self.is_last:
-            self.fetch_ahead()
+        if card and len(self.screens) * 3 <= self.size:
+            self.rest -= 1
+            if self.rest < 0:
+                self.fetch_ahead()
 
     def fetch_ahead(self) -> None:
         last = (self.screens[-1]["path"] if self.screens else self.address).split("/")[-2]
@@ -173,7 +176,8 @@ class Browser:
         known = {self.address, *(one["path"] for one in self.screens)}
         found = [one for one in json.loads(body)["screens"] if one["path"] not in known]
         self.screens += found
-        self.is_last = not found
+        self.size = len(self.screens)
+        self.rest = 0 if self.size else REST
 
     def work(self, *, until: float, think: float) -> None:
         """Rate item after item with pauses of `think` seconds on average."""

@@ -36,7 +36,7 @@ def plant(root: str, *, annotators: int, items: int, is_pool: bool) -> None:
 
 
 def _command(*given: str) -> list[str]:
-    return [os.environ["PEARMUT_PYTHON"], "-m", "pearmut.cli", *given]
+    return [os.environ["PEARMUT_PYTHON"], "-c", "from pearmut.cli import main; main()", *given]
 
 
 class Pearmut:
