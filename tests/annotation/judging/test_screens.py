@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.judging import assignments, screens
+from annotation.judging import assignments, screens, upcoming
 from annotation.models import Annotator, Assignment, Campaign, Item, Reference
 from tests.world import World
 
