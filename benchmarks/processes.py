@@ -54,10 +54,7 @@ class Processes:
                     status = Path(f"/proc/{pid}/status").read_text()
                     peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
                     self.peak[name] = max(self.peak[name], peak)
-                    ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-                    self.used[name, pid] = (int(ticks[11]) + int(ticks[12])) / os.sysconf(
-                        "SC_CLK_TCK"
-                    )
+                    self.used[name, pid] = _seconds(pid)
 
     def seconds(self) -> Counter[str]:
         """Processor seconds by name so far."""
@@ -65,6 +62,16 @@ class Processes:
         for (name, _), used in self.used.items():
             found[name] += used  # type: ignore[assignment]
         return found
+
+
+def seconds_of(root: int) -> float:
+    """Processor seconds of a process and all below it, so far."""
+    return sum(_seconds(pid) for pid in family(root))
+
+
+def _seconds(pid: int) -> float:
+    ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def family(pid: int) -> list[int]:

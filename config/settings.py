@@ -124,7 +124,7 @@ AUTH_PASSWORD_VALIDATORS = [
         ("CommonPasswordValidator", {}),
     )
 ]
-SESSION_ENGINE = "config.sessions"
+SESSION_ENGINE = "annotation.entry.sessions"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"

@@ -279,20 +279,18 @@ def _complete(assignments: Sequence[Assignment], judgment: Judgment) -> None:
     """Plain statements: for these two, putting them together would take the longer time."""
     given_at = judgment.submitted_at
     at = connection.ops.adapt_datetimefield_value(given_at)
-    keys = [assignment.pk for assignment in assignments]
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE annotation_annotator SET answered_at = %s WHERE id = %s",
             [at, judgment.assignment.annotator_id],
         )
-        if not keys:
-            return
-        cursor.execute(
-            "UPDATE annotation_assignment SET completed_at = %s WHERE completed_at IS NULL"
-            f" AND released_at IS NULL AND id IN ({', '.join(['%s'] * len(keys))})",
-            [at, *keys],
-        )
-        if cursor.rowcount < len(keys):
-            raise _ChangedError
+        for assignment in assignments:
+            cursor.execute(
+                "UPDATE annotation_assignment SET completed_at = %s"
+                " WHERE id = %s AND completed_at IS NULL AND released_at IS NULL",
+                [at, assignment.pk],
+            )
+            if not cursor.rowcount:
+                raise _ChangedError
     for assignment in assignments:
         assignment.completed_at = given_at

@@ -5,10 +5,9 @@ template cannot show the system, the kind of an item, the ids of rows or the ans
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache, cached_property
-from itertools import takewhile
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -25,14 +24,12 @@ from django.db.models import (
 )
 from django.utils import timezone
 
-from annotation import pool
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
 from annotation.judging.instructions import Prose
-from annotation.judging.progress import Progress, counts, progress, progress_of
+from annotation.judging.progress import Progress, progress_of
 from annotation.languages import direction
 from annotation.models import (
-    Annotator,
     Assignment,
     Campaign,
     ErrorSpan,
@@ -41,12 +38,7 @@ from annotation.models import (
 )
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
-from config.database.prepared import Prepared
 
-# Stands for an annotator in a query: a number that occurs nowhere else in it.
-ANNOTATOR = 1_900_000_001
-# How many items a browser gets ahead.
-AHEAD = 20
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
 
@@ -135,53 +127,8 @@ class ShownScreen:
 
 def find_screen(*, user: User, public_id: UUID) -> ShownScreen | None:
     """Return the screen of an item for its annotator, or None for everybody else."""
-    rows = _rows().select_related("annotator__campaign__test_set")
-    return _screen(rows.filter(public_id=public_id, annotator__user=user).first())
-
-
-def next_screen(*, annotator: Annotator) -> ShownScreen | None:
-    """Return the screen with the first item of an annotator that is not yet rated.
-
-    `annotator` comes with its campaign and test set loaded.
-    """
-    row: Any = next(iter(_next(instructions.active()).rows({ANNOTATOR: annotator.pk})), None)
-    if row is not None:
-        row.annotator = annotator
-    return _screen(row)
-
-
-@cache
-def _next(language: str) -> Prepared[Any]:
-    """For each active language, which stands in the query."""
-    return Prepared(lambda: _open().annotate(**counts("annotator"))[:1])
-
-
-@cache
-def _ahead(language: str) -> Prepared[Any]:
-    return Prepared(lambda: _open()[:AHEAD])
-
-
-def _open() -> QuerySet[Any]:
-    rows = _rows().filter(annotator=ANNOTATOR, completed_at=None, released_at=None)
-    return rows.order_by("position")
-
-
-def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[ShownScreen]:
-    """Return the next open screens of an annotator in their order, those after an item if it is
-    open still. In a pool they are claimed.
-
-    What follows practice waits for what is to be said of the practice.
-    """
-    pool.give_ahead(annotator=annotator, most=AHEAD)
-    rows = _ahead(instructions.active()).rows({ANNOTATOR: annotator.pk})
-    rows = list(takewhile(lambda row: row.previous_kind != Item.Kind.TUTORIAL, rows))
-    known = next((n for n, row in enumerate(rows, 1) if row.public_id == after), 0)
-    heads: dict[int, Any] = {}
-    for row in rows[known:]:
-        row.annotator = annotator
-        heads.setdefault(row.screen or -row.pk, row)
-    how_far = progress(annotator, is_ahead=True)
-    return [replace(one, count=lambda: how_far) for row in heads.values() if (one := _screen(row))]
+    rows = screen_rows().select_related("annotator__campaign__test_set")
+    return make_screen(rows.filter(public_id=public_id, annotator__user=user).first())
 
 
 def current_judgment() -> FilteredRelation:
@@ -189,7 +136,7 @@ def current_judgment() -> FilteredRelation:
     return FilteredRelation("judgments", condition=Q(judgments__is_current=True))
 
 
-def _rows() -> QuerySet[Any]:
+def screen_rows() -> QuerySet[Any]:
     """Everything of an item in one row, by the same joins whatever kind the item is."""
     segment = OuterRef("item__segment")
     references = Reference.objects.filter(segment=segment).order_by("name").values("text")
@@ -214,7 +161,7 @@ def _rows() -> QuerySet[Any]:
     )
 
 
-def _screen(row: Any) -> ShownScreen | None:
+def make_screen(row: Any) -> ShownScreen | None:
     if row is None:
         return None
     campaign: Campaign = row.annotator.campaign
@@ -245,7 +192,7 @@ def _all_rows(row: Any) -> Sequence[Any]:
     """The rows of a screen in order; a screen of its own costs no further query."""
     if row.screen is None:
         return [row]
-    together = _rows().filter(annotator=row.annotator_id, item__screen=row.screen)
+    together = screen_rows().filter(annotator=row.annotator_id, item__screen=row.screen)
     return list(together.order_by("position"))
 
 

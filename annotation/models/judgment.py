@@ -21,8 +21,10 @@ class Judgment(models.Model):
     its `is_current` mark. `submit_key` comes from the browser, so that a repeated submit of the
     same form finds its first result instead of adding another. Imported judgments may lack times.
 
-    Three clocks are kept apart. The server's: `started_at` is issued by it when the item is
-    shown, `submitted_at` is when the answer came. The browser's, as reported and never trusted:
+    Three clocks are kept apart. The server's: `started_at` is when the item was issued, or the
+    answer before it given; `submitted_at` is when the answer came, less the time that the browser
+    says it waited for a connection, but not before `started_at`. The browser's, as reported and
+    never trusted:
     `visible_ms` that the page was in sight, `active_ms` that somebody was at work on it. And
     `paid_ms`: the server's time, at most the campaign's cap, shared among the `sent_together`
     answers of one screen. `time_doubt` names what is impossible about a report.

@@ -16,6 +16,9 @@ from urllib.parse import urlencode
 
 TAG = re.compile(r"<input\b[^>]*>")
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+CONTINUE = re.compile(r'data-continue="([^"]*)"')
+# As in the page's script: screens that go by after a reply without any.
+REST = 5
 KEPT = ("revision", "started")
 
 
@@ -78,6 +81,9 @@ class Browser:
     cookies: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     is_done: bool = False
+    size: int = 0
+    rest: int = 0
+    screens: list[dict[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.token)
@@ -94,12 +100,15 @@ class Browser:
         assert status == 200, (status, body[:300])
         self.address, self.card = address, body
         self.is_done = "/item/" not in address
+        if not self.is_done:
+            (self.campaign,) = CONTINUE.findall(body)
+            self.fetch_ahead()
 
     def ask(
         self, method: str, address: str, fields: dict[str, str] | None = None
     ) -> tuple[int, str, str]:
         headers = {"Cookie": "; ".join(f"{k}={v}" for k, v in self.cookies.items())}
-        if fields:
+        if fields or "/ahead/" in address:
             headers |= {
                 "Accept": "application/json",
                 "Content-Type": "application/x-www-form-urlencoded",
@@ -128,16 +137,17 @@ class Browser:
         score, key = self.rng.randint(0, 100), str(uuid.uuid4())
         fields = self.hidden() | {"score": str(score), "submit_key": key}
         fields |= {"visible_ms": "900", "active_ms": "800"}
+        if self.screens:
+            fields["ahead"] = "1"
         one = self.sent[key] = Sent(self.address, score)
+        began = time.perf_counter()
         while not one.is_acknowledged:
             one.tries += 1
-            began = time.perf_counter()
             try:
                 status, _, body = self.ask("POST", self.address, fields)
             except (OSError, HTTPException):
                 status, body = 0, ""
             if status == 200:
-                self.times.append(time.perf_counter() - began)
                 one.is_acknowledged = True
             elif time.monotonic() > until + 60:
                 return
@@ -146,8 +156,28 @@ class Browser:
                     self.problems.append(f"{status} {body[:200]}")
                 time.sleep(0.2 + self.rng.random() / 2)
         answer = json.loads(body)
-        self.address, self.card = answer["next"], answer.get("html", "")
-        self.is_done = not self.card
+        self.go_on(answer["next"], answer.get("html", ""))
+        self.times.append(time.perf_counter() - began)
+
+    def go_on(self, address: str, card: str) -> None:
+        """To a screen that is here, or to the one that came; more are fetched as by the page."""
+        if not card and self.screens:
+            one = self.screens.pop(0)
+            address, card = one["path"], one["html"]
+        self.address, self.card, self.is_done = address, card, not card
+        if card and len(self.screens) * 3 <= self.size:
+            self.rest -= 1
+            if self.rest < 0:
+                self.fetch_ahead()
+
+    def fetch_ahead(self) -> None:
+        last = (self.screens[-1]["path"] if self.screens else self.address).split("/")[-2]
+        _, _, body = self.ask("GET", f"{self.campaign}ahead/?after={last}")
+        known = {self.address, *(one["path"] for one in self.screens)}
+        found = [one for one in json.loads(body)["screens"] if one["path"] not in known]
+        self.screens += found
+        self.size = len(self.screens)
+        self.rest = 0 if self.size else REST
 
     def work(self, *, until: float, think: float) -> None:
         """Rate item after item with pauses of `think` seconds on average."""

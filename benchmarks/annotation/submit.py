@@ -1,19 +1,22 @@
-"""What a submit costs over HTTP: one annotator's median, then eight at once.
+"""What a submit costs over HTTP: eight annotators at once, and Pearmut in the same minute.
 
-    python -m benchmarks.annotation.submit [--items 100] [--mode static|pool|active]
+    python -m benchmarks.annotation.submit [--items 100] [--annotators 8] [--stored 50000]
+        [--mode static|pool|active]
 
 Starts gunicorn (2 processes x 4 threads) on a free port over a temporary SQLite file, or over
-DATABASE_URL, and talks to it as the page's script does: post the answer, get the next item.
+DATABASE_URL, and talks to it as the page's script does: post the answer, go on with a screen that
+was fetched ahead, fetch more in time. `--stored` plants so many answers before. With an
+interpreter that has Pearmut in PEARMUT_PYTHON, Pearmut does as much work right after.
 """
 
 import argparse
 import os
-import resource
 import statistics
 import tempfile
 import threading
 import time
 import uuid
+from collections.abc import Sequence
 
 os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-benchmark-")
 os.environ.setdefault("SECRET_KEY", "benchmark")
@@ -24,12 +27,14 @@ import django
 django.setup()
 
 from django.core.management import call_command
+from django.utils import timezone
 
-from annotation.models import Judgment
+from annotation.batches import batched
+from annotation.models import Assignment, Judgment
+from benchmarks.annotation import pearmut
 from benchmarks.annotation.browsing import Browser, Server
 from benchmarks.planting import planted
-
-ANNOTATORS = 8
+from benchmarks.processes import seconds_of
 
 
 def rate(browser: Browser, n: int) -> None:
@@ -42,45 +47,63 @@ def rate(browser: Browser, n: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--items", type=int, default=100)
+    parser.add_argument("--annotators", type=int, default=8)
+    parser.add_argument("--stored", type=int, default=0)
     parser.add_argument("--mode", choices=("static", "pool", "active"), default="static")
     args = parser.parse_args()
-    n = args.items
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
+    n, people = args.items, args.annotators
+    systems = 1 if args.mode == "static" else 4
     campaign, tokens = planted(
-        f"sea-{uuid.uuid4().hex[:8]}", mode=args.mode, segments=n // 2, systems=2,
-        annotators=ANNOTATORS + 1, per_item=ANNOTATORS + 1,
+        f"sea-{uuid.uuid4().hex[:8]}", mode=args.mode, segments=n, systems=systems,
+        annotators=people, per_item=people,
     )  # fmt: skip
+    if args.stored:
+        plant_answers(args.stored)
     server = Server()
     try:
-        alone = Browser(server.port, tokens[0])
-        alone.enter()
-        rate(alone, n)
-        crowd = [Browser(server.port, token) for token in tokens[1:]]
+        crowd = [Browser(server.port, token) for token in tokens]
         for one in crowd:
             one.enter()
         threads = [threading.Thread(target=rate, args=(one, n)) for one in crowd]
-        began = time.perf_counter()
+        used, began = seconds_of(server.process.pid), time.perf_counter()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         seconds = time.perf_counter() - began
+        used = seconds_of(server.process.pid) - used
     finally:
         server.stop()
     times = sorted(t for one in crowd for t in one.times)
-    print(f"one annotator: median {1000 * statistics.median(alone.times):.1f} ms over {n} items")
-    print(f"  first ten {1000 * statistics.median(alone.times[:10]):.1f} ms, "
-          f"last ten {1000 * statistics.median(alone.times[-10:]):.1f} ms")  # fmt: skip
-    print(f"{ANNOTATORS} annotators: {len(times) / seconds:.0f} submits/s, median "
-          f"{1000 * statistics.median(times):.1f} ms, worst {1000 * times[-1]:.0f} ms")  # fmt: skip
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    answers = len(alone.times) + len(times)
-    print(f"processor time of the server: {1000 * (used.ru_utime + used.ru_stime) / answers:.1f}"
-          " ms an answer, start included")  # fmt: skip
+    tell("Touchstone", len(times) / seconds, 1000 * used / len(times), times)
     mine = Judgment.objects.filter(assignment__annotator__campaign=campaign, is_current=True)
-    print(f"stored {mine.count()}, sent {len(alone.times) + len(times)}")
-    assert mine.count() == len(alone.times) + len(times)
+    assert mine.count() == len(times), f"stored {mine.count()}, sent {len(times)}"
+    if os.environ.get("PEARMUT_PYTHON"):
+        told = pearmut.measure(annotators=people, items=n, is_pool=args.mode != "static")
+        tell("Pearmut", *told)
+
+
+def tell(name: str, rate: float, used: float, times: Sequence[float]) -> None:
+    print(f"{name}: {rate:.0f} answers/s, {used:.1f} ms of processor time an answer, median "
+          f"{1000 * statistics.median(times):.0f} ms, worst {1000 * times[-1]:.0f} ms")  # fmt: skip
+
+
+def plant_answers(n: int) -> None:
+    """Answers of another campaign's annotator, in the same tables."""
+    campaign, _ = planted(
+        f"old-{uuid.uuid4().hex[:8]}", mode="static", segments=n, systems=1, annotators=1,
+        per_item=1,
+    )  # fmt: skip
+    rows = list(Assignment.objects.filter(annotator__campaign=campaign))
+    now = timezone.now()
+    for part in batched(rows, 2_000):
+        Judgment.objects.bulk_create(
+            Judgment(assignment=row, score=50, submit_key=uuid.uuid4(), started_at=now,
+                     submitted_at=now) for row in part
+        )  # fmt: skip
+    Assignment.objects.filter(annotator__campaign=campaign).update(completed_at=now)
 
 
 if __name__ == "__main__":

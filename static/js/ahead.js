@@ -3,9 +3,10 @@
 import { unsentFor } from "./outbox.js";
 import { ask } from "./send.js";
 
-// How many are left when more are fetched.
-const FEW = 8;
+// After a reply without any, so many screens go by before the next question.
+const REST = 5;
 let screens = [];
+let size = 0, rest = 0;
 let isAsking = false;
 
 const isOpen = ({ path }) => !unsentFor(path);
@@ -26,11 +27,14 @@ export function drop(path) {
 
 /** Fetch what follows; `address` is the campaign's, `path` the item's that is shown. */
 export async function fill(address, path) {
-  if (isAsking || screens.length >= FEW) return;
+  // More are fetched when a third of the last ones is left.
+  if (isAsking || screens.length * 3 > size || rest-- > 0) return;
   isAsking = true;
   const last = (screens.at(-1)?.path ?? path).split("/").at(-2);
-  const { data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
+  const { status, data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
   isAsking = false;
   const known = new Set([path, ...screens.map((each) => each.path)]);
   screens.push(...(data.screens ?? []).filter((each) => !known.has(each.path)));
+  size = screens.length;
+  rest = status === 200 && !size ? REST : 0;
 }

@@ -12,6 +12,8 @@ const PROTOCOLS = {
   "esa": () => import("./protocols/esa.js"),
   "mqm": () => import("./protocols/mqm.js"),
 };
+// How soon a digit has to follow to belong to the one before it.
+const TYPING_MS = 1_500;
 const page = document.getElementById("annotate");
 const keys = document.getElementById("keys");
 const pause = document.getElementById("break");
@@ -20,6 +22,7 @@ const clock = makeClock();
 let item, protocol, current;
 let sheets = [];
 let done = 0;
+let typed = {};
 let path = window.location.pathname;
 
 const load = (element) => PROTOCOLS[element.dataset.protocol]();
@@ -226,8 +229,9 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.defaultPrevented || keys.open || pause.open) return;
   if (event.target.closest("input:not([type=range]), textarea, select")) return;
+  if (event.key === "Tab") return toNextSlider(event);
   if (event.key === "?") keys.showModal();
-  else if (/^[0-9]$/.test(event.key)) rate(Number(event.key) * 10);
+  else if (/^[0-9]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
     if (!event.repeat && !current.isLocked) send(current, true);
@@ -235,8 +239,25 @@ function onKey(event) {
   event.preventDefault();
 }
 
-function rate(score) {
-  if (!current.isSending) current.slider?.set(score);
+/** From slider to slider; back, and from the last one, to all that lies between and after. */
+function toNextSlider(event) {
+  const all = sheets.flatMap((sheet) => sheet.sliders);
+  const place = all.findIndex(({ range }) => range === event.target);
+  const next = place >= 0 && !event.shiftKey && all[place + 1];
+  if (!next) return;
+  event.preventDefault();
+  next.range.focus();
+}
+
+/** "7" is 70, and "7" "3" soon after it 73, on the same slider; "1" "0" "0" is 100. */
+function rate(digit) {
+  const { slider } = current;
+  if (current.isSending || !slider) return;
+  const isNext = typed.slider === slider && Date.now() - typed.at < TYPING_MS;
+  const digits = (isNext ? typed.digits : "") + digit;
+  const isWhole = /^(\d\d?|100)$/.test(digits);
+  typed = { slider, digits: isWhole ? digits : digit, at: Date.now() };
+  slider.set(Number(typed.digits) * (typed.digits.length === 1 ? 10 : 1));
 }
 
 /** Back and Forward: the address has changed already, the item follows. */

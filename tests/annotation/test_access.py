@@ -192,6 +192,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "study-report": ("GET", *CAMPAIGN),
     "personal-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
     "annotate": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "annotate-ahead": ("GET", RATE, RATE),
     "annotate-done": ("GET", *[RATE | {"annotator": 302}] * 2),
     "annotate-history": ("GET", RATE, RATE),
     "item": ("GET", RATE, RATE),

@@ -11,7 +11,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.entry import welcome
-from annotation.judging.screens import ShownScreen, screens_ahead
+from annotation.judging.screens import ShownScreen
+from annotation.judging.upcoming import screens_ahead
 from annotation.models import Campaign
 from annotation.views.judging.assignments import annotator_or_404
 from annotation.views.judging.cards import fresh_cards

@@ -24,6 +24,7 @@ from annotation.forms.judgments import JudgmentForm
 from annotation.judging import judgments, screens
 from annotation.judging.answerable import Answerable, find_answerable
 from annotation.judging.screens import ShownScreen
+from annotation.judging.upcoming import next_screen
 from annotation.models import Assignment, Judgment
 from annotation.notifications import events
 from annotation.protocols import Layout
@@ -147,7 +148,7 @@ def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> 
         return redirect("annotate", slug=annotator.campaign.slug)
     if AHEAD in request.POST:
         return JsonResponse({"next": reverse("annotate", args=[annotator.campaign.slug])})
-    following = screens.next_screen(annotator=annotator)
+    following = next_screen(annotator=annotator)
     if following is None:
         events.after_last_answer(annotator.campaign)
         return JsonResponse({"next": reverse("annotate-done", args=[annotator.campaign.slug])})

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.judging import assignments, screens
+from annotation.judging import assignments, screens, upcoming
 from annotation.models import Annotator, Assignment, Campaign, Item, Reference
 from tests.world import World
 
@@ -30,10 +30,10 @@ def rate(assignment: Assignment) -> None:
 def test_items_come_in_the_annotators_order(annotator: Annotator) -> None:
     first, second, *_ = rows(annotator)
     assert assignments.first_open(annotator) == first.public_id
-    shown = screens.next_screen(annotator=annotator)
+    shown = upcoming.next_screen(annotator=annotator)
     assert (shown.public_id, shown.previous_id) == (first.public_id, None)
     rate(first)
-    shown = screens.next_screen(annotator=annotator)
+    shown = upcoming.next_screen(annotator=annotator)
     assert (shown.public_id, shown.previous_id) == (second.public_id, first.public_id)
     assert dataclasses.astuple(shown.progress) == (2, 1, 10, 0, False)
 
@@ -45,7 +45,7 @@ def test_what_was_passed_over_comes_back(annotator: Annotator) -> None:
     assert assignments.first_open(annotator) == first.public_id
     rate(first)
     assert assignments.first_open(annotator) is None
-    assert screens.next_screen(annotator=annotator) is None
+    assert upcoming.next_screen(annotator=annotator) is None
 
 
 def test_a_trap_shows_its_own_text(annotator: Annotator) -> None:
@@ -78,7 +78,7 @@ def test_an_item_is_its_annotators_alone(annotator: Annotator, world: World) -> 
 
 
 def test_shown_items_hold_no_row_and_no_secret(annotator: Annotator) -> None:
-    shown = screens.next_screen(annotator=annotator)
+    shown = upcoming.next_screen(annotator=annotator)
     names = {field.name for field in dataclasses.fields(shown)}
     assert names.isdisjoint({"pk", "id", "kind", "output", "segment", "system", "partner"})
     for value in dataclasses.asdict(shown).values():

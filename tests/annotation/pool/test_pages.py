@@ -5,7 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation.judging import screens
+from annotation.judging import upcoming
 from annotation.models import Assignment, Campaign, Item, Judgment
 from annotation.pool import candidates
 from tests.annotation.pools import (
@@ -56,7 +56,7 @@ def titles(world: World, **fields: object) -> list[str]:
     annotator = member(campaign, world.annotators[0])
     shown = []
     while (row := next_of(annotator)) is not None:
-        shown.append(screens.next_screen(annotator=annotator).title)
+        shown.append(upcoming.next_screen(annotator=annotator).title)
         # Others take what is left of some items, so that the pool runs out before the limit.
         work(member(campaign, world.annotators[1]), at_most=1)
         rate(row)
@@ -83,7 +83,7 @@ def test_a_last_screen_may_go_beyond_the_limit(world: World) -> None:
     )  # fmt: skip
     annotator = member(campaign, world.annotators[0])
     next_of(annotator)
-    assert screens.next_screen(annotator=annotator).title == "Items 1–3 of at most 3"
+    assert upcoming.next_screen(annotator=annotator).title == "Items 1–3 of at most 3"
 
 
 def test_a_submit_costs_little_at_any_place(world: World, client: Client) -> None:

@@ -82,7 +82,7 @@ def test_dead_links(world: World, client: Client) -> None:
 
 
 def test_strangers_are_sent_to_sign_in(campaign: Campaign, client: Client) -> None:
-    for name in ("annotate", "annotate-done", "annotate-history"):
+    for name in ("annotate", "annotate-ahead", "annotate-done", "annotate-history"):
         address = reverse(name, args=[campaign.slug])
         assert client.get(address)["Location"] == f"{reverse('login')}?next={address}"
 
@@ -90,7 +90,7 @@ def test_strangers_are_sent_to_sign_in(campaign: Campaign, client: Client) -> No
 def test_others_find_nothing(world: World, campaign: Campaign, client: Client) -> None:
     for user in (world.outsider, world.researcher, world.admin):
         client.force_login(user)
-        for name in ("annotate", "annotate-done", "annotate-history"):
+        for name in ("annotate", "annotate-ahead", "annotate-done", "annotate-history"):
             assert client.get(reverse(name, args=[campaign.slug])).status_code == 404
 
 

@@ -1,0 +1,68 @@
+"""The screens that come next: one after an answer, and those that a browser gets ahead."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import takewhile
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from annotation import pool
+from annotation.judging import instructions
+from annotation.judging.progress import counts, progress
+from annotation.judging.screens import ShownScreen, make_screen, screen_rows
+from annotation.models import Annotator, Item
+from config.database.prepared import Prepared
+
+# Stands for an annotator in a query: a number that occurs nowhere else in it.
+ANNOTATOR = 1_900_000_001
+# How many items a browser gets ahead.
+AHEAD = 20
+
+
+def next_screen(*, annotator: Annotator) -> ShownScreen | None:
+    """Return the screen with the first item of an annotator that is not yet rated.
+
+    `annotator` comes with its campaign and test set loaded.
+    """
+    row: Any = next(iter(_next(instructions.active()).rows({ANNOTATOR: annotator.pk})), None)
+    if row is not None:
+        row.annotator = annotator
+    return make_screen(row)
+
+
+@cache
+def _next(language: str) -> Prepared[Any]:
+    """For each active language, which stands in the query."""
+    return Prepared(lambda: _open().annotate(**counts("annotator"))[:1])
+
+
+@cache
+def _ahead(language: str) -> Prepared[Any]:
+    return Prepared(lambda: _open()[:AHEAD])
+
+
+def _open() -> QuerySet[Any]:
+    rows = screen_rows().filter(annotator=ANNOTATOR, completed_at=None, released_at=None)
+    return rows.order_by("position")
+
+
+def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[ShownScreen]:
+    """Return the next open screens of an annotator in their order, those after an item if it is
+    open still. In a pool they are claimed.
+
+    What follows practice waits for what is to be said of the practice.
+    """
+    pool.give_ahead(annotator=annotator, most=AHEAD)
+    rows = _ahead(instructions.active()).rows({ANNOTATOR: annotator.pk})
+    rows = list(takewhile(lambda row: row.previous_kind != Item.Kind.TUTORIAL, rows))
+    known = next((n for n, row in enumerate(rows, 1) if row.public_id == after), 0)
+    heads: dict[int, Any] = {}
+    for row in rows[known:]:
+        row.annotator = annotator
+        heads.setdefault(row.screen or -row.pk, row)
+    how_far = progress(annotator, is_ahead=True)
+    return [
+        replace(one, count=lambda: how_far) for row in heads.values() if (one := make_screen(row))
+    ]

@@ -1,0 +1,85 @@
+"""Screens fetched ahead: the same as one by one, in order, and in a pool a fair part."""
+
+import re
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from annotation.campaigns import add_annotators, close_campaign, open_campaign
+from annotation.models import Assignment, Campaign, Judgment
+from tests.annotation.pools import claims_fit, make_pool
+from tests.annotation.views.test_views_judgments import JSON, address, form, opened
+from tests.world import World, make_campaign, make_test_set
+
+
+def ahead(client: Client, campaign: Campaign, after: str = "") -> list[dict[str, Any]]:
+    response = client.get(
+        reverse("annotate-ahead", args=[campaign.slug]), {"after": after}, headers=JSON
+    )
+    assert response.status_code == 200
+    screens: list[dict[str, Any]] = response.json()["screens"]
+    return screens
+
+
+def without_keys(html: str) -> str:
+    """A card without what is new each time it is drawn."""
+    return re.sub(r'name="(?:csrfmiddlewaretoken|submit_key|started)" value="[^"]*"', "", html)
+
+
+def test_they_come_in_order_and_as_they_would_one_by_one(world: World, client: Client) -> None:
+    rows = opened(world, segments=40)
+    client.force_login(world.annotators[0])
+    campaign = rows[0].annotator.campaign
+    found = ahead(client, campaign)
+    assert [one["path"] for one in found] == [address(row) for row in rows[:20]]
+    alone = client.get(found[1]["path"], headers=JSON).json()["html"]
+    assert without_keys(found[1]["html"]) == without_keys(alone)
+    following = ahead(client, campaign, after=str(rows[4].public_id))
+    assert [one["path"] for one in following] == [address(row) for row in rows[5:20]]
+
+
+def test_an_answer_that_needs_no_next_screen_gets_none(world: World, client: Client) -> None:
+    rows = opened(world)
+    client.force_login(world.annotators[0])
+    data = form(client, rows[0], ahead="1", waited_ms="nonsense")
+    for _ in range(2):
+        reply = client.post(address(rows[0]), data, headers=JSON)
+        assert reply.json() == {"next": "/annotate/sea-80/"}
+    assert Judgment.objects.get().assignment_id == rows[0].pk
+
+
+def test_a_closed_campaign_has_none(world: World, client: Client) -> None:
+    rows = opened(world)
+    client.force_login(world.annotators[0])
+    campaign = rows[0].annotator.campaign
+    close_campaign(campaign=campaign)
+    assert ahead(client, campaign) == []
+
+
+def test_a_pool_gives_each_a_fair_part_and_keeps_its_counts(world: World, client: Client) -> None:
+    people: list[User] = world.annotators
+    campaign = make_pool(people, segments=30, annotators_per_item=1)
+    n = len(people)
+    taken = []
+    for user in people:
+        client.force_login(user)
+        taken.append(len(ahead(client, campaign)))
+        # Asking again claims no more.
+        assert len(ahead(client, campaign)) <= max(taken[-1], 1)
+    assert taken[0] == min(20, 60 // (3 * n))
+    assert claims_fit(campaign)
+    given = Assignment.objects.filter(annotator__campaign=campaign)
+    assert given.count() == given.values("item").distinct().count() == sum(taken)
+
+
+def test_what_follows_practice_waits_for_the_practice(world: World, client: Client) -> None:
+    campaign = make_campaign(make_test_set("sea", segments=3), "learning", annotators_per_item=1)
+    segment = campaign.test_set.segments.first()
+    campaign.items.create(kind="tutorial", segment=segment, text="One.", low=0, high=9)
+    add_annotators(campaign=campaign, users=world.annotators[:1])
+    open_campaign(campaign=campaign)
+    client.force_login(world.annotators[0])
+    first = Assignment.objects.filter(annotator__campaign=campaign).earliest("position")
+    assert [one["path"] for one in ahead(client, campaign)] == [address(first)]

@@ -1,0 +1,133 @@
+"""Work goes on without a connection: screens are there ahead, and answers wait in order."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Campaign, Judgment
+from tests.browser.conftest import Visitor
+from tests.browser.planting import expect_item, plant, press, start
+
+N = 60
+# A third of the time, in stretches as on a train: from the nth screen, for so many.
+AWAY = {5: 8, 30: 12}
+WAITING = {first + n - 1: n for first, n in AWAY.items()}
+
+
+def score_of(number: int) -> int:
+    return number % 100
+
+
+def rate(page: Page, number: int) -> None:
+    """Type a score of two digits and submit."""
+    expect_item(page, f"Item {number} of {N}")
+    press(page, *f"{score_of(number):02d}", "Enter")
+
+
+def plant_texts(n: int) -> None:
+    texts = tuple(f"Sentence {number} is here." for number in range(n))
+    plant("segment-da", sources=texts, outputs=[texts])
+
+
+def wait_for_screens(page: Page) -> None:
+    page.wait_for_load_state("networkidle")
+
+
+def stored() -> list[tuple[int, int, int]]:
+    """Place, score and revision of every judgment, in the order in which they were stored."""
+    rows = Judgment.objects.order_by("pk")
+    found = rows.values_list("assignment__position", "score", "revision")
+    return [(position + 1, score, revision) for position, score, revision in found]
+
+
+def test_sixty_screens_with_the_network_away_for_a_third_of_them(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant_texts(N)
+    one = visitor()
+    page = start(one)
+    wait_for_screens(page)
+    back = 0
+    for number in range(1, N + 1):
+        if number in AWAY:
+            expect_item(page, f"Item {number} of {N}")
+            one.context.set_offline(True)
+            back = number + AWAY[number]
+        rate(page, number)
+        if number + 1 == back:
+            expect_item(page, f"Item {number + 1} of {N}")
+            expect(page.get_by_text("answers wait to be sent.")).to_be_visible()
+            assert Judgment.objects.count() == number - WAITING[number]
+            one.context.set_offline(False)
+            expect(page.locator("#outbox")).to_be_hidden()
+            wait_for_screens(page)
+    page.wait_for_url("**/done/")
+    assert stored() == [(number, score_of(number), 1) for number in range(1, N + 1)]
+    times = list(Judgment.objects.order_by("pk").values_list("started_at", "submitted_at"))
+    assert all(ended <= began for (_, ended), (began, _) in pairwise(times))
+
+
+def test_answers_outlive_their_tab_and_another_one_sends_them_once(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant_texts(6)
+    one = visitor()
+    page = start(one)
+    wait_for_screens(page)
+    one.context.set_offline(True)
+    for number in (1, 2, 3):
+        expect_item(page, f"Item {number} of 6")
+        press(page, "4", str(number), "Enter")
+    expect(page.get_by_text("3 answers wait to be sent.")).to_be_visible()
+    page.close(run_before_unload=False)
+    assert not Judgment.objects.exists()
+    one.context.set_offline(False)
+    tabs = [one.context.new_page() for _ in range(2)]
+    for tab in tabs:
+        tab.goto(f"{one.address}/annotate/segment-da/")
+    for tab in tabs:
+        expect(tab.locator("#outbox")).to_be_hidden()
+    tabs[0].goto(f"{one.address}/annotate/segment-da/")
+    expect_item(tabs[0], "Item 4 of 6")
+    assert stored() == [(1, 41, 1), (2, 42, 1), (3, 43, 1)]
+
+
+def test_a_campaign_that_closed_meanwhile_keeps_what_it_does_not_take(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant_texts(4)
+    one = visitor()
+    page = start(one)
+    wait_for_screens(page)
+    one.context.set_offline(True)
+    for number in (1, 2):
+        expect_item(page, f"Item {number} of 4")
+        press(page, "5", "Enter")
+    Campaign.objects.update(status=Campaign.Status.CLOSED)
+    one.context.set_offline(False)
+    lines = page.locator("#outbox li")
+    expect(lines).to_have_count(2)
+    expect(lines.first).to_contain_text("This campaign is closed")
+    assert not Judgment.objects.exists()
+    assert not Assignment.objects.exclude(completed_at=None).exists()
+
+
+def test_a_session_that_ended_meanwhile_is_said_and_nothing_is_lost(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant_texts(5)
+    one = visitor()
+    page = start(one)
+    wait_for_screens(page)
+    one.context.set_offline(True)
+    for number in (1, 2):
+        expect_item(page, f"Item {number} of 5")
+        press(page, "6", str(number), "Enter")
+    expect_item(page, "Item 3 of 5")
+    one.context.clear_cookies()
+    one.context.set_offline(False)
+    expect(page.get_by_role("alert").first).to_contain_text("You are signed out")
+    Visitor(one.context, one.address).sign_in("annotator-1")
+    expect(page.locator("#outbox")).to_be_hidden()
+    assert stored() == [(1, 61, 1), (2, 62, 1)]
