@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 
 from annotation.entry.welcome import next_step
 from annotation.models import Assignment
-from config.database.prepared import Prepared, stand_in
 from annotation.protocols import Layout, Protocol
+from config.database.prepared import Prepared, stand_in
 
 USER, ANNOTATOR, SCREEN = 1_900_000_001, 1_900_000_002, 1_900_000_003
 ASKED = stand_in(1)
