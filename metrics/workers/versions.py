@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("annotation", "config", "dashboards", "metaeval", "metrics", "training")
+PACKAGES = ("annotation", "config", "dashboards", "lifecycle", "metaeval", "metrics", "training")
 
 
 def code_hash(root: Path = ROOT) -> str:

@@ -36,8 +36,9 @@ ADMIN = {
     "admin group": "/admin/auth/group/<pk>/change/",
     "admin sign-in": "/admin/login/",
 }
-# Two lead to the sign-in, a check asks for a model, and no figure is drawn of nothing.
-NOWHERE = {"admin sign-in", "logout", "model-check", "matrix-figure", "preferences-figure"}
+# One leads to the sign-in, a check asks for a model, no figure is drawn of nothing, and no account
+# waits for a password.
+NOWHERE = {"logout", "model-check", "matrix-figure", "preferences-figure", "account-link"}
 FOR_ANYBODY = {"login"}
 # What makes a form right as far as it can be known beforehand.
 RIGHT = {
@@ -79,7 +80,7 @@ def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[
         "fmt": ["json", "csv"],
         "figure": ["intervals"],
         "sweep": ["fit"],
-        "verb": ["exclude"],
+        "verb": ["exclude", "archive"],
         "format": ["json"],
         "kind": ["remap", "campaign"],
         "which": ["harbour-80"],

@@ -116,7 +116,7 @@ def test_the_table_of_metrics_has_intervals_ranks_and_bold_first_ranks(
         assert (row["rank"] is None) == (row["low"] <= 0 <= row["high"])
         assert row["is_best"] == (row["rank"] == 1 and row["low"] > 0)
     page = client.get(reverse("correlations", args=[campaign.slug]) + "?statistic=tau-b")
-    bold = re.findall(r'<td class="num best"[^>]*data-name="(\w+)"', page.text)
+    bold = re.findall(r'<td[^>]* class="num best"[^>]*data-name="(\w+)"', page.text)
     assert bold
     assert set(bold) == {"value"}
     assert "same systems, new segments" in page.text
