@@ -388,8 +388,9 @@ def test_programs_ask_watch_and_cancel(site: Site, client: Client) -> None:
     assert (plan.status_code, plan.json()["systems"]) == (200, ["le@0.8", "le@0.5"])
     assert not Translation.objects.exists()
     made = post("", **asked)
-    assert (made.status_code, [row["share"] for row in made.json()]) == (201, ["0.800", "0.500"])
-    first, second = (row["id"] for row in made.json())
+    rows = made.json()["translations"]
+    assert (made.status_code, [row["share"] for row in rows]) == (201, ["0.800", "0.500"])
+    first, second = (row["id"] for row in rows)
     work_off(Translation.objects.get(pk=first))
     assert client.get(f"/api/translations/{first}/").json()["system"] == "le@0.8"
     assert post(f"{first}/cancel/").status_code == 409

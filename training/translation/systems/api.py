@@ -52,6 +52,12 @@ class TranslationStartSerializer(serializers.Serializer[object]):
     dry_run = serializers.BooleanField(default=False)
 
 
+class TranslationsSerializer(serializers.Serializer[object]):
+    """What was asked for, one of each length ratio."""
+
+    translations = TranslationSerializer(many=True)
+
+
 class TranslationPlanSerializer(serializers.Serializer[object]):
     """What would be done."""
 
@@ -86,7 +92,7 @@ class TranslationViewSet(WorkViewSet[Translation]):
 
     @extend_schema(
         request=TranslationStartSerializer,
-        responses={200: TranslationPlanSerializer, 201: TranslationSerializer(many=True)},
+        responses={200: TranslationPlanSerializer, 201: TranslationsSerializer},
     )
     def create(self, request: Request, format: str | None = None) -> Response:
         """Translate to every ratio; with `dry_run` say what would come of it."""
@@ -102,4 +108,4 @@ class TranslationViewSet(WorkViewSet[Translation]):
             return Response(found | {"warnings": plan.warnings})
         rows = starting.start(form.plan, user=request.user, queue=form.cleaned_data["queue"])
         made = self.get_serializer(rows, many=True).data
-        return Response(made, status=status.HTTP_201_CREATED)
+        return Response({"translations": made}, status=status.HTTP_201_CREATED)
