@@ -140,12 +140,16 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     for number in (1, 2, 3):
         rate_everything(visitor().sign_in_by_form(f"annotator-{number}"), number - 1)
     assert Judgment.objects.count() == 36
-    page.get_by_role("navigation", name="Campaign").get_by_role("link", name="Monitor").click()
+    page.get_by_role("navigation", name="Campaign", exact=True).get_by_role(
+        "link", name="Monitor"
+    ).click()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quality").click()
     expect(page.get_by_role("region", name="Agreement")).to_contain_text("Without traps")
     row = page.get_by_role("region", name="Annotators").get_by_role("row", name="A1")
     expect(row).to_contain_text("12")
-    page.get_by_role("navigation", name="Campaign").get_by_role("link", name="Results").click()
+    page.get_by_role("navigation", name="Campaign", exact=True).get_by_role(
+        "link", name="Results"
+    ).click()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="All metrics").click()
     run_metrics(page)
     page.goto(page.url.split("/runs")[0] + f"/campaigns/{campaign.slug}/correlations/")

@@ -83,6 +83,8 @@ def test_an_admin_makes_a_link_and_somebody_takes_it(world: World, visitor: Visi
     person.page.wait_for_url("**/consent/")
     page.reload()
     expect(page.get_by_text("5f00aa")).to_be_visible()
+    expect(page.get_by_label("New links")).to_contain_text(path)
+    page.get_by_role("button", name=re.compile("Hide")).click()
     expect(page.get_by_label("New links")).to_have_count(0)
 
 
