@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotation.access import ADMIN, ANNOTATOR
 from annotation.models import Campaign, Judgment, Output
@@ -101,6 +101,10 @@ def rate_everything(page: Page, strictness: int) -> None:
             page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
     page.wait_for_url("**/done/")
+
+
+def tabs(page: Page) -> Locator:
+    return page.get_by_role("navigation", name="Campaign", exact=True)
 
 
 def run_metrics(page: Page) -> None:

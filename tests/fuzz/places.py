@@ -106,6 +106,7 @@ def _make_keys(campaign: Campaign, world: World) -> dict[str, int]:
         "translations": Translation.objects.first(),
         "outputs": Output.objects.filter(system__test_set=world.test_set).first(),
         "user": researcher,
+        "accounts": researcher,
         "group": Group.objects.first(),
     }
     return {before: row.pk for before, row in (rows | found).items()}
