@@ -22,6 +22,7 @@ const clock = makeClock();
 let item, protocol, current;
 let sheets = [];
 let done = 0;
+const counted = new Set();
 let typed = {};
 let path = window.location.pathname;
 
@@ -113,7 +114,9 @@ async function step(sheet) {
   const next = ahead.take(sheet.path);
   if (!next) return false;
   const { open } = item.querySelector(".instructions") ?? {};
-  done = Math.max(done, Number(item.dataset.done)) + ("revised" in item.dataset ? 0 : 1);
+  const isNew = !("revised" in item.dataset) && !counted.has(sheet.path);
+  counted.add(sheet.path);
+  done = Math.max(done, Number(item.dataset.done)) + (isNew ? 1 : 0);
   history.pushState(null, "", next.path);
   await show(next.html);
   if (open !== undefined) item.querySelector(".instructions").open = open;
@@ -125,7 +128,9 @@ function count(rated) {
   const place = item.querySelector("[data-rated]");
   place.textContent = place.dataset.rated.replace("{done}", rated);
   const bar = item.querySelector(".where progress");
-  if (bar) bar.value = rated;
+  if (!bar) return;
+  bar.value = rated;
+  bar.textContent = bar.textContent.replace(/\d+/, rated);
 }
 
 /** An answer came through or not: one that was just given, or one that had been waiting. */
@@ -134,13 +139,15 @@ function onAnswer({ detail: { entry, reply } }) {
   if (!reply) ahead.drop(entry.path);
   if (!sheet) return reply?.status === 401 ? current.complain(...refusal(reply, current)) : null;
   const isStored = !reply || (reply.status === 200 && reply.data.next);
-  // Whoever is changing an answer that went out behind their back goes on with the change.
-  if (isStored && !sheet.isSending && !sheet.holds(entry.fields)) refresh([sheet], "");
+  // Whoever is changing an answer that is on its way or went out behind their back goes on with it.
+  if (isStored && !sheet.holds(entry.fields)) refresh([sheet], "");
   // Another tab has sent it.
   else if (!reply) window.location.assign(item.dataset.continue);
   else if (isStored) proceed(reply.data, sheet);
   else if (reply.status !== 0 && reply.status < 500) fail(reply, sheet);
-  // It waits in the bar while the work goes on, if the next screen is here.
+  // It waits in the bar while the work goes on, if the next screen is here; nobody who came back
+  // to an answer that waits is pulled away.
+  else if (!sheet.isSending || !sheet.holds(entry.fields)) fail(reply, sheet);
   else step(sheet).then((isOn) => isOn || fail(reply, sheet));
 }
 
@@ -267,8 +274,10 @@ async function follow() {
   if (wanted === path) return;
   const { status, data } = await ask(window.location.href);
   if (wanted !== window.location.pathname) return;
-  if (status === 200 && data.html) show(data.html);
-  else if (status === 0) current.complain(words.unreachable);
+  if (status === 200 && data.html) {
+    ahead.forget();
+    show(data.html);
+  } else if (status === 0) current.complain(words.unreachable);
   else window.location.reload();
 }
 

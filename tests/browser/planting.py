@@ -6,7 +6,7 @@ from annotation.models import Judgment
 from tests.browser.conftest import Visitor
 from tests.planting import plant
 
-__all__ = ["current", "expect_item", "plant", "press", "spans", "start"]
+__all__ = ["current", "expect_item", "plant", "press", "spans", "start", "wait_for_screens"]
 
 
 def start(visitor: Visitor) -> Page:
@@ -15,6 +15,11 @@ def start(visitor: Visitor) -> Page:
     page.get_by_role("link", name="Start").click()
     page.locator("#item.is-ready").wait_for()
     return page
+
+
+def wait_for_screens(page: Page) -> None:
+    """Wait until the screens that follow are there."""
+    page.wait_for_load_state("networkidle")
 
 
 def press(page: Page, *keys: str) -> None:

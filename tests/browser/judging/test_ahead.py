@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Campaign, Judgment
 from tests.browser.conftest import Visitor
-from tests.browser.planting import expect_item, plant, press, start
+from tests.browser.planting import expect_item, plant, press, start, wait_for_screens
 
 N = 60
 # A third of the time, in stretches as on a train: from the nth screen, for so many.
@@ -28,10 +28,6 @@ def rate(page: Page, number: int) -> None:
 def plant_texts(n: int) -> None:
     texts = tuple(f"Sentence {number} is here." for number in range(n))
     plant("segment-da", sources=texts, outputs=[texts])
-
-
-def wait_for_screens(page: Page) -> None:
-    page.wait_for_load_state("networkidle")
 
 
 def stored() -> list[tuple[int, int, int]]:

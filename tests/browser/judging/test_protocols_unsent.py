@@ -30,7 +30,7 @@ def test_offline_then_a_reload_then_online_sends_once(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:
     plant("esa", outputs=OUTPUTS)
-    one = visitor()
+    one = visitor().without_ahead()
     page = start(one)
     press(page, "Control+Shift+ArrowRight", "Shift+M")
     page.get_by_role("slider").focus()
@@ -291,7 +291,7 @@ def test_a_change_while_the_answer_goes_out_is_kept(
 ) -> None:
     """The waiting answer is stored; the change since then stays in the form, to be submitted."""
     plant("segment-da", outputs=OUTPUTS)
-    page = start(visitor().without_retries())
+    page = start(visitor().without_retries().without_ahead())
     break_server(page)
     press(page, "8", "Enter")
     expect(page.get_by_text(WAITS)).to_be_visible()
