@@ -93,6 +93,7 @@ async function send(sheet, isKey = false) {
   for (const field of sheet.form.querySelectorAll("[name$=_ms]")) {
     field.value = times[field.name.match(/[a-z]+_ms$/)[0]];
   }
+  typed = {};
   sheet.complain("");
   sheet.setSending(true);
   const title = [item.dataset.title, sheet.title].filter(Boolean).join(" · ");

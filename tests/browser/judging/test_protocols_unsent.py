@@ -3,27 +3,23 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from annotation.models import Campaign, Judgment
 from tests.browser.conftest import Visitor
-from tests.browser.planting import current, expect_item, plant, press, spans, start
+from tests.browser.planting import (
+    WAITS,
+    break_server,
+    current,
+    expect_item,
+    plant,
+    press,
+    spans,
+    start,
+)
 from tests.world import make_user
 
 OUTPUTS = [("One two three.", "Four five six.")]
-WAITS = "1 answer waits to be sent."
-
-
-def break_server(page: Page) -> None:
-    """Posts fail as with a dead server; pages still load."""
-    page.route("**/item/**", lambda route: refuse_posts(route))
-
-
-def refuse_posts(route: Route) -> None:
-    if route.request.method == "POST":
-        route.fulfill(status=503, body="<html>")
-    else:
-        route.fallback()
 
 
 def test_offline_then_a_reload_then_online_sends_once(
