@@ -303,6 +303,24 @@ def test_a_change_while_the_answer_goes_out_is_kept(
     assert [judgment.score for judgment in current()] == [30]
 
 
+def test_a_change_before_the_reply_is_kept(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant("segment-da", outputs=OUTPUTS)
+    page = start(visitor())
+    held: list[Route] = []
+    page.route("**/item/**", lambda route: held.append(route), times=1)
+    with page.expect_request(is_answer):
+        press(page, "8", "Enter")
+    press(page, "ArrowRight")
+    held.pop().continue_()
+    expect(page.locator("[name=revision]")).to_have_value("1")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "81%")
+    press(page, "Enter")
+    expect_item(page, "Item 2 of 2")
+    assert [(judgment.score, judgment.revision) for judgment in current()] == [(81, 2)]
+
+
 @pytest.mark.parametrize("arrives", [True, False])
 def test_a_page_left_in_the_middle_of_a_submit(
     visitor: Callable[..., Visitor], transactional_db: None, arrives: bool
