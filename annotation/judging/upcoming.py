@@ -57,12 +57,12 @@ def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[Sh
     pool.give_ahead(annotator=annotator, most=AHEAD)
     rows = _ahead(instructions.active()).rows({ANNOTATOR: annotator.pk})
     rows = list(takewhile(lambda row: row.previous_kind != Item.Kind.TUTORIAL, rows))
-    known = next((n for n, row in enumerate(rows, 1) if row.public_id == after), 0)
+    known = next((n for n, row in enumerate(rows) if row.public_id == after), None)
     heads: dict[int, Any] = {}
     for row in rows[known:]:
         row.annotator = annotator
-        heads.setdefault(row.screen or -row.pk, row)
+        heads.setdefault(-row.pk if row.screen is None else row.screen, row)
+    # The screen of `after` comes first.
+    shown = list(heads.values())[known is not None :]
     how_far = progress(annotator, is_ahead=True)
-    return [
-        replace(one, count=lambda: how_far) for row in heads.values() if (one := make_screen(row))
-    ]
+    return [replace(one, count=lambda: how_far) for row in shown if (one := make_screen(row))]

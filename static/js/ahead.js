@@ -8,6 +8,7 @@ const REST = 5;
 let screens = [];
 let size = 0, rest = 0;
 let isAsking = false;
+let round = 0;
 
 const isOpen = ({ path }) => !unsentFor(path);
 
@@ -25,13 +26,23 @@ export function drop(path) {
   screens = screens.filter((each) => each.path !== path);
 }
 
+/** Start anew: somebody went back, and what they left open comes again. */
+export function forget() {
+  screens = [];
+  size = rest = 0;
+  isAsking = false;
+  round += 1;
+}
+
 /** Fetch what follows; `address` is the campaign's, `path` the item's that is shown. */
 export async function fill(address, path) {
   // More are fetched when a third of the last ones is left.
   if (isAsking || screens.length * 3 > size || rest-- > 0) return;
   isAsking = true;
+  const began = round;
   const last = (screens.at(-1)?.path ?? path).split("/").at(-2);
   const { status, data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
+  if (began !== round) return;
   isAsking = false;
   const known = new Set([path, ...screens.map((each) => each.path)]);
   screens.push(...(data.screens ?? []).filter((each) => !known.has(each.path)));

@@ -22,6 +22,7 @@ const clock = makeClock();
 let item, protocol, current;
 let sheets = [];
 let done = 0;
+const counted = new Set();
 let typed = {};
 let path = window.location.pathname;
 
@@ -92,6 +93,7 @@ async function send(sheet, isKey = false) {
   for (const field of sheet.form.querySelectorAll("[name$=_ms]")) {
     field.value = times[field.name.match(/[a-z]+_ms$/)[0]];
   }
+  typed = {};
   sheet.complain("");
   sheet.setSending(true);
   const title = [item.dataset.title, sheet.title].filter(Boolean).join(" · ");
@@ -113,7 +115,9 @@ async function step(sheet) {
   const next = ahead.take(sheet.path);
   if (!next) return false;
   const { open } = item.querySelector(".instructions") ?? {};
-  done = Math.max(done, Number(item.dataset.done)) + ("revised" in item.dataset ? 0 : 1);
+  const isNew = !("revised" in item.dataset) && !counted.has(sheet.path);
+  counted.add(sheet.path);
+  done = Math.max(done, Number(item.dataset.done)) + (isNew ? 1 : 0);
   history.pushState(null, "", next.path);
   await show(next.html);
   if (open !== undefined) item.querySelector(".instructions").open = open;
@@ -125,7 +129,9 @@ function count(rated) {
   const place = item.querySelector("[data-rated]");
   place.textContent = place.dataset.rated.replace("{done}", rated);
   const bar = item.querySelector(".where progress");
-  if (bar) bar.value = rated;
+  if (!bar) return;
+  bar.value = rated;
+  bar.textContent = bar.textContent.replace(/\d+/, rated);
 }
 
 /** An answer came through or not: one that was just given, or one that had been waiting. */
@@ -134,13 +140,15 @@ function onAnswer({ detail: { entry, reply } }) {
   if (!reply) ahead.drop(entry.path);
   if (!sheet) return reply?.status === 401 ? current.complain(...refusal(reply, current)) : null;
   const isStored = !reply || (reply.status === 200 && reply.data.next);
-  // Whoever is changing an answer that went out behind their back goes on with the change.
-  if (isStored && !sheet.isSending && !sheet.holds(entry.fields)) refresh([sheet], "");
+  // Whoever is changing an answer that is on its way or went out behind their back goes on with it.
+  if (isStored && !sheet.holds(entry.fields)) refresh([sheet], "");
   // Another tab has sent it.
   else if (!reply) window.location.assign(item.dataset.continue);
   else if (isStored) proceed(reply.data, sheet);
   else if (reply.status !== 0 && reply.status < 500) fail(reply, sheet);
-  // It waits in the bar while the work goes on, if the next screen is here.
+  // It waits in the bar while the work goes on, if the next screen is here; nobody who came back
+  // to an answer that waits is pulled away.
+  else if (!sheet.isSending || !sheet.holds(entry.fields)) fail(reply, sheet);
   else step(sheet).then((isOn) => isOn || fail(reply, sheet));
 }
 
@@ -267,8 +275,10 @@ async function follow() {
   if (wanted === path) return;
   const { status, data } = await ask(window.location.href);
   if (wanted !== window.location.pathname) return;
-  if (status === 200 && data.html) show(data.html);
-  else if (status === 0) current.complain(words.unreachable);
+  if (status === 200 && data.html) {
+    ahead.forget();
+    show(data.html);
+  } else if (status === 0) current.complain(words.unreachable);
   else window.location.reload();
 }
 

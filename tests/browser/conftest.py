@@ -77,6 +77,11 @@ class Visitor:
         )
         return self
 
+    def without_ahead(self) -> Self:
+        """No screen is fetched ahead: as on the last item, a failure is told where it happens."""
+        self.context.route("**/ahead/**", lambda route: route.fulfill(json={"screens": []}))
+        return self
+
     def open(self, path: str) -> Page:
         self.page.goto(self.address + path)
         return self.page

@@ -1,12 +1,25 @@
 """Ways through the item page that the browser tests share, and what is stored in the end."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Judgment
 from tests.browser.conftest import Visitor
 from tests.planting import plant
 
-__all__ = ["current", "expect_item", "plant", "press", "spans", "start"]
+__all__ = [
+    "WAITS",
+    "break_server",
+    "current",
+    "expect_item",
+    "plant",
+    "press",
+    "spans",
+    "start",
+    "wait_for_screens",
+]
+
+
+WAITS = "1 answer waits to be sent."
 
 
 def start(visitor: Visitor) -> Page:
@@ -15,6 +28,23 @@ def start(visitor: Visitor) -> Page:
     page.get_by_role("link", name="Start").click()
     page.locator("#item.is-ready").wait_for()
     return page
+
+
+def break_server(page: Page) -> None:
+    """Posts fail as with a dead server; pages still load."""
+    page.route("**/item/**", lambda route: refuse_posts(route))
+
+
+def refuse_posts(route: Route) -> None:
+    if route.request.method == "POST":
+        route.fulfill(status=503, body="<html>")
+    else:
+        route.fallback()
+
+
+def wait_for_screens(page: Page) -> None:
+    """Wait until the screens that follow are there."""
+    page.wait_for_load_state("networkidle")
 
 
 def press(page: Page, *keys: str) -> None:

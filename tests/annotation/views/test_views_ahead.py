@@ -11,6 +11,7 @@ from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
 from tests.annotation.pools import claims_fit, make_pool
 from tests.annotation.views.test_views_judgments import JSON, address, form, opened
+from tests.planting import plant
 from tests.world import World, make_campaign, make_test_set
 
 
@@ -38,6 +39,20 @@ def test_they_come_in_order_and_as_they_would_one_by_one(world: World, client: C
     assert without_keys(found[1]["html"]) == without_keys(alone)
     following = ahead(client, campaign, after=str(rows[4].public_id))
     assert [one["path"] for one in following] == [address(row) for row in rows[5:20]]
+
+
+def test_a_screen_of_several_texts_comes_once_and_never_after_itself(
+    db: None, client: Client
+) -> None:
+    campaign = plant("side-by-side", outputs=[("A1.", "A2."), ("B1.", "B2.")])
+    client.force_login(User.objects.get(username="annotator-1"))
+    rows = list(Assignment.objects.order_by("position"))
+    paths = [address(rows[0]), address(rows[2])]
+    assert [one["path"] for one in ahead(client, campaign)] == paths
+    for row in rows[:2]:
+        after = ahead(client, campaign, after=str(row.public_id))
+        assert [one["path"] for one in after] == paths[1:]
+    assert ahead(client, campaign, after=str(rows[3].public_id)) == []
 
 
 def test_an_answer_that_needs_no_next_screen_gets_none(world: World, client: Client) -> None:

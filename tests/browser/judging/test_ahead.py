@@ -7,7 +7,15 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Campaign, Judgment
 from tests.browser.conftest import Visitor
-from tests.browser.planting import expect_item, plant, press, start
+from tests.browser.planting import (
+    WAITS,
+    break_server,
+    expect_item,
+    plant,
+    press,
+    start,
+    wait_for_screens,
+)
 
 N = 60
 # A third of the time, in stretches as on a train: from the nth screen, for so many.
@@ -28,10 +36,6 @@ def rate(page: Page, number: int) -> None:
 def plant_texts(n: int) -> None:
     texts = tuple(f"Sentence {number} is here." for number in range(n))
     plant("segment-da", sources=texts, outputs=[texts])
-
-
-def wait_for_screens(page: Page) -> None:
-    page.wait_for_load_state("networkidle")
 
 
 def stored() -> list[tuple[int, int, int]]:
@@ -131,3 +135,90 @@ def test_a_session_that_ended_meanwhile_is_said_and_nothing_is_lost(
     Visitor(one.context, one.address).sign_in("annotator-1")
     expect(page.locator("#outbox")).to_be_hidden()
     assert stored() == [(1, 61, 1), (2, 62, 1)]
+
+
+def test_back_to_an_answer_that_waits_and_it_is_changed(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    """A failure pulls nobody away; a change after the answer went out becomes a revision."""
+    plant_texts(4)
+    page = start(visitor().without_retries())
+    wait_for_screens(page)
+    break_server(page)
+    press(page, "8", "Enter")
+    expect_item(page, "Item 2 of 4")
+    expect(page.get_by_text(WAITS)).to_be_visible()
+    expect(page.locator(".where progress")).to_have_js_property("value", 1)
+    expect(page.locator(".where progress")).to_have_text("1 of 4")
+    page.go_back()
+    expect_item(page, "Item 1 of 4")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "80%")
+    wait_for_screens(page)
+    page.get_by_role("button", name="Send now").click()
+    expect(page.get_by_role("alert")).to_contain_text("could not save the answer just now")
+    press(page, "3")
+    page.unroute("**/item/**")
+    page.get_by_role("button", name="Send now").click()
+    expect(page.locator("[name=revision]")).to_have_value("1")
+    assert stored() == [(1, 80, 1)]
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "30%")
+    page.get_by_role("slider").focus()
+    press(page, "Enter")
+    expect_item(page, "Item 2 of 4")
+    expect(page.locator("#outbox")).to_be_hidden()
+    assert stored() == [(1, 80, 1), (1, 30, 2)]
+
+
+def test_a_revision_leads_back_to_the_item_left_open(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant_texts(4)
+    page = start(visitor())
+    wait_for_screens(page)
+    press(page, "8", "Enter")
+    expect_item(page, "Item 2 of 4")
+    with page.expect_response("**/ahead/**"):
+        page.go_back()
+    expect_item(page, "Item 1 of 4")
+    press(page, "4", "Enter")
+    expect_item(page, "Item 2 of 4")
+    press(page, "5", "Enter")
+    expect_item(page, "Item 3 of 4")
+    assert stored() == [(1, 80, 1), (1, 40, 2), (2, 50, 1)]
+
+
+def test_a_reply_that_is_lost_while_work_goes_on(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant_texts(3)
+    page = start(visitor().without_retries())
+    wait_for_screens(page)
+    page.route("**/item/**", lambda route: (route.fetch(), route.abort()), times=1)
+    press(page, "8", "Enter")
+    expect_item(page, "Item 2 of 3")
+    expect(page.get_by_text(WAITS)).to_be_visible()
+    press(page, "9", "Enter")
+    expect_item(page, "Item 3 of 3")
+    expect(page.locator("#outbox")).to_be_hidden()
+    assert stored() == [(1, 80, 1), (2, 90, 1)]
+
+
+def test_a_double_click_submits_one_screen_of_those_ahead(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    """Without a connection the next screen is there at once, with its button in the same place."""
+    texts = [f"Sentence {number} is here." for number in range(4)]
+    plant("mqm", sources=texts, outputs=[texts])
+    one = visitor().without_retries()
+    page = start(one)
+    wait_for_screens(page)
+    one.context.set_offline(True)
+    page.get_by_role("button", name="No errors – submit").click()
+    expect_item(page, "Item 2 of 4")
+    page.get_by_role("button", name="No errors – submit").dblclick(delay=200)
+    expect_item(page, "Item 3 of 4")
+    expect(page.get_by_text("2 answers wait to be sent.")).to_be_visible()
+    one.context.set_offline(False)
+    expect(page.locator("#outbox")).to_be_hidden()
+    expect_item(page, "Item 3 of 4")
+    assert Judgment.objects.count() == 2

@@ -96,7 +96,7 @@ def test_leave_and_resume(visitor: Callable[..., Visitor], opened: World) -> Non
 
 
 def test_no_connection_keeps_the_score(visitor: Callable[..., Visitor], opened: World) -> None:
-    one = visitor()
+    one = visitor().without_ahead()
     page = start(one, opened)
     page.keyboard.press("8")
     one.context.set_offline(True)
@@ -166,7 +166,7 @@ def test_signed_in_again_in_another_tab(visitor: Callable[..., Visitor], opened:
 
 def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opened: World) -> None:
     """The server stores the answer, its reply never arrives, the annotator sends again."""
-    page = start(visitor().without_retries(), opened)
+    page = start(visitor().without_retries().without_ahead(), opened)
 
     def lose(route: Route) -> None:
         route.fetch()
@@ -189,7 +189,7 @@ def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opene
 def test_a_failing_server_keeps_the_score(
     visitor: Callable[..., Visitor], opened: World, status: int, words: str
 ) -> None:
-    page = start(visitor().without_retries(), opened)
+    page = start(visitor().without_retries().without_ahead(), opened)
     page.route("**/item/**", lambda route: route.fulfill(status=status, body="<html>"), times=1)
     page.keyboard.press("8")
     page.keyboard.press("Enter")

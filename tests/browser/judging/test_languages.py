@@ -95,6 +95,6 @@ def test_the_help_names_the_arrows_as_they_work(
         someone.open(f"/annotate/{opened.campaign.slug}/")
         page.locator("#item.is-ready").wait_for()
         page.keyboard.press("?")
-        row = page.locator("#keys dl > div").nth(1)
+        row = page.locator("#keys dl > div").filter(has_text="←").filter(has_text="→")
         assert row.locator("kbd").all_text_contents() == keys
         page.keyboard.press("Escape")

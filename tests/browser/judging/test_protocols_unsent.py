@@ -3,34 +3,30 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from annotation.models import Campaign, Judgment
 from tests.browser.conftest import Visitor
-from tests.browser.planting import current, expect_item, plant, press, spans, start
+from tests.browser.planting import (
+    WAITS,
+    break_server,
+    current,
+    expect_item,
+    plant,
+    press,
+    spans,
+    start,
+)
 from tests.world import make_user
 
 OUTPUTS = [("One two three.", "Four five six.")]
-WAITS = "1 answer waits to be sent."
-
-
-def break_server(page: Page) -> None:
-    """Posts fail as with a dead server; pages still load."""
-    page.route("**/item/**", lambda route: refuse_posts(route))
-
-
-def refuse_posts(route: Route) -> None:
-    if route.request.method == "POST":
-        route.fulfill(status=503, body="<html>")
-    else:
-        route.fallback()
 
 
 def test_offline_then_a_reload_then_online_sends_once(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:
     plant("esa", outputs=OUTPUTS)
-    one = visitor()
+    one = visitor().without_ahead()
     page = start(one)
     press(page, "Control+Shift+ArrowRight", "Shift+M")
     page.get_by_role("slider").focus()
@@ -291,7 +287,7 @@ def test_a_change_while_the_answer_goes_out_is_kept(
 ) -> None:
     """The waiting answer is stored; the change since then stays in the form, to be submitted."""
     plant("segment-da", outputs=OUTPUTS)
-    page = start(visitor().without_retries())
+    page = start(visitor().without_retries().without_ahead())
     break_server(page)
     press(page, "8", "Enter")
     expect(page.get_by_text(WAITS)).to_be_visible()
@@ -305,6 +301,24 @@ def test_a_change_while_the_answer_goes_out_is_kept(
     press(page, "Enter")
     expect_item(page, "Item 2 of 2")
     assert [judgment.score for judgment in current()] == [30]
+
+
+def test_a_change_before_the_reply_is_kept(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant("segment-da", outputs=OUTPUTS)
+    page = start(visitor())
+    held: list[Route] = []
+    page.route("**/item/**", lambda route: held.append(route), times=1)
+    with page.expect_request(is_answer):
+        press(page, "8", "Enter")
+    press(page, "ArrowRight")
+    held.pop().continue_()
+    expect(page.locator("[name=revision]")).to_have_value("1")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "81%")
+    press(page, "Enter")
+    expect_item(page, "Item 2 of 2")
+    assert [(judgment.score, judgment.revision) for judgment in current()] == [(81, 2)]
 
 
 @pytest.mark.parametrize("arrives", [True, False])
