@@ -16,6 +16,7 @@ from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
 from dashboards.scatter.page import SCATTER
+from dashboards.shortness.across_page import study_shortness
 from dashboards.shortness.page import SHORTNESS
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.significance.study import STUDY_SIGNIFICANCE
@@ -90,5 +91,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/bundle.<str:fmt>", taking.bundle, name="bundle-file"),
     path("studies/<slug:slug>/systems/", study_systems, name="study-systems"),
     path("studies/<slug:slug>/systems.<str:fmt>", study_systems, name="study-systems-data"),
+    path("studies/<slug:slug>/shortness/", study_shortness, name="study-shortness"),
+    path("studies/<slug:slug>/shortness.<str:fmt>", study_shortness, name="study-shortness-data"),
     path("studies/<slug:slug>/report.html", taking.study_report, name="study-report"),
 ]

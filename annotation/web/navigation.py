@@ -104,7 +104,14 @@ STUDY = (
         ),
     ),
     Tab("layers", "Layers", (Place("layers", "Layers", "study-layers"),)),
-    Tab("systems", "MT systems", (Place("systems", "MT systems", "study-systems"),)),
+    Tab(
+        "systems",
+        "MT systems",
+        (
+            Place("systems", "MT systems", "study-systems"),
+            Place("shortness", "Shorter forms", "study-shortness"),
+        ),
+    ),
     Tab("quality", "Quality", (Place("quality", "Quality", "study-quality"),)),
     Tab("compare", "Compare with published", (Place("compare", "Compare", "compare"),)),
     Tab("report", "Report", (Place("report", "Report", "study-report"),)),

@@ -5,6 +5,7 @@ computed rests for as long as that took, so that a judgment every second leaves 
 after its rest the newest state counts, whatever came between.
 """
 
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.db.models import QuerySet
 
+from annotation.filters import Filters
+from annotation.models import Campaign
 from annotation.once import one_computation
 from config.work.claims import after, fail, finish, retry
 from config.work.clock import Now
@@ -48,7 +51,7 @@ class Documents(Kind[Analysis]):
     def do(self, row: Analysis, lease: object) -> None:
         """Compute the document of the newest state and store it."""
         began = monotonic()
-        basis = basis_of(row.kind, state_of(row.campaign) if row.campaign else None)
+        basis = basis_of(row.kind, _states(row))
         document = compute(row)
         seconds = monotonic() - began
         finish(
@@ -93,9 +96,23 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def basis_of(kind: str, state: str | None) -> str:
-    """Return a hash of all that a document of a campaign in a state rests on."""
-    return digest(state, kinds.load(kind).VERSION)
+def _states(row: Analysis) -> list[str]:
+    filters = kinds.filters_of(row.kind).from_json(row.filters)
+    return states(row.kind, row.campaign, filters, state_of)
+
+
+def states(
+    kind: str, campaign: Campaign | None, filters: Filters, state: Callable[[Campaign], str]
+) -> list[str]:
+    """Return the states of all campaigns that a document rests on."""
+    if campaign is None:
+        return []
+    return [state(each) for each in (campaign, *kinds.others(kind, campaign, filters))]
+
+
+def basis_of(kind: str, states: Sequence[str]) -> str:
+    """Return a hash of all that a document of campaigns in these states rests on."""
+    return digest(states, kinds.load(kind).VERSION)
 
 
 def forget_old() -> None:

@@ -3,9 +3,11 @@
 An analysis module has `VERSION`, to be raised whenever its numbers change, `DOCUMENT`, the
 dataclass of its documents, and `compute(campaign, filters)`, which returns one. An analysis that
 answers several questions takes one of them as `question`. A page that lets its reader choose more
-names a subclass of `dashboards.pages.choice.Choice` as `FILTERS`.
+names a subclass of `dashboards.pages.choice.Choice` as `FILTERS`; one whose numbers rest on other
+campaigns too, which its reader chose, names them by `others(campaign, filters)`.
 """
 
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -26,6 +28,7 @@ KINDS: dict[str, str] = {
     "systems-pair": "dashboards.pairs.two_systems",
     "metrics-pair": "dashboards.pairs.two_metrics",
     "shortness": "dashboards.shortness.document",
+    "forms": "dashboards.shortness.across",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
     "trust": "dashboards.trust.verdict",
@@ -65,6 +68,12 @@ def compute(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
     _, _, question = kind.partition(":")
     asked = {"question": question} if question else {}
     return load(kind).compute(campaign, filters, **asked)
+
+
+def others(kind: str, campaign: Campaign, filters: Filters) -> Sequence[Campaign]:
+    """Return the campaigns besides its own that a document rests on."""
+    found: Callable[..., Sequence[Campaign]] | None = getattr(load(kind), "others", None)
+    return found(campaign, filters) if found else ()
 
 
 def filters_of(kind: str) -> type[Filters]:

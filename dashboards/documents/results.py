@@ -18,7 +18,7 @@ from config.work.claims import ask
 from config.work.clock import Now
 from config.work.working import do_one, due
 from dashboards.documents import kinds
-from dashboards.documents.computing import QUICK, SLOW, basis_of, documents
+from dashboards.documents.computing import QUICK, SLOW, basis_of, documents, states
 from dashboards.documents.state import digest, lately
 from dashboards.documents.stored import unpack
 from dashboards.models import Analysis
@@ -78,7 +78,7 @@ def latest(
     document = _stored(row)
     if document is not None and row.now - row.as_of < timedelta(seconds=every):
         return Result(document, row.as_of, is_fresh=True)
-    basis = basis_of(kind, lately(campaign) if campaign else None)
+    basis = basis_of(kind, states(kind, campaign, filters, lately))
     if document is None or row.basis != basis:
         row = _ask(row)
         document = _stored(row)

@@ -8,19 +8,26 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign, System
-from dashboards.documents.head import CampaignDocument, Ends, ends, head
-from dashboards.documents.measured import Measured
+from dashboards.documents.head import CampaignDocument, ends, head
 from dashboards.documents.measured import about as told
 from dashboards.pages.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel
+from dashboards.shortness.losses import (
+    N_RESAMPLES,
+    Forms,
+    Spanned,
+    loss_rows,
+    plain,
+    scores_of,
+    side_of,
+)
 from dashboards.systems.deviations import REFERENCE, SOURCE, output_lengths
-from metaeval.systems.shortness import compliance, own_forms, partial_on_length
+from metaeval.systems.shortness import compliance, partial_on_length
 from metrics.base import MetricError
 
 VERSION = 1
-N_RESAMPLES = 1000
 TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 NO_TEXTS = "No lengths: this test set has no texts."
 
@@ -39,7 +46,7 @@ class ShortnessChoice(Choice):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Punished(Measured):
+class Punished(Spanned):
     """A measure's partial correlation with delivered length given the human scores.
 
     Above 0 it punishes shortness beyond what humans do. `ends` are of its interval; the plain
@@ -49,37 +56,9 @@ class Punished(Measured):
     n: int
     n_segments: int
     partial: float | None
-    ends: Ends | None
     metric_length: float | None
     human_length: float | None
     metric_human: float | None
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-        return self.ends[0] if self.ends else None
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-        return self.ends[1] if self.ends else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Forms(Measured):
-    """What a measure takes off for shorter forms of the same systems' outputs, less what humans
-    do, in standard deviations; `long` and `short` are length ratios."""
-
-    long: str
-    short: str
-    systems: Sequence[str]
-    n: int
-    excess: float | None
-    ends: Ends | None
-    metric_loss: float | None
-    human_loss: float | None
-    metric_prefers_longer: float | None
-    human_prefers_longer: float | None
 
 
 @dataclass(frozen=True)
@@ -138,17 +117,10 @@ def _ratios(panel: Panel) -> Floats:
     return np.array([float(system.length_ratio) for system in panel.human.systems])
 
 
-def _scores(panel: Panel) -> Iterator[tuple[str, Floats]]:
-    """Measures with a score of a judged segment, higher better."""
-    scored = panel.scored
-    for key in scored.on_segments:
-        yield key, scored.turned(key).values
-
-
 def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
     rows, notes = [], []
     human = panel.scored.human.values
-    for key, values in _scores(panel):
+    for key, values in scores_of(panel):
         found = partial_on_length(values, human, share, n_resamples=N_RESAMPLES, rng=panel.seed)
         measure = panel.measures[key]
         notes += [f"{measure.label}: {warning.message}" for warning in found.warnings]
@@ -157,11 +129,11 @@ def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
                 **told(measure),
                 n=found.n,
                 n_segments=found.n_segments,
-                partial=_plain(found.statistic),
+                partial=plain(found.statistic),
                 ends=ends(found.interval),
-                metric_length=_plain(found.metric_length),
-                human_length=_plain(found.human_length),
-                metric_human=_plain(found.metric_human),
+                metric_length=plain(found.metric_length),
+                human_length=plain(found.human_length),
+                metric_human=plain(found.metric_human),
             )
         )
     return rows, notes
@@ -170,34 +142,11 @@ def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
 def _forms(panel: Panel) -> tuple[list[Forms], list[str]]:
     """Compare every two lengths at which systems of one name stand in the campaign."""
     rows, notes = [], []
-    human = panel.scored.human.values
     for pairs in _pairs(panel.human.systems):
-        long, short = ([pair[side] for pair in pairs] for side in (0, 1))
-        names = [panel.human.systems[place].name for place in long]
-        ratios = (str(panel.human.systems[side[0]].length_ratio) for side in (long, short))
-        first, second = ratios
-        for key, values in _scores(panel):
-            found = own_forms(
-                values[long], values[short], human[long], human[short],
-                n_resamples=N_RESAMPLES, rng=panel.seed,
-            )  # fmt: skip
-            measure = panel.measures[key]
-            notes += [f"{measure.label}: {warning.message}" for warning in found.warnings]
-            rows.append(
-                Forms(
-                    **told(measure),
-                    long=first,
-                    short=second,
-                    systems=names,
-                    n=found.n,
-                    excess=_plain(found.statistic),
-                    ends=ends(found.interval),
-                    metric_loss=_plain(found.metric_loss),
-                    human_loss=_plain(found.human_loss),
-                    metric_prefers_longer=_plain(found.metric_prefers_longer),
-                    human_prefers_longer=_plain(found.human_prefers_longer),
-                )
-            )
+        long, short = (side_of(panel, [pair[side] for pair in pairs]) for side in (0, 1))
+        found, told_of = loss_rows(long, short, panel.seed)
+        rows += found
+        notes += told_of
     return rows, notes
 
 
@@ -219,16 +168,12 @@ def _kept(panel: Panel, away: Floats) -> tuple[list[Kept], list[str]]:
         Kept(
             name,
             tolerance,
-            _plain(found.share[row, column]),
-            _plain(found.own[row, column]),
-            _plain(found.common[row, column]),
+            plain(found.share[row, column]),
+            plain(found.own[row, column]),
+            plain(found.common[row, column]),
             int(found.n_common[column]),
         )
         for row, name in enumerate(panel.human.names)
         for column, tolerance in enumerate(TOLERANCES)
     ]
     return (rows if found.n else []), [warning.message for warning in found.warnings]
-
-
-def _plain(value: float) -> float | None:
-    return None if value != value else float(value)

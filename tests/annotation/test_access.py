@@ -193,6 +193,8 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "study-systems": ("GET", *CAMPAIGN),
     "study-systems-data": ("GET", *CAMPAIGN),
     "study-report": ("GET", *CAMPAIGN),
+    "study-shortness": ("GET", *CAMPAIGN),
+    "study-shortness-data": ("GET", *CAMPAIGN),
     "personal-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
     "annotate": ("GET", *[RATE | {"annotator": 302}] * 2),
     "annotate-ahead": ("GET", RATE, RATE),
@@ -302,6 +304,7 @@ STUDIES = {
     "study-significance", "study-significance-data", "study-significance-figure",
     "study-layers", "study-layers-data", "study-layers-figure",
     "study-systems", "study-systems-data", "study-report",
+    "study-shortness", "study-shortness-data",
 }  # fmt: skip
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
 SHARES = {"testset-share", "testset-share-remove", "testset-owner"}

@@ -223,6 +223,7 @@ PAGES: dict[str, list[str]] = {
     "bundle": [f"/campaigns/{DEMO}/bundle/"],
     "shortness": [f"/campaigns/{DEMO}/shortness/"],
     "study-systems": [f"/studies/{STUDY}/systems/"],
+    "study-shortness": [f"/studies/{STUDY}/shortness/"],
     "study-report": [f"/studies/{STUDY}/report.html", f"/campaigns/{DEMO}/report.html"],
     "access-link": ["/enter/{link}/"],
     "consent": ["/annotate/asked/consent/"],

@@ -1,0 +1,113 @@
+"""What measures and humans take off outputs for their own shorter forms."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.models import System
+from dashboards.documents.head import Ends, ends
+from dashboards.documents.measured import Measured, about
+from dashboards.panel.human import Floats
+from dashboards.panel.panel import Panel
+from metaeval.systems.shortness import own_forms
+from metrics.scores import MeasureScores
+
+N_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spanned(Measured):
+    """A measure with a number whose interval has these ends."""
+
+    ends: Ends | None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return self.ends[0] if self.ends else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return self.ends[1] if self.ends else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forms(Spanned):
+    """What a measure takes off for shorter forms of the same systems' outputs, less what humans
+    do, in standard deviations; `long` and `short` are length ratios."""
+
+    long: str
+    short: str
+    systems: Sequence[str]
+    n: int
+    excess: float | None
+    metric_loss: float | None
+    human_loss: float | None
+    metric_prefers_longer: float | None
+    human_prefers_longer: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Outputs at one length: systems × segments, the human scores and those of each measure."""
+
+    systems: Sequence[System]
+    human: Floats
+    metrics: Mapping[str, Floats]
+    measures: Mapping[str, MeasureScores]
+
+
+def scores_of(panel: Panel) -> Iterator[tuple[str, Floats]]:
+    """Measures with a score of a judged segment, higher better."""
+    scored = panel.scored
+    for key in scored.on_segments:
+        yield key, scored.turned(key).values
+
+
+def side_of(panel: Panel, places: Sequence[int]) -> Side:
+    """Return some systems of a panel."""
+    systems = [panel.human.systems[place] for place in places]
+    metrics = {key: values[places] for key, values in scores_of(panel)}
+    return Side(systems, panel.scored.human.values[places], metrics, panel.measures)
+
+
+def loss_rows(long: Side, short: Side, seed: int) -> tuple[list[Forms], list[str]]:
+    """Return one row for each measure that both sides have, and warnings.
+
+    The sides hold the same systems and segments in the same order.
+    """
+    rows, notes = [], []
+    for key in long.metrics:
+        if key not in short.metrics:
+            continue
+        row, told = _row(key, long, short, seed)
+        rows.append(row)
+        notes += told
+    return rows, notes
+
+
+def _row(key: str, long: Side, short: Side, seed: int) -> tuple[Forms, list[str]]:
+    found = own_forms(
+        long.metrics[key], short.metrics[key], long.human, short.human,
+        n_resamples=N_RESAMPLES, rng=seed,
+    )  # fmt: skip
+    measure = long.measures[key]
+    row = Forms(
+        **about(measure),
+        long=str(long.systems[0].length_ratio),
+        short=str(short.systems[0].length_ratio),
+        systems=[system.name for system in long.systems],
+        n=found.n,
+        excess=plain(found.statistic),
+        ends=ends(found.interval),
+        metric_loss=plain(found.metric_loss),
+        human_loss=plain(found.human_loss),
+        metric_prefers_longer=plain(found.metric_prefers_longer),
+        human_prefers_longer=plain(found.human_prefers_longer),
+    )
+    return row, [f"{measure.label}: {warning.message}" for warning in found.warnings]
+
+
+def plain(value: float) -> float | None:
+    """Return None for nan."""
+    return None if value != value else float(value)
