@@ -28,6 +28,7 @@ from dashboards.systems.deviations import (
 )
 from metaeval.results import MissingDataWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
+from metaeval.systems.ranking import TESTS
 
 VERSION = 4
 N_RESAMPLES = 1000
@@ -50,7 +51,7 @@ class SystemsChoice(Choice):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.one_of("versus", "next", "best")
-        self.one_of("test", "rank-sum", "permutation")
+        self.one_of("test", *TESTS)
         self.one_of("wanted", REFERENCE, SOURCE)
         self.one_of("rounding", UNROUNDED, HALF_EVEN)
 

@@ -83,8 +83,8 @@ def add_human(commands: Any) -> None:
     add("path", help="TSV: annotator, system, segment, score, perhaps type")
     add("--type", action="append", default=[], help="of the items that count; default: all")
     choose(add, "--test", TESTS, "rank-sum",
-           "between systems: rank-sum (of WMT, the default), or permutation, on the segments "
-           "that both have")  # fmt: skip
+           "between systems: rank-sum (of WMT, the default), permutation, on the segments that "
+           "both have, or wmt26, either of two bootstraps")  # fmt: skip
     add_common(command)
 
 

@@ -9,11 +9,12 @@ from scipy.stats import mannwhitneyu
 
 from metaeval.arrays import FloatArray, IntArray, fraction, one_of
 from metaeval.resampling import Rng, resolve_seed
-from metaeval.results import Notes, Result, TooFewWarning
+from metaeval.results import ApproximationWarning, Notes, Result, TooFewWarning
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import approximate_randomization
+from metaeval.systems.wmt26 import OR_WARNING, either_bootstrap
 
-TESTS = ("rank-sum", "permutation")
+TESTS = ("rank-sum", "permutation", "wmt26")
 # The fewest segments on which two systems are compared. The paired bootstrap of 25 normal
 # differences rejects a true null in 6.7 %, of fewer more often.
 LEAST_SHARED = 25
@@ -72,11 +73,15 @@ def rank_systems(
         correction, as WMT publishes; systems may be judged on different segments.
         ``permutation``: paired sign flips on the segments two systems share; stronger, because
         it removes the difficulty of the segments.
+        ``wmt26``: a paired or an unpaired bootstrap of 100 resamples, whichever tells more
+        apart, as WMT26 publishes (`metaeval.systems.wmt26`); it does not keep its size.
     n_resamples, rng
-        Of the permutation test.
+        Of the permutation test; the seed also of WMT26's bootstraps.
 
     Warns
     -----
+    ApproximationWarning
+        WMT26's rule was asked for: it tells equal systems apart too often.
     TooFewWarning
         Fewer than two systems have scores, or some were judged on different segments and share
         fewer than `LEAST_SHARED`.
@@ -101,8 +106,10 @@ def rank_systems(
     ranked = scores.subset(systems=order)
     shared = _shared(ranked)
     _note_strangers(notes, order, shared, test)
-    seed = resolve_seed(rng) if test == "permutation" else None
-    table = _rank_sums(ranked) if seed is None else _permutations(ranked, n_resamples, seed)
+    seed = resolve_seed(rng) if test != "rank-sum" else None
+    if test == "wmt26":
+        notes.warn(ApproximationWarning(OR_WARNING))
+    table = _pvalues(ranked, test, n_resamples, seed)
     beats = np.nan_to_num(table, nan=1.0) < alpha
     wins, losses = beats.sum(axis=1), beats.sum(axis=0)
     return SystemRanking(
@@ -157,6 +164,14 @@ def _clusters(beats: np.ndarray) -> IntArray:  # type: ignore[type-arg]
         cluster += bool(beats[:position, position:].all())
         result[position] = cluster
     return result
+
+
+def _pvalues(scores: ScoreMatrix, test: str, n_resamples: int, seed: int | None) -> FloatArray:
+    if seed is None:
+        return _rank_sums(scores)
+    if test == "wmt26":
+        return either_bootstrap(scores.values, seed=seed)
+    return _permutations(scores, n_resamples, seed)
 
 
 def _rank_sums(scores: ScoreMatrix) -> FloatArray:

@@ -62,6 +62,19 @@ def ranked(test: str, is_skewed: bool, rng: np.random.Generator, size: Size) -> 
     return rejects(float(found.pvalues[first, second]))
 
 
+def ranked_sparse(test: str, rng: np.random.Generator, size: Size) -> float:
+    """The same where each system was judged on a third of the segments."""
+    values = rng.normal(size=count_of(size)) + rng.normal(size=(2, count_of(size)))
+    values[rng.random(values.shape) > 1 / 3] = np.nan
+    if np.isnan(values).all(axis=1).any():
+        return np.nan
+    matrix = ScoreMatrix(values, "AB", map(str, range(count_of(size))))
+    found = rank_systems(matrix, test=test, n_resamples=500, rng=seed_of(rng))
+    first, second = (found.systems.index(name) for name in "AB")
+    return rejects(float(found.pvalues[first, second]))
+
+
+EITHER = "either of two tests: too often; not the default"
 UNPAIRED = "unpaired test of segments that both share: too careful"
 SIZES = (20, 50, 200)
 CASES = (
@@ -79,4 +92,10 @@ CASES = (
          remark=UNPAIRED),
     Case("system ranks, rank-sum", "skewed, half zeros", partial(ranked, "rank-sum", True), SIZES,
          REJECTS, remark=UNPAIRED),
+    Case("system ranks, WMT26’s rule", "normal", partial(ranked, "wmt26", False), SIZES, REJECTS,
+         remark=EITHER),
+    Case("system ranks, WMT26’s rule", "normal, a third judged", partial(ranked_sparse, "wmt26"),
+         (100, 200, 600), REJECTS, remark=EITHER),
+    Case("system ranks, permutation", "normal, a third judged",
+         partial(ranked_sparse, "permutation"), (100, 200, 600), REJECTS),
 )  # fmt: skip
