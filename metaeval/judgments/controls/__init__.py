@@ -6,6 +6,7 @@ from metaeval.judgments.controls.consistency import (
     pass_rate,
     repeat_consistency,
 )
+from metaeval.judgments.controls.screens import ScreenAgreement, screen_agreement
 from metaeval.judgments.controls.speed import ReadingSpeeds, reading_speeds
 from metaeval.judgments.controls.tests import (
     AnnotationTimes,
@@ -23,6 +24,7 @@ __all__ = [
     "PassRate",
     "ReadingSpeeds",
     "RepeatConsistency",
+    "ScreenAgreement",
     "TrapLevels",
     "WorkerFlags",
     "annotation_times",
@@ -31,6 +33,7 @@ __all__ = [
     "pass_rate",
     "reading_speeds",
     "repeat_consistency",
+    "screen_agreement",
     "trap_levels",
 ]
 __dir__ = __all__.copy
