@@ -1,0 +1,273 @@
+"""What prefilled error spans change, by who was shown what (intention to treat).
+
+Annotators are the units: people differ in how they take suggestions, so intervals treat them as
+drawn at random, and a trial of few people is wide however many outputs it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import t as student
+
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
+from metaeval.results import (
+    ConstantInputWarning,
+    Interval,
+    Notes,
+    StatisticResult,
+    TooFewWarning,
+)
+
+# Sweeps of the two-way means; complete designs need one, connected ones converge fast.
+SWEEPS, CLOSE = 500, 1e-10
+FEWEST = 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanEffect(StatisticResult):
+    """Treated less blank; of times as a ratio of geometric means. ``n`` counts outputs rated.
+
+    ``n_annotators`` have outputs of both kinds.
+    """
+
+    n_annotators: int
+    is_ratio: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RateEffect(StatisticResult):
+    """Rate where treated less rate where blank. ``n`` counts regions of texts."""
+
+    treated: float
+    blank: float
+    n_treated: int
+    n_blank: int
+    n_annotators: int
+
+
+def mean_effect(
+    values: ArrayLike,
+    treated: ArrayLike,
+    annotators: Iterable[Hashable],
+    outputs: Iterable[Hashable],
+    *,
+    covariates: ArrayLike | None = None,
+    is_ratio: bool = False,
+    confidence: float = 0.95,
+) -> MeanEffect:
+    """Estimate what a condition changes in seconds per segment or in scores.
+
+    Least squares with an effect of every annotator and every output, so that who rates slowly and
+    what takes long cancel where outputs meet both conditions through different people. The
+    standard error is a jackknife over annotators, each left out with all effects fitted anew, with
+    t of n_annotators - 1 degrees: with four people it holds the truth in 94 % of simulated trials,
+    where a sandwich estimator holds it in 88.
+
+    Parameters
+    ----------
+    values
+        Active seconds per segment, or scores; nan is left out and counted. With ``is_ratio`` the
+        logarithm is taken, and values of 0 or less are left out too.
+    treated
+        True where the condition was shown, False where blank; other conditions must be left out.
+    covariates
+        Rows of values by column, as the log of length and the position in the sitting.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ.
+
+    Warns
+    -----
+    TooFewWarning
+        Fewer than two annotators have both conditions.
+    ConstantInputWarning
+        Nothing is left to compare once annotators' and outputs' means are taken off.
+    """
+    fraction("confidence", confidence)
+    notes, shown = Notes(), np.asarray(treated, dtype=bool)
+    y = as_floats("values", values, ndim=1)
+    extra = np.empty((len(y), 0)) if covariates is None else as_floats(
+        "covariates", covariates, ndim=2)  # fmt: skip
+    who, what = (factorize(each)[1] for each in (annotators, outputs))
+    if not len(y) == len(shown) == len(who) == len(what) == len(extra):
+        raise ValueError("values, treated, annotators, outputs and covariates must be as long")
+    y = _logs(y, notes) if is_ratio else y
+    known = ~np.isnan(y) & ~np.isnan(extra).any(axis=1)
+    notes.leave_out("missing value", int((~known).sum()))
+    both = _with_both(shown, who, known)
+    notes.exclude("annotator without both conditions", int((known & ~both).sum()))
+    x = np.column_stack([shown.astype(float), extra])[both]
+    n_annotators = len(np.unique(who[both]))
+    estimate, error = _fit(y[both], x, who[both], what[both], notes, n_annotators)
+    return MeanEffect(
+        n=int(both.sum()),
+        **notes.fields,
+        **_told(estimate, error, n_annotators, confidence, is_ratio=is_ratio),
+        method="least squares with effects of annotators and outputs, jackknife over annotators",
+        alternative="two-sided",
+        n_annotators=n_annotators,
+        is_ratio=is_ratio,
+    )
+
+
+def _logs(values: FloatArray, notes: Notes) -> FloatArray:
+    notes.exclude("time of 0", int((values <= 0).sum()))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(values > 0, np.log(values), np.nan)
+
+
+def _with_both(shown: BoolArray, who: IntArray, known: BoolArray) -> BoolArray:
+    """Entries of annotators who have known values in both conditions."""
+    size = int(who.max(initial=-1)) + 1
+    counts = [np.bincount(who[known & (shown == kind)], minlength=size) for kind in (True, False)]
+    return np.asarray(known & (np.minimum(*counts) > 0)[who])
+
+
+def _fit(
+    y: FloatArray, x: FloatArray, who: IntArray, what: IntArray, notes: Notes, n_annotators: int
+) -> tuple[float, float]:
+    """The first coefficient and its standard error; nan where undefined."""
+    if n_annotators < FEWEST:
+        notes.warn(TooFewWarning(f"{n_annotators} annotators have both conditions: no interval."))
+    estimate = _coefficient(y, x, who, what)
+    if np.isnan(estimate):
+        notes.warn(ConstantInputWarning("No output was rated in both conditions: no difference."))
+    kept = (who != each for each in np.unique(who))
+    without = np.array([_coefficient(y[k], x[k], who[k], what[k]) for k in kept])
+    if len(without) < FEWEST or np.isnan(estimate):
+        return estimate, np.nan
+    return estimate, _jackknife(without, notes)
+
+
+def _jackknife(without: FloatArray, notes: Notes) -> float:
+    """Standard error from the estimates without each annotator; nan where one is undefined."""
+    if np.isnan(without).any():
+        notes.warn(TooFewWarning("Everything hangs on one annotator: no interval."))
+        return np.nan
+    n = len(without)
+    return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+
+
+def _coefficient(y: FloatArray, x: FloatArray, who: IntArray, what: IntArray) -> float:
+    if not len(y):
+        return np.nan
+    columns = _within(np.column_stack([y, x]), who, what)
+    y, x = columns[:, 0], columns[:, 1:]
+    if (x[:, 0] ** 2).sum() < 1e-9 * len(x):
+        return np.nan
+    return float(np.linalg.lstsq(x, y, rcond=1e-10)[0][0])
+
+
+def _within(columns: FloatArray, who: IntArray, what: IntArray) -> FloatArray:
+    """Take off annotators' and outputs' means, by turns until nothing moves."""
+    left: FloatArray = columns - columns.mean(axis=0)
+    for _ in range(SWEEPS):
+        before = left
+        for labels in (what, who):
+            left = np.subtract(left, _means(left, labels)[labels])
+        if np.abs(left - before).max(initial=0.0) < CLOSE:
+            break
+    return left
+
+
+def _means(columns: FloatArray, labels: IntArray) -> FloatArray:
+    counts = np.maximum(np.bincount(labels), 1)
+    sums = [np.bincount(labels, each) for each in columns.T]
+    found: FloatArray = np.stack(sums, axis=1) / counts[:, None]
+    return found
+
+
+def rate_effect(
+    events: ArrayLike,
+    treated: ArrayLike,
+    annotators: Iterable[Hashable],
+    *,
+    confidence: float = 0.95,
+) -> RateEffect:
+    """Estimate what a condition changes in how often something happens to a region of a text.
+
+    *False acceptance*: an event is a final span over a region, treated where a false span was
+    planted there, blank where nothing was shown. *Missed errors*: an event is a known error
+    without a final span, treated where it was withheld from suggestions. The difference of the two
+    pooled rates, with a jackknife over annotators and t of n_annotators - 1 degrees.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ.
+
+    Warns
+    -----
+    TooFewWarning
+        A condition has no region, or fewer than two annotators took part.
+    ConstantInputWarning
+        A rate is 0 or 1: the interval leaves out how far it may be from that.
+    """
+    fraction("confidence", confidence)
+    notes = Notes()
+    happened, shown = np.asarray(events, dtype=bool), np.asarray(treated, dtype=bool)
+    names, who = factorize(annotators)
+    if not len(happened) == len(shown) == len(who):
+        raise ValueError("events, treated and annotators must be as long")
+    sums = np.array([
+        np.bincount(who[shown == kind], weights, minlength=len(names))
+        for kind in (True, False)
+        for weights in (happened[shown == kind].astype(float), None)
+    ])  # fmt: skip
+    hits, counts = sums[::2], sums[1::2]
+    rates = _rates(hits.sum(axis=1), counts.sum(axis=1))
+    error = _jackknifed(hits, counts, notes, rates)
+    return RateEffect(
+        n=len(happened),
+        **notes.fields,
+        **_told(float(rates[0] - rates[1]), error, len(names), confidence),
+        method="difference of pooled rates, jackknife over annotators",
+        alternative="two-sided",
+        treated=float(rates[0]),
+        blank=float(rates[1]),
+        n_treated=int(shown.sum()),
+        n_blank=int((~shown).sum()),
+        n_annotators=len(names),
+    )
+
+
+def _rates(hits: FloatArray, counts: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(counts > 0, hits / counts, np.nan)
+
+
+def _jackknifed(hits: FloatArray, counts: FloatArray, notes: Notes, rates: FloatArray) -> float:
+    n = hits.shape[1]
+    without = [total.sum(axis=1, keepdims=True) - total for total in (hits, counts)]
+    gaps = np.subtract(*_rates(*without))
+    if n < FEWEST or np.isnan(rates).any():
+        notes.warn(TooFewWarning("Too few annotators in both conditions: no interval."))
+        return np.nan
+    if np.isin(rates, (0.0, 1.0)).any():
+        told = "A rate is 0 or 1: how far the true one may be from that is in no interval here."
+        notes.warn(ConstantInputWarning(told))
+    return _jackknife(gaps, notes)
+
+
+def _told(
+    estimate: float, error: float, n: int, confidence: float, *, is_ratio: bool = False
+) -> dict[str, Any]:
+    """Statistic, interval and p; of a ratio on its own scale."""
+    shown = np.exp if is_ratio else float
+    if not error > 0:
+        return {"statistic": float(shown(estimate)), "interval": None, "pvalue": None}
+    reach = float(student.ppf((1 + confidence) / 2, n - 1)) * error
+    low, high = (float(shown(estimate + side * reach)) for side in (-1, 1))
+    p = float(2 * student.sf(abs(estimate / error), n - 1))
+    return {
+        "statistic": float(shown(estimate)),
+        "interval": Interval(low, high, confidence),
+        "pvalue": p,
+    }

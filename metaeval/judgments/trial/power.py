@@ -1,0 +1,133 @@
+"""What a trial of so many people and outputs can tell, paired over annotators.
+
+Spreads are those seen in the logs of Zouhar et al. (2025, ESA^AI) where they could be seen, and
+assumed where not: each has its default below and can be said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import nct
+from scipy.stats import t as student
+
+from metaeval.arrays import FloatArray, fraction, positive_int
+
+# Standard deviations: of one log time around its expectation (seen: 0.9 to 1.2), of an annotator's
+# own change in log time, and of logits between annotators (acceptance, missing) and of an
+# annotator's own change in them.
+LOG_TIME, OWN_CHANGE, ACCEPTING, MISSING, OWN_MISSING = 1.05, 0.2, 0.8, 0.6, 0.3
+NODES = 40
+
+
+def mean_power(
+    change: float,
+    n_annotators: int,
+    n_outputs: int,
+    *,
+    residual_sd: float = LOG_TIME,
+    change_sd: float = OWN_CHANGE,
+    alpha: float = 0.05,
+) -> float:
+    """Return the power of a two-sided paired t test over annotators.
+
+    ``change`` is a difference of log times (log 0.8 for a fifth less) or of scores; ``n_outputs``
+    an annotator rates in each condition.
+
+    >>> round(mean_power(np.log(0.8), 20, 50), 2)
+    0.9
+    """
+    positive_int("n_outputs", n_outputs)
+    variance = 2 * residual_sd**2 / n_outputs + change_sd**2
+    return _power(change, variance, n_annotators, alpha)
+
+
+def rate_power(
+    blank: float,
+    treated: float,
+    n_annotators: int,
+    n_regions: int,
+    *,
+    annotator_sd: float = MISSING,
+    change_sd: float = OWN_MISSING,
+    alpha: float = 0.05,
+) -> float:
+    """Return the power to tell two rates apart, paired over annotators.
+
+    ``n_regions`` an annotator meets in each condition; rates are those of the annotator in the
+    middle, around whom logits spread by ``annotator_sd`` and move by changes of their own.
+
+    >>> round(rate_power(0.3, 0.4, 20, 20), 2)
+    0.72
+    """
+    for name, rate in (("blank", blank), ("treated", treated)):
+        fraction(name, rate)
+    positive_int("n_regions", n_regions)
+    nodes, weights = _normal()
+    own = annotator_sd * nodes
+    first = expit(logit(blank) + own)
+    second = expit(logit(treated) + own[:, None] + change_sd * nodes[None, :])
+    both = np.multiply.outer(weights, weights)
+    gaps = second - first[:, None]
+    between = float((both * gaps**2).sum() - (both * gaps).sum() ** 2)
+    noise = float((weights * first * (1 - first)).sum() + (both * second * (1 - second)).sum())
+    change = float((both * gaps).sum())
+    return _power(change, between + noise / n_regions, n_annotators, alpha)
+
+
+def rate_half_width(
+    rate: float,
+    n_annotators: int,
+    n_regions: int,
+    *,
+    annotator_sd: float = ACCEPTING,
+    confidence: float = 0.95,
+) -> float:
+    """Return half the expected width of the interval of one rate, annotators as units."""
+    fraction("rate", rate)
+    nodes, weights = _normal()
+    rates = expit(logit(rate) + annotator_sd * nodes)
+    variance = float((weights * rates**2).sum() - (weights * rates).sum() ** 2)
+    variance += float((weights * rates * (1 - rates)).sum()) / n_regions
+    reach = float(student.ppf((1 + confidence) / 2, n_annotators - 1))
+    return reach * float(np.sqrt(variance / n_annotators))
+
+
+def smallest_change(
+    power_of: Callable[[float], float], *, power: float = 0.8, largest: float = 3.0
+) -> float | None:
+    """Return the smallest change, up to ``largest``, that is found with a power; None for none.
+
+    ``power_of`` grows with the change.
+
+    >>> round(float(np.exp(-smallest_change(lambda change: mean_power(change, 20, 50)))), 2)
+    0.83
+    """
+    fraction("power", power)
+    low, high = 0.0, largest
+    if power_of(high) < power:
+        return None
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power_of(middle) >= power else (middle, high)
+    return high
+
+
+def _normal() -> tuple[FloatArray, FloatArray]:
+    """Places and weights that integrate over a standard normal."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)  # type: ignore[no-untyped-call]
+    return nodes, weights / weights.sum()
+
+
+def _power(change: float, variance: float, n_annotators: int, alpha: float) -> float:
+    fraction("alpha", alpha)
+    if n_annotators < 2:
+        raise ValueError(f"n_annotators: expected at least 2, got {n_annotators}")
+    degrees = n_annotators - 1
+    bound = float(student.ppf(1 - alpha / 2, degrees))
+    centre = abs(change) / float(np.sqrt(variance / n_annotators))
+    # Far out scipy has no value of the other tail, which is nothing there.
+    other = float(np.nan_to_num(nct.cdf(-bound, degrees, centre)))
+    return float(nct.sf(bound, degrees, centre)) + other
