@@ -15,8 +15,8 @@ import numpy as np
 
 from metaeval.commands.bundle import OUTPUT_HELP, OUTPUTS, add_commands, add_common, choose, within
 from metaeval.commands.human import add_human, human, remarks
+from metaeval.commands.prefilled import add_trial
 from metaeval.commands.scores import FILES, SEGMENTS, Named, named_scores
-from metaeval.commands.trial import add_trial
 from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
