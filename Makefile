@@ -27,15 +27,17 @@ NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests
   tests/training/remap tests/training/refreeeval/test_losses.py \
   --ignore=tests/metrics/families/lexical $(addprefix --ignore=tests/metrics/families/neural/test_,\
   bad_input.py configured.py run.py)
-# Each of two processes takes a run of neighbouring tests, which share rows and encoders.
-# RETRY runs what failed again alone (.ci/run).
-PYTEST = $(BIN)/python -m pytest -q -n 2 --dist worksteal $(RETRY)
+# Each process takes a run of neighbouring tests, which share rows and encoders. Two cores carry three,
+# because tests wait, too: for workers, databases and browsers. RETRY runs what failed again
+# alone (.ci/run).
+PROCESSES ?= 3
+PYTEST = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal $(RETRY)
 # Two threads on two shared cores are slower than one.
 export OMP_NUM_THREADS ?= 1
 # Many tests start the project in a process of its own: it is compiled once.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo demo-neural worker test test-newest test-kernels test-services check format messages browser clean
+.PHONY: help demo demo-neural worker test test-newest test-kernels test-services check format messages browser ready clean
 
 help:
 	@echo "make worker         what neural metrics need: torch and the metric packages"
@@ -81,7 +83,10 @@ demo: $(WEB)
 demo-neural: $(ENCODER)
 	@$(BIN)/python manage.py demo --port $(PORT)
 
-test: $(DEV) browser
+# Before targets that run side by side.
+ready: $(DEV) browser
+
+test: ready
 	$(PYTEST)
 	$(PYTEST) tests/browser
 
@@ -93,7 +98,7 @@ test-newest:
 	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -r $(NEWEST)/names.txt 'numpy>=2'
 	$(NEWEST)/bin/python -m pip check
-	$(NEWEST)/bin/python -m pytest -q -rs -n 2
+	$(NEWEST)/bin/python -m pytest -q -rs -n $(PROCESSES)
 
 test-kernels: export MKL_ENABLE_INSTRUCTIONS := AVX2
 test-kernels: export ATEN_CPU_CAPABILITY := avx2

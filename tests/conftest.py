@@ -6,7 +6,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,9 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from annotation.kept import forget
+from dashboards.charts.files import draw
 from dashboards.documents import state
+from dashboards.report import document, drawing, parts, pdf
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
 from tests.shared import SharedRows, copy_pages, share
@@ -52,9 +54,14 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Modules stay: to look through torch's at every collection of garbage takes 0.4 s."""
+    """Modules stay: to look through torch's at every collection of garbage takes 0.4 s.
+
+    What comes later is looked through more seldom than after every 700 objects: that took a
+    twelfth of the time.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -77,6 +84,13 @@ def shared_rows(django_db_setup: None, django_db_blocker: Any) -> SharedRows[Any
     """
 
     return partial(share, django_db_blocker)
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of a run share (`tests.shared.once_a_run`)."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
@@ -129,6 +143,25 @@ def _newest_state(monkeypatch: pytest.MonkeyPatch) -> None:
 def kept_state(_newest_state: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in real life, for tests that ask for hundreds of pages and change nothing meanwhile."""
     monkeypatch.setattr(state, "KEPT_SECONDS", 1.0)
+
+
+@pytest.fixture(autouse=True)
+def _quick_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that draws and a PDF take two seconds of the processor for every report."""
+    monkeypatch.setattr(parts, "drawings", _drawn_here)
+    monkeypatch.setattr(document, "pdf_of", lambda _: (b"%PDF-", ""))
+
+
+def _drawn_here(specs: Sequence[dict[str, Any]]) -> list[str]:
+    padded = (spec | {"padding": drawing.PADDING} for spec in specs)
+    return [drawing.address(draw(spec, "svg").decode()) for spec in padded]
+
+
+@pytest.fixture
+def true_reports(_quick_reports: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of the report itself."""
+    monkeypatch.setattr(parts, "drawings", drawing.drawings)
+    monkeypatch.setattr(document, "pdf_of", pdf.pdf_of)
 
 
 @pytest.fixture(autouse=True)

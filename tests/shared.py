@@ -1,5 +1,7 @@
 """Rows that tests share instead of making them again for each."""
 
+import fcntl
+import pickle
 import random
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -53,6 +55,18 @@ class Snapshots:
             _pages().backup(copy)
         self.made[make] = place, deepcopy(made)
         return made
+
+
+def once_a_run(folder: Path, make: Callable[[Path], Made]) -> Made:
+    """What `make` returns and leaves in the folder; the run's other processes wait and read it."""
+    folder.mkdir(exist_ok=True)
+    kept = folder / "made"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(make(folder)))
+    made: Made = pickle.loads(kept.read_bytes())  # noqa: S301  our own, of this run
+    return made
 
 
 def copy_pages(here: str | Path, there: str | Path) -> None:

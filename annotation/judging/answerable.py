@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 from annotation.entry.welcome import next_step
 from annotation.models import Assignment
 from annotation.protocols import Layout, Protocol
-from config.database.prepared import Prepared, stand_in
+from config.database.prepared import Prepared, stand_in, stand_in_key
 
-USER, ANNOTATOR, SCREEN = 1_900_000_001, 1_900_000_002, 1_900_000_003
+USER, ANNOTATOR, SCREEN = map(stand_in_key, (1, 2, 3))
 ASKED = stand_in(1)
 
 

@@ -13,10 +13,9 @@ from annotation.judging import instructions
 from annotation.judging.progress import counts, progress
 from annotation.judging.screens import ShownScreen, make_screen, screen_rows
 from annotation.models import Annotator, Item
-from config.database.prepared import Prepared
+from config.database.prepared import Prepared, stand_in_key
 
-# Stands for an annotator in a query: a number that occurs nowhere else in it.
-ANNOTATOR = 1_900_000_001
+ANNOTATOR = stand_in_key(1)
 # How many items a browser gets ahead.
 AHEAD = 20
 

@@ -14,13 +14,15 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import mixing, releases
+from config.database.prepared import stand_in_key
 
 WINDOW = 40
 # Active assignment looks at screens at so many levels of need, from the highest.
 MAX_LEVELS = 5
 MAX_SHUFFLE = 2**31 - 1
 # Stand-ins: numbers that occur nowhere else among the parameters.
-ANNOTATOR, CAMPAIGN, START, PER_ITEM = 1_900_000_001, 1_900_000_002, 1_900_000_003, 32_001
+ANNOTATOR, CAMPAIGN, START = map(stand_in_key, (1, 2, 3))
+PER_ITEM = 32_001
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,9 @@ def drawings(specs: Sequence[dict[str, Any]]) -> list[str]:
         [sys.executable, "-c", _DRAW],
         input=given.encode(), stdout=subprocess.PIPE, check=True, timeout=LONGEST_SECONDS,
     )  # fmt: skip
-    return [_address(svg) for svg in json.loads(done.stdout)]
+    return [address(svg) for svg in json.loads(done.stdout)]
 
 
-def _address(svg: str) -> str:
+def address(svg: str) -> str:
+    """Return an image as an address that holds it."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

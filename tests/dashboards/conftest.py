@@ -8,7 +8,6 @@ import pytest
 from annotation.demo.simulation import simulate_campaign
 from annotation.models import Campaign, Output, System, TestSet
 from annotation.models.corpus import content_key
-from dashboards.report import document
 from metrics.runs import scoring, starting
 from tests.shared import SharedRows
 from tests.world import World, make_campaign, make_test_set
@@ -56,12 +55,6 @@ def rate(campaign: Campaign) -> None:
         pk: level[name] + rng.gauss(0, 12) for pk, name in outputs.values_list("pk", "system__name")
     }
     simulate_campaign(campaign=campaign, adequacy=truth)
-
-
-@pytest.fixture
-def no_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of what reports say: to set one as a PDF takes most of a second."""
-    monkeypatch.setattr(document, "pdf_of", lambda _: (b"", ""))
 
 
 @pytest.fixture(scope="module")

@@ -92,12 +92,12 @@ def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[
 
 
 def spread(cases: Iterable[Case], clients: Mapping[str, Client]) -> Iterator[tuple[str, Case]]:
-    """The role that gets furthest sends all; each of the others one in fifteen."""
+    """The role that gets furthest sends all; each of the others one in thirty."""
     first, *others = clients
     for number, case in enumerate(cases):
         yield first, case
-        if number % 15 < len(others):
-            yield others[number % 15], case
+        if number % 30 < len(others):
+            yield others[number % 30], case
 
 
 def in_addresses(route: str, right: str, names: set[str]) -> Iterator[Case]:
@@ -105,16 +105,16 @@ def in_addresses(route: str, right: str, names: set[str]) -> Iterator[Case]:
     parts = route.split("/")
     for number, part in enumerate(right.split("/")):
         if number < len(parts) and "<" in parts[number]:
-            for what, value in chosen(IN_ADDRESS, 3 * DEPTH, route, part):
+            for what, value in chosen(IN_ADDRESS, 2 * DEPTH, route, part):
                 changed = right.split("/")
                 changed[number] = value
                 yield Case("GET", "/".join(changed), f"{part}: {what}")
     for name in sorted(names | {"unknown"}):
         for what, value in chosen(IN_ADDRESS, DEPTH, route, name):
             yield Case("GET", f"{right}?{quote(name)}={value}", f"{name}: {what}")
-    for what, headers in chosen({str(each): each for each in HEADERS}, 2 * DEPTH, route):
+    for what, headers in chosen({str(each): each for each in HEADERS}, DEPTH, route):
         yield Case("GET", right, f"headers {what}", headers=headers)
-    for method, _ in chosen(dict.fromkeys(METHODS[1:]), 2 * DEPTH, route):
+    for method, _ in chosen(dict.fromkeys(METHODS[1:]), DEPTH, route):
         yield Case(method, right, f"method {method}")
 
 
@@ -124,7 +124,7 @@ def in_forms(route: str, right: str, names: set[str]) -> Iterator[Case]:
         for content_type in (FORM, MULTIPART, "application/json", *chosen_types(route)):
             yield Case("POST", right, f"{content_type}: {what}", body, content_type)
     plausible = {name: RIGHT.get(name.rpartition("-")[2], "1") for name in names}
-    for what, data in chosen(FILES, 2 * DEPTH, route):
+    for what, data in chosen(FILES, DEPTH, route):
         files = {name: data if name not in RIGHT else value for name, value in plausible.items()}
         yield Case("POST", right, f"files: {what}", multipart(files), MULTIPART)
     yield Case("POST", right, "plausible", multipart(plausible), MULTIPART)

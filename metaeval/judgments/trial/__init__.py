@@ -1,7 +1,7 @@
 """A trial of prefilled error spans: what they change, and what a trial of a size can tell."""
 
 from metaeval.judgments.trial.effects import MeanEffect, RateEffect, mean_effect, rate_effect
-from metaeval.judgments.trial.power import (
+from metaeval.judgments.trial.sizes import (
     mean_power,
     rate_half_width,
     rate_power,

@@ -24,7 +24,7 @@ from tests.shared import SharedRows
 from tests.world import World
 
 # Nothing changes while a test asks.
-pytestmark = pytest.mark.usefixtures("kept_state", "no_pdf")
+pytestmark = pytest.mark.usefixtures("kept_state")
 BAD = {
     "scores": "median",
     "without": "nobody",

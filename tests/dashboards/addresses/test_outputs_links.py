@@ -14,7 +14,7 @@ from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
 from tests.world import World
 
-pytestmark = pytest.mark.usefixtures("kept_state", "no_pdf")
+pytestmark = pytest.mark.usefixtures("kept_state")
 ATTRIBUTES = ("href", "src", "data-points", "data-heatmap", "data-explore", "hx-get", "action")
 PAGES = (
     *(f"/campaigns/rated/{name}/" for name in (

@@ -37,7 +37,6 @@ def without_times(document: Any) -> dict[str, Any]:
     return {name: value for name, value in public(settled(document)).items() if name not in TIMES}
 
 
-@pytest.mark.usefixtures("no_pdf")
 @pytest.mark.parametrize("chosen", [Filters(), Filters(traps="out", documents=("clinic",))])
 @pytest.mark.parametrize("kind", ["report", "bundle", "trust", "overview"])
 def test_judgments_are_read_once_for_the_same_numbers(

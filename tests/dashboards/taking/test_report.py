@@ -36,6 +36,7 @@ def test_it_shows_the_numbers_of_the_pages(campaign: Campaign, as_researcher: Cl
     assert page.index("Appendix") < page.index("Overview")
 
 
+@pytest.mark.usefixtures("true_reports")
 def test_the_pdf_is_made_by_the_worker_and_sent_as_stored(
     campaign: Campaign,  # noqa: F811
     as_researcher: Client,
@@ -71,6 +72,7 @@ def test_markup_in_texts_is_text_and_nothing_is_fetched(
     assert "disallowed protocol" in caplog.text
 
 
+@pytest.mark.usefixtures("true_reports")
 def test_without_pango_the_page_says_so(
     campaign: Campaign,  # noqa: F811
     as_researcher: Client,

@@ -1,4 +1,4 @@
-"""Models that learned the task of :mod:`copying`, once for all tests of a process."""
+"""Models that learned the task of :mod:`copying`, once for all tests of a run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.shared import once_a_run
 from tests.training.translation.copying import pairs, work
 from training.jobs.kinds import Outcome
 from training.translation.learning import job
@@ -23,17 +24,14 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def learned(one_thread: None, tmp_path_factory: Any) -> Any:
+def learned(one_thread: None, run_folder: Path) -> Any:
     """Return what came of a training by its control."""
-    known: dict[str, Outcome] = {}
 
-    def get(control: str) -> Outcome:
-        if control not in known:
-            folder: Path = tmp_path_factory.mktemp(control)
-            steps = STEPS[control]
-            # The best of four: learning rates that are worth their seconds also shake.
-            wanted = {"control": control, "steps": steps, "evaluate_every": steps // 4}
-            known[control] = job.run(work(folder, pairs(4000), **wanted))
-        return known[control]
+    def train(folder: Path) -> Outcome:
+        control = folder.name
+        steps = STEPS[control]
+        # The best of four: learning rates that are worth their seconds also shake.
+        wanted = {"control": control, "steps": steps, "evaluate_every": steps // 4}
+        return job.run(work(folder / "training", pairs(4000), **wanted))
 
-    return get
+    return lambda control: once_a_run(run_folder / control, train)

@@ -1,0 +1,289 @@
+"""What every address answers to every role, for a public and a private campaign."""
+
+from collections.abc import Mapping
+
+ROLES = (
+    "anonymous", "annotator", "researcher", "member", "other", "owner", "appointed", "site",
+)  # fmt: skip
+Statuses = dict[str, int]
+
+
+def each(**statuses: int) -> Statuses:
+    """A status for every role; `readers` stands for all that are not named."""
+    rest = statuses.pop("readers", 200)
+    return {role: statuses.get(role, rest) for role in ROLES}
+
+
+READ = each(anonymous=302, annotator=403)
+API = each(anonymous=403, annotator=403)
+CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
+CREATED = CREATE | {"other": 422, "owner": 422, "site": 422}
+IMPORTS = each(anonymous=403, annotator=403, readers=400, researcher=403, member=403, appointed=403)
+SITE = each(anonymous=302, readers=403, annotator=403, site=200)
+# The test set of the table belongs to nobody.
+SHARE = each(anonymous=302, annotator=403, readers=403, site=422)
+RATE = each(anonymous=302, annotator=200, readers=404)
+ALL = each(anonymous=200, annotator=200)
+
+
+def hidden(table: Statuses) -> Statuses:
+    """As `table`, but those who may not see the private campaign find nothing."""
+    return table | {"researcher": 404, "other": 404}
+
+
+def run(done: int = 302) -> tuple[Statuses, Statuses]:
+    """A change to a campaign, sent by POST: for the public and for the private campaign."""
+    refused = {"researcher": 403, "member": 403, "other": 403}
+    table = each(anonymous=302, annotator=403, readers=done) | refused
+    return table, hidden(table)
+
+
+CAMPAIGN = (READ, hidden(READ))
+NOTHING_THERE = each(anonymous=302, annotator=403, readers=404)
+UNNAMED = each(anonymous=302, annotator=403, readers=400)
+CAMPAIGN_API = (API, hidden(API))
+# Readers who neither began an import nor run the site.
+NOT_THEIRS = ("researcher", "member", "other", "appointed")
+# Name of the address -> method, statuses for the public campaign, for the private one.
+TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
+    "login": ("GET", *[each(anonymous=200, annotator=302, readers=302)] * 2),
+    "logout": ("GET", *[each(readers=405, annotator=405, anonymous=405)] * 2),
+    "set_language": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
+    "home": ("GET", *[each(anonymous=302, annotator=200, readers=302)] * 2),
+    "glossary": ("GET", READ, READ),
+    "set-appearance": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
+    "own-account": ("GET", *[each(anonymous=302, annotator=200)] * 2),
+    "accounts": ("GET", SITE, SITE),
+    "account": ("GET", SITE, SITE),
+    "account-roles": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-reset": ("POST", SITE, SITE),
+    "account-activate": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-deactivate": ("POST", *[SITE | {"site": 302}] * 2),
+    "account-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
+    "schema": ("GET", ALL, ALL),
+    "testsets": ("GET", READ, READ),
+    "testset": ("GET", READ, READ),
+    "testset-share": ("POST", SHARE, SHARE),
+    "testset-share-remove": ("POST", *[SHARE | {"site": 404}] * 2),
+    "testset-owner": ("POST", *[SITE | {"site": 422}] * 2),
+    "preferences": ("GET", READ, READ),
+    "preferences-data": ("GET", READ, READ),
+    "preferences-figure": ("GET", *[each(anonymous=302, annotator=403, readers=404)] * 2),
+    "preferences-start": ("GET", READ, READ),
+    "preference-table": ("GET", READ, READ),
+    "preference-table-data": ("GET", READ, READ),
+    "testset-upload": ("GET", CREATE, CREATE),
+    "campaigns": ("GET", READ, READ),
+    "campaign-new": ("GET", CREATE, CREATE),
+    "campaign": ("GET", *CAMPAIGN),
+    "campaign-edit": ("GET", *run()),
+    "campaign-open": ("POST", *run()),
+    "campaign-close": ("POST", *run()),
+    "campaign-preview": ("GET", *run(200)),
+    "campaign-file": ("GET", *CAMPAIGN),
+    "campaign-from-file": ("POST", *[CREATED] * 2),
+    "annotator-decide": ("POST", *run()),
+    "campaign-instructions": ("POST", *run(422)),
+    "campaign-import": ("GET", CREATE, CREATE),
+    "campaign-items": ("GET", *run(200)),
+    "campaign-items-delete": ("POST", *run()),
+    "monitor": ("GET", *CAMPAIGN),
+    "monitor-data": ("GET", *CAMPAIGN),
+    "monitor-remarks": ("GET", *CAMPAIGN),
+    "power": ("GET", READ, READ),
+    "power-data": ("GET", READ, READ),
+    "campaign-power": ("GET", *CAMPAIGN),
+    "campaign-power-data": ("GET", *CAMPAIGN),
+    "export": ("GET", *CAMPAIGN),
+    "export-file": ("GET", *CAMPAIGN),
+    "access": ("GET", *CAMPAIGN),
+    "campaign-privacy": ("POST", *run()),
+    "member-add": ("POST", *run(422)),
+    "member-remove": ("POST", *run()),
+    "people-add": ("POST", *run(422)),
+    "links-hide": ("POST", *run()),
+    "invitation-renew": ("POST", *run()),
+    "invitation-revoke": ("POST", *run()),
+    "access-link-add": ("POST", *run(422)),
+    "access-link-revoke": ("POST", *run()),
+    "codes-check": ("POST", *run(422)),
+    "access-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
+    "consent": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "background": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "quality": ("GET", *CAMPAIGN),
+    "quality-data": ("GET", *CAMPAIGN),
+    "judgments-data": ("GET", *CAMPAIGN),
+    "dashboard": ("GET", *CAMPAIGN),
+    "dashboard-data": ("GET", *CAMPAIGN),
+    "whatif": ("GET", *CAMPAIGN),
+    "whatif-data": ("GET", *CAMPAIGN),
+    "samplesize": ("GET", *CAMPAIGN),
+    "samplesize-data": ("GET", *CAMPAIGN),
+    "compare": ("GET", READ, READ),
+    "compare-data": ("GET", READ, READ),
+    "campaign-setup": ("GET", *CAMPAIGN),
+    "results": ("GET", *CAMPAIGN),
+    "results-data": ("GET", *CAMPAIGN),
+    "results-figure": ("GET", *CAMPAIGN),
+    "correlations": ("GET", *CAMPAIGN),
+    "correlations-data": ("GET", *CAMPAIGN),
+    "dashboard-figure": ("GET", *CAMPAIGN),
+    "whatif-figure": ("GET", *CAMPAIGN),
+    "samplesize-figure": ("GET", *CAMPAIGN),
+    "scatter-figure": ("GET", *CAMPAIGN),
+    "systems-figure": ("GET", *CAMPAIGN),
+    "correlations-figure": ("GET", *CAMPAIGN),
+    "significance": ("GET", *CAMPAIGN),
+    "significance-data": ("GET", *CAMPAIGN),
+    "significance-figure": ("GET", *CAMPAIGN),
+    "layers": ("GET", *CAMPAIGN),
+    "layers-data": ("GET", *CAMPAIGN),
+    "layers-figure": ("GET", *CAMPAIGN),
+    "study-layers": ("GET", *CAMPAIGN),
+    "study-layers-data": ("GET", *CAMPAIGN),
+    "study-layers-figure": ("GET", *CAMPAIGN),
+    "scatter": ("GET", *CAMPAIGN),
+    "scatter-data": ("GET", *CAMPAIGN),
+    "output": ("GET", *CAMPAIGN),
+    "systems-pair": ("GET", *CAMPAIGN),
+    "systems-pair-data": ("GET", *CAMPAIGN),
+    "systems-pair-figure": ("GET", *CAMPAIGN),
+    "metrics-pair": ("GET", *CAMPAIGN),
+    "metrics-pair-data": ("GET", *CAMPAIGN),
+    "metrics-pair-figure": ("GET", *CAMPAIGN),
+    "selection": ("GET", *[NOTHING_THERE] * 2),
+    "selection-delete": ("POST", *[NOTHING_THERE] * 2),
+    "selection-save": ("POST", UNNAMED, hidden(UNNAMED)),
+    "systems": ("GET", *CAMPAIGN),
+    "systems-data": ("GET", *CAMPAIGN),
+    "shortness": ("GET", *CAMPAIGN),
+    "shortness-data": ("GET", *CAMPAIGN),
+    "report": ("GET", *CAMPAIGN),
+    "report-file": ("GET", *CAMPAIGN),
+    "bundle": ("GET", *CAMPAIGN),
+    "bundle-file": ("GET", *CAMPAIGN),
+    "study-significance": ("GET", *CAMPAIGN),
+    "study-significance-data": ("GET", *CAMPAIGN),
+    "study-significance-figure": ("GET", *CAMPAIGN),
+    "study-systems": ("GET", *CAMPAIGN),
+    "study-systems-data": ("GET", *CAMPAIGN),
+    "study-report": ("GET", *CAMPAIGN),
+    "study-shortness": ("GET", *CAMPAIGN),
+    "study-shortness-data": ("GET", *CAMPAIGN),
+    "personal-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
+    "annotate": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "annotate-ahead": ("GET", RATE, RATE),
+    "annotate-done": ("GET", *[RATE | {"annotator": 302}] * 2),
+    "annotate-history": ("GET", RATE, RATE),
+    "item": ("GET", RATE, RATE),
+    "metrics": ("GET", READ, READ),
+    "metric": ("GET", READ, READ),
+    "metric-add": ("GET", SITE, SITE),
+    "metric-configure": ("GET", SITE, SITE),
+    "models": ("GET", READ, READ),
+    "model-check": ("POST", *[SITE | {"site": 404}] * 2),
+    "workers": ("GET", READ, READ),
+    "runs": ("GET", READ, READ),
+    "run": ("GET", READ, READ),
+    "run-start": ("GET", READ, READ),
+    "run-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "metric-scores": ("GET", READ, READ),
+    "metric-scores-sets": ("GET", CREATE, CREATE),
+    "mtme-import": ("GET", CREATE, CREATE),
+    "dataset-list": ("GET", CREATE, CREATE),
+    "dataset-import": ("GET", *[CREATE | {"other": 404}] * 2),
+    # The test set belongs to nobody, so only site admins may add to it.
+    "metric-scores-withdraw": ("POST", *[SITE | {"site": 302}] * 2),
+    "studies": ("GET", READ, READ),
+    "study": ("GET", *CAMPAIGN),
+    "study-data": ("GET", *CAMPAIGN),
+    "study-figure": ("GET", *CAMPAIGN),
+    "study-printed": ("GET", *CAMPAIGN),
+    "study-printed-data": ("GET", *CAMPAIGN),
+    "study-printed-figure": ("GET", *CAMPAIGN),
+    "matrix": ("GET", READ, READ),
+    "matrix-data": ("GET", READ, READ),
+    "matrix-figure": ("GET", *[each(anonymous=302, annotator=403, readers=404)] * 2),
+    "study-quality": ("GET", *CAMPAIGN),
+    "study-quality-data": ("GET", *CAMPAIGN),
+    "api-root": ("GET", API, API),
+    "api-testset-list": ("GET", API, API),
+    "api-testset-detail": ("GET", API, API),
+    "api-testset-segments": ("GET", API, API),
+    "api-campaign-list": ("GET", API, API),
+    "api-campaign-detail": ("GET", *CAMPAIGN_API),
+    "api-campaign-file": ("GET", *CAMPAIGN_API),
+    "api-judgment-list": ("GET", API, API),
+    "jobs": ("GET", READ, READ),
+    "job": ("GET", READ, READ),
+    "job-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "job-resume": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "sweep": ("GET", READ, READ),
+    "training-kinds": ("GET", READ, READ),
+    "training-start": ("GET", READ, READ),
+    "translations": ("GET", READ, READ),
+    "translation": ("GET", READ, READ),
+    "translation-start": ("GET", READ, READ),
+    "translation-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "translation-resume": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
+    "corpora": ("GET", READ, READ),
+    "corpus-upload": ("GET", READ, READ),
+    "corpus": ("GET", READ, READ),
+    "archive": ("GET", READ, READ),
+    "changes": ("GET", SITE, SITE),
+    "manage": ("GET", *CAMPAIGN),
+    "manage-act": ("POST", *run()),
+    "manage-delete": (
+        "GET",
+        *[hidden_if | {"member": 403, "appointed": 403} for hidden_if in run(200)],
+    ),
+    "api-thing": ("GET", *CAMPAIGN_API),
+    "api-thing-deed": ("POST", *[table | {"anonymous": 403} for table in run(200)]),
+    "api-job-list": ("GET", API, API),
+    "api-job-detail": ("GET", API, API),
+    "api-job-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
+    "api-translation-list": ("GET", API, API),
+    "api-translation-detail": ("GET", API, API),
+    "api-translation-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
+    "api-translation-resume": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
+    "api-job-resume": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
+    "api-corpus-list": ("GET", API, API),
+    "api-corpus-detail": ("GET", API, API),
+    "api-run-list": ("GET", API, API),
+    "api-run-detail": ("GET", API, API),
+    "api-run-failed": ("GET", API, API),
+    "api-run-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
+    "api-metric-list": ("GET", API, API),
+    "api-metric-detail": ("GET", API, API),
+    "api-metric-retire": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
+    "api-metric-import-list": ("GET", API, API),
+    "api-metric-import-detail": ("GET", API, API),
+    "api-import-judgments": ("POST", *[IMPORTS] * 2),
+    "api-import-human-scores": ("POST", *[IMPORTS] * 2),
+    "api-mtme-import-list": ("GET", API, API),
+    "api-mtme-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
+    "api-dataset-import-list": ("GET", API, API),
+    "api-dataset-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
+    "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
+    "api-checkpoint-list": ("GET", API, API),
+    "api-worker-list": ("GET", API, API),
+    "api-result-list": ("GET", API, API),
+    "api-result-detail": ("GET", *CAMPAIGN_API),
+}
+KINDS = ["public", "private"]
+# Addresses that take a study's name where others take a campaign's.
+STUDIES = {
+    "study", "study-data", "study-figure",
+    "study-printed", "study-printed-data", "study-printed-figure",
+    "study-quality", "study-quality-data",
+    "study-significance", "study-significance-data", "study-significance-figure",
+    "study-layers", "study-layers-data", "study-layers-figure",
+    "study-systems", "study-systems-data", "study-report",
+    "study-shortness", "study-shortness-data",
+}  # fmt: skip
+PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
+SHARES = {"testset-share", "testset-share-remove", "testset-owner"}
+TEST_SETS = SHARES | {
+    "testset", "run-start", "api-testset-detail", "api-testset-segments",
+} | PREFERENCES  # fmt: skip
+TEST_SETS |= {"metric-scores", "metric-scores-withdraw"}
