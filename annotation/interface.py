@@ -34,7 +34,8 @@ def languages_of(path: str) -> list[tuple[str, str]]:
     """The languages that the page at this address comes in, by their own names."""
     if is_translated(path):
         return list(settings.LANGUAGES)
-    if _first(path) in NEVER:
+    # Reports are documents for papers, like other files.
+    if _first(path) in NEVER or path.endswith(".html"):
         return []
     return [(code, name) for code, name in settings.LANGUAGES if code in settings.READERS]
 

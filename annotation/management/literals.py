@@ -29,6 +29,9 @@ def of_code(code: str) -> Iterator[str]:
             yield _pattern(node).strip()
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield FIELD.sub(r"%(\1)s", node.value.replace("%", "%%")).strip()
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            # A field of a form is labelled by its name.
+            yield node.targets[0].id.replace("_", " ").capitalize()
     yield from _counts(code)
 
 

@@ -4,10 +4,11 @@ Documents are computed by workers, statistics warn and files are refused where n
 is known; JSON, CSV, LaTeX and the API keep that English. A page translates what it shows, with the
 filter `said`: a sentence is looked up among the texts of `said.po`, whose placeholders stand for
 what was filled in. What is filled in is translated in turn where it is such a text of two words or
-more; names and numbers stay as they are.
+more or in small letters; names and numbers stay as they are.
 """
 
 import gettext
+import operator
 import re
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,7 +19,13 @@ from django.conf import settings
 from django.utils.translation import get_language, to_locale
 
 DOMAIN = "said"
-PLACEHOLDER = re.compile(r"%\(([a-z]\w*)\)s")
+PLACEHOLDER = re.compile(r"%\(([A-Za-z]\w*)\)s")
+# What is filled in: anything in a sentence, a name or number between one or two words.
+ANY, SHORT = ".*?", r"(?:[^.,:;()]|[.,](?=\d)){0,60}?"
+FEW_LETTERS = 12
+# How texts are strung together, the loosest first.
+BETWEEN = (" · ", "; ", ", ")
+ENDS = re.compile(r"(?<=[.?!]) ")
 WORD = re.compile(r"[^\W\d_]{2,}")
 # Pieces of pieces of a sentence; deeper ones there are none.
 DEPTH = 4
@@ -51,7 +58,21 @@ class Sentences:
             return text.replace(bare, fixed) if bare else text
         if depth and (told := self._filled(bare, depth)) is not None:
             return text.replace(bare, told)
-        return text
+        return next(filter(None, (self._strung(text, by) for by in BETWEEN)), text)
+
+    def whole(self, text: str) -> str:
+        """A text of one or several sentences."""
+        told = self.tell(text)
+        if told != text or not ENDS.search(text):
+            return told
+        return " ".join(self.tell(sentence) for sentence in ENDS.split(text))
+
+    def _strung(self, text: str, by: str) -> str:
+        """Several texts in one line, if each of them is known."""
+        pieces = text.split(by)
+        told = [self.tell(piece) for piece in pieces] if len(pieces) > 1 else []
+        is_known = by == BETWEEN[0] or all(map(operator.ne, pieces, told))
+        return by.join(told) if told and is_known else ""
 
     def _filled(self, text: str, depth: int) -> str | None:
         """The most exact of all sentences that fit, with what was filled in."""
@@ -63,19 +84,22 @@ class Sentences:
         return None
 
     def _part(self, part: str | None, depth: int) -> str:
-        return self.tell(part, depth - 1) if part and " " in part else part or ""
+        is_name = not part or " " not in part and not part.islower()
+        return part or "" if is_name else self.tell(str(part), depth - 1)
 
 
 def _pattern(text: str, told: str) -> _Pattern:
     """What a sentence looks like; a name that comes again stands for the same."""
-    expression, end, seen = "", 0, set()
+    literal = PLACEHOLDER.sub("", text)
+    filled = ANY if len("".join(WORD.findall(literal))) >= FEW_LETTERS else SHORT
+    expression, end, seen = "", 0, set[str]()
     for place in PLACEHOLDER.finditer(text):
         expression += re.escape(text[end : place.start()].replace("%%", "%"))
         name, end = place[1], place.end()
-        expression += f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
+        expression += f"(?P={name})" if name in seen else f"(?P<{name}>{filled})"
         seen.add(name)
     expression += re.escape(text[end:].replace("%%", "%"))
-    return _Pattern(re.compile(expression, re.DOTALL), len(PLACEHOLDER.sub("", text)), told)
+    return _Pattern(re.compile(expression, re.DOTALL), len(literal), told)
 
 
 @lru_cache
@@ -94,7 +118,7 @@ def sentences(language: str) -> Sentences | None:
 @lru_cache(8192)
 def _told(text: str, language: str) -> str:
     known = sentences(language)
-    return text if known is None else known.tell(text)
+    return text if known is None else known.whole(text)
 
 
 def said(text: str) -> str:
