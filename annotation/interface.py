@@ -1,9 +1,9 @@
 """The language of the pages: what an annotator chose, kept in a cookie and with the account.
 
-Annotators read their pages in every language of `settings.LANGUAGES`. Pages of researchers are
-written in English only and stay English throughout, numbers and dates included, so that no page
-mixes languages; exports and the API are the same for everybody. `docs/translating.md` tells how
-texts are translated.
+Annotators read their pages in every language of `settings.LANGUAGES`, researchers in those of
+`settings.READERS`: a page is in one language throughout, numbers and dates included. Exports, the
+API and Django's admin are the same for everybody. `docs/translating.md` tells how texts are
+translated.
 """
 
 from typing import Any
@@ -20,12 +20,28 @@ from annotation.models import Annotator
 
 # The first part of every address that annotators open.
 TRANSLATED = frozenset({"", "login", "logout", "language", "enter", "a", "annotate", "item"})
+# Addresses that programs read, and Django's own pages.
+NEVER = frozenset({"api", "admin", "static"})
 ENGLISH = "en"
 
 
 def is_translated(path: str) -> bool:
     """Whether the page at this address comes in every language of the interface."""
-    return path.lstrip("/").split("/")[0] in TRANSLATED
+    return _first(path) in TRANSLATED
+
+
+def languages_of(path: str) -> list[tuple[str, str]]:
+    """The languages that the page at this address comes in, by their own names."""
+    if is_translated(path):
+        return list(settings.LANGUAGES)
+    # Reports are documents for papers, like other files.
+    if _first(path) in NEVER or path.endswith(".html"):
+        return []
+    return [(code, name) for code, name in settings.LANGUAGES if code in settings.READERS]
+
+
+def _first(path: str) -> str:
+    return path.lstrip("/").split("/")[0]
 
 
 def is_known(language: str) -> bool:
@@ -45,10 +61,10 @@ def remembered(user: User) -> str:
 
 
 class LanguageMiddleware(LocaleMiddleware):
-    """Django's middleware, with English for the pages that have no other language.
+    """Django's middleware, with English for the pages that lack the reader's language.
 
-    `request.chosen_language` is the reader's language on any page, and `request.is_translated`
-    tells whether this page comes in it.
+    `request.chosen_language` is the reader's language on any page, and `request.languages` are
+    those that this page comes in.
     """
 
     def process_request(self, request: HttpRequest) -> None:
@@ -56,10 +72,8 @@ class LanguageMiddleware(LocaleMiddleware):
         super().process_request(request)
         reader: Any = request
         reader.chosen_language = translation.get_language()
-        reader.is_translated = is_translated(request.path_info)
-        # By their own names; Django's tag would translate them.
-        reader.languages = settings.LANGUAGES
-        if not reader.is_translated:
+        reader.languages = languages_of(request.path_info)
+        if reader.chosen_language not in dict(reader.languages):
             translation.activate(ENGLISH)
             reader.LANGUAGE_CODE = ENGLISH
 

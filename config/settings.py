@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "django.forms",
     "csp",
     "rest_framework",
     "drf_spectacular",
@@ -161,6 +162,8 @@ env_int("EMBEDDING_CACHE_MB", 1024)
 
 # --- Language and time --------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
+# Labels of choices are translated like other labels: templates/django/forms.
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 # Each by its own name: what people look for in a list of languages.
 LANGUAGES = [
     ("en", "English"),
@@ -169,7 +172,9 @@ LANGUAGES = [
     ("cs", "Čeština"),
     ("ar", "العربية"),
 ]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+# The languages of researchers' pages; annotators' have all.
+READERS = ("en", "zh-hans")
+LOCALE_PATHS = [BASE_DIR / "locale", BASE_DIR / "locale" / "readers"]
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"

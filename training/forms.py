@@ -170,7 +170,12 @@ def _field(option: Option) -> forms.Field:
     if option.kind in ("integer", "number"):
         # No number input: several values, separated by commas, are a sweep.
         field.widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-        bounds = [("at least", option.minimum), ("at most", option.maximum)]
-        told = ", ".join(f"{word} {value:g}" for word, value in bounds if value is not None)
-        field.help_text = " ".join(filter(None, [option.help, told and f"({told})"]))
+        field.help_text = " ".join(filter(None, [option.help, _bounds(option)]))
     return field
+
+
+def _bounds(option: Option) -> str:
+    low, high = option.minimum, option.maximum
+    if low is None:
+        return "" if high is None else f"(at most {high:g})"
+    return f"(at least {low:g})" if high is None else f"(at least {low:g}, at most {high:g})"

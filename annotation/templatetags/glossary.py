@@ -8,16 +8,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.glossary import TERMS
+from annotation.web.sentences import said
 
 register = template.Library()
-BUTTON = (
-    '<button type="button" class="term" popovertarget="term-{0}" '
-    'aria-label="What is {1}?"></button>'
-)
+BUTTON = '<button type="button" class="term" popovertarget="term-{0}" aria-label="{1}"></button>'
 # The first button of a page brings the definition along.
 DEFINITION = (
     '<span id="term-{0}" class="definition" popover><strong>{1}</strong>{2} '
-    '<a href="{3}#{0}">Glossary</a></span>'
+    '<a href="{3}#{0}">{4}</a></span>'
 )
 
 
@@ -27,9 +25,11 @@ def term(context: dict[str, Any], key: str) -> SafeString:
     found, request = TERMS.get(key), context.get("request")
     if found is None or request is None:
         return SafeString("")
-    button = format_html(BUTTON, found.key, found.label)
+    label = said(found.label)
+    button = format_html(BUTTON, found.key, said(f"What is {label}?"))
     told = request.__dict__.setdefault("terms", set())
     if key in told:
         return button
     told.add(key)
-    return button + format_html(DEFINITION, found.key, found.label, found.text, reverse("glossary"))
+    about, more = said(found.text), said("Glossary")
+    return button + format_html(DEFINITION, found.key, label, about, reverse("glossary"), more)

@@ -69,7 +69,7 @@ def refuse(
     Annotators read it in their language, whatever page they were refused.
     """
     language = getattr(request, "chosen_language", None) or translation.get_language()
-    request.is_translated = True  # type: ignore[attr-defined]
+    request.languages = settings.LANGUAGES  # type: ignore[attr-defined]
     with translation.override(language):
         if wants_json(request):
             return JsonResponse({"error": sentence}, status=status)

@@ -67,7 +67,7 @@ def steps(campaign: Campaign, page: str) -> list[Step]:
             not lacks_people and people > 0,
         ),
         Step("Try it", FIRST[3].about, reverse("campaign-preview", args=[slug])),
-        Step("Open", "ready" if not missing else "needs: " + _needs(lacks_people)),
+        Step("Open", "ready" if not missing else _needs(lacks_people)),
     ]
     return [
         replace(step, is_current=name == current) for name, step in zip(NAMES, found, strict=True)
@@ -75,7 +75,7 @@ def steps(campaign: Campaign, page: str) -> list[Step]:
 
 
 def _needs(lacks_people: bool) -> str:
-    return "people" if lacks_people else "another design"
+    return "needs: people" if lacks_people else "needs: another design"
 
 
 def next_step(campaign: Campaign) -> tuple[str, Link] | None:

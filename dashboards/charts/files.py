@@ -18,6 +18,7 @@ from django.http import Http404, HttpResponse, HttpResponseNotModified, JsonResp
 from django.http.request import HttpRequest
 from django.http.response import HttpResponseBase
 
+from annotation.web.sentences import said
 from dashboards.charts import FIGURES
 from dashboards.charts.phone import narrow
 from dashboards.charts.style import Spec
@@ -31,6 +32,9 @@ PHONE = "phone"
 MARKS = ("drawn", PHONE)
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 SIZE = re.compile(rb'width="([\d.]+)" height="([\d.]+)"')
+# What a reader sees of a specification, and what is data.
+WORDS = frozenset({"title", "description"})
+DATA = frozenset({"values", "datasets"})
 _drawing = Lock()
 
 
@@ -81,12 +85,25 @@ class Figure:
 
 def figures(kind: str, document: Any, address: str, query: str) -> dict[str, Figure]:
     """Return, by name, the figures that a document has something to draw for."""
-    drawn = {name: draw(document) for name, draw in FIGURES.get(kind, {}).items()}
+    drawn = {name: worded(draw(document)) for name, draw in FIGURES.get(kind, {}).items()}
     return {
         name: Figure(name, spec, f"{address}figures/{name}", query)
         for name, spec in drawn.items()
         if spec
     }
+
+
+def worded(spec: Any) -> Any:
+    """A specification with its titles in the language of the page; keys and data stay."""
+    if isinstance(spec, dict):
+        return {key: _worded(key, value) for key, value in spec.items()}
+    return [worded(each) for each in spec] if isinstance(spec, list) else spec
+
+
+def _worded(key: str, value: Any) -> Any:
+    if key in WORDS:
+        return said(value) if isinstance(value, str) else worded(value)
+    return value if key in DATA else worded(value)
 
 
 def response(request: HttpRequest, figure: Figure, fmt: str, filename: str) -> HttpResponseBase:

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.utils.translation import get_language
 
 from annotation.filters import Filters
 from annotation.models import Campaign
@@ -53,7 +54,7 @@ class Result(Generic[D]):
     @property
     def tag(self) -> str:
         """An ETag that changes when a reader would see something else."""
-        seen = (self.as_of, self.is_fresh, self.message, self.waits_for, self.tags)
+        seen = (self.as_of, self.is_fresh, self.message, self.waits_for, self.tags, get_language())
         return f'W/"{digest(*seen)[:20]}"'
 
 

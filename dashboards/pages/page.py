@@ -14,6 +14,7 @@ from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
+from django.utils import translation
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required, visible_campaigns
@@ -33,6 +34,7 @@ from dashboards.trust.shown import comments, judged, with_trust, worst_of
 # What a page shows: the document of an analysis, or what its reader chose of that.
 D = TypeVar("D")
 View = Callable[..., HttpResponseBase]
+PRINTED = ("pdf", "png")
 
 
 def _nothing(*_: Any) -> dict[str, Any]:
@@ -303,7 +305,9 @@ def _file(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> Ht
 def _figure(
     request: HttpRequest, shown: _Shown[D], document: D, fmt: str, name: str
 ) -> HttpResponseBase:
-    found: Mapping[str, figures.Figure] = figures.figures(shown.kind, document, "", "")
+    # What goes into a paper is in English like all files.
+    with translation.override("en" if fmt in PRINTED else translation.get_language()):
+        found: Mapping[str, figures.Figure] = figures.figures(shown.kind, document, "", "")
     if name not in found:
         raise Http404
     return figures.response(request, found[name], fmt, shown.filename)

@@ -1,10 +1,14 @@
 """manage.py messages: bring locale/ up to date with the texts of the code, and compile it.
 
+What annotators read has every language, the rest the languages of `settings.READERS`; what Python
+says in English is `said.po` (annotation.web.sentences).
+
 The work of Django's makemessages and compilemessages, without GNU gettext: Babel reads and writes
 the catalogs. Babel is a development dependency; the compiled catalogs are part of the repository.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,10 @@ from django.core.management.base import BaseCommand
 from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
+from annotation.interface import ENGLISH
+from annotation.management.literals import literals
+from annotation.web.sentences import DOMAIN as SAID
+
 CODE = ("annotation", "config")
 KEYWORDS: dict[str, Any] = {
     "_": None,
@@ -30,35 +38,104 @@ KEYWORDS: dict[str, Any] = {
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
 }
-SOURCE_LANGUAGE = "en"
+# What annotators see, by folder or file below templates/. Everything else is researchers'.
+ANNOTATORS = (
+    "base.html",
+    "error.html",
+    "_field.html",
+    "_languages.html",
+    "_messages.html",
+    "registration/*.html",
+    "annotation/_item.html",
+    "annotation/_outbox.html",
+    "annotation/background.html",
+    "annotation/consent.html",
+    "annotation/declined.html",
+    "annotation/done.html",
+    "annotation/enter.html",
+    "annotation/history.html",
+    "annotation/home.html",
+    "annotation/item.html",
+    "annotation/not_open.html",
+    "annotation/unsent.html",
+    "annotation/protocols/*.html",
+    "django/forms/widgets/*.html",
+)
 HEADER = "# Texts of Touchstone, under the licence of Touchstone. See docs/translating.md."
 
 
-def languages() -> list[str]:
-    """Every language that needs a catalog."""
-    return [code for code, _ in settings.LANGUAGES if code != SOURCE_LANGUAGE]
+@dataclass(frozen=True)
+class Texts:
+    """A set of texts: its place below locale/, its languages, and what finds them."""
+
+    folder: str
+    domain: str
+    languages: tuple[str, ...]
+    collect: Callable[[], Catalog]
+
+    def path(self, language: str) -> Path:
+        """Where the catalog of a language lies."""
+        place = Path(settings.BASE_DIR) / "locale" / self.folder / to_locale(language)
+        return place / "LC_MESSAGES" / f"{self.domain}.po"
+
+    def read(self, language: str) -> Catalog:
+        """Return the catalog of a language as it is stored."""
+        with self.path(language).open("rb") as file:
+            return read_po(file, locale=to_locale(language))
 
 
-def catalog_path(language: str) -> Path:
-    """Where the catalog of a language lies."""
-    return Path(settings.LOCALE_PATHS[0]) / to_locale(language) / "LC_MESSAGES" / "django.po"
+def annotators_templates() -> list[Path]:
+    """The templates that annotators see."""
+    root = Path(settings.BASE_DIR) / "templates"
+    return sorted(path for pattern in ANNOTATORS for path in root.glob(pattern))
 
 
 def collect() -> Catalog:
-    """Return every text that is marked for translation, with the files that hold it."""
-    catalog = Catalog(project="Touchstone", charset="utf-8")
+    """Return every text that annotators see, with the files that hold it."""
     root = Path(settings.BASE_DIR)
-    for path in _sources(root):
+    code = [path for folder in CODE for path in sorted((root / folder).rglob("*.py"))]
+    return _collected([*code, *annotators_templates()])
+
+
+def collect_readers() -> Catalog:
+    """Return the texts of researchers' templates that annotators do not see as well."""
+    known, ours = collect(), set(annotators_templates())
+    templates = sorted((Path(settings.BASE_DIR) / "templates").rglob("*.html"))
+    found = _collected([path for path in templates if path not in ours])
+    for message in list(found):
+        if message.id and known.get(message.id, message.context):
+            found.delete(message.id, message.context)
+    return found
+
+
+def collect_said() -> Catalog:
+    """Return what `said.po` translates of the texts that the code still has."""
+    catalog, code = _new(), literals(Path(settings.BASE_DIR))
+    for language in READERS:
+        for message in SENTENCES.read(language):
+            if message.id in code:
+                catalog.add(message.id)
+    return catalog
+
+
+def _new() -> Catalog:
+    return Catalog(project="Touchstone", charset="utf-8")
+
+
+def _collected(paths: list[Path]) -> Catalog:
+    catalog, root = _new(), Path(settings.BASE_DIR)
+    for path in paths:
         for line, message, comments, context in _marked(path):
             where = [(path.relative_to(root).as_posix(), line)]
             catalog.add(message, None, where, auto_comments=comments, context=context)
     return catalog
 
 
-def _sources(root: Path) -> Iterator[Path]:
-    for folder in CODE:
-        yield from sorted((root / folder).rglob("*.py"))
-    yield from sorted((root / "templates").rglob("*.html"))
+LANGUAGES = tuple(code for code, _ in settings.LANGUAGES if code != ENGLISH)
+READERS = tuple(code for code in settings.READERS if code != ENGLISH)
+PAGES = Texts("", "django", LANGUAGES, collect)
+READERS_PAGES = Texts("readers", "django", READERS, collect_readers)
+SENTENCES = Texts("readers", SAID, READERS, collect_said)
 
 
 def _marked(path: Path) -> Iterator[tuple[int, Any, list[str], str | None]]:
@@ -67,12 +144,6 @@ def _marked(path: Path) -> Iterator[tuple[int, Any, list[str], str | None]]:
         # Python's tokens are all that is wanted of it; blanks before a line would be indentation.
         text = "\n".join(line.lstrip() for line in templatize(text).splitlines())
     yield from extract("python", BytesIO(text.encode()), KEYWORDS, ["Translators:"])
-
-
-def read(language: str) -> Catalog:
-    """Return the catalog of a language as it is stored."""
-    with catalog_path(language).open("rb") as file:
-        return read_po(file, locale=to_locale(language))
 
 
 def compiled(catalog: Catalog) -> bytes:
@@ -89,23 +160,26 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Tell how many texts are still to be translated."""
-        template = collect()
-        for language in languages():
-            catalog = self._update(language, template)
-            missing = sum(1 for message in catalog if message.id and not _is_complete(message))
-            self.stdout.write(f"{language}: {len(catalog)} texts, {missing} to be translated")
+        for texts in (PAGES, READERS_PAGES, SENTENCES):
+            template = texts.collect()
+            for language in texts.languages:
+                catalog = _update(texts, language, template)
+                missing = sum(1 for message in catalog if message.id and not _is_complete(message))
+                count = f"{len(catalog)} texts, {missing} to be translated"
+                self.stdout.write(f"{texts.path(language).parent.parent.name} {texts.domain}: {count}")
 
-    def _update(self, language: str, template: Catalog) -> Catalog:
-        path = catalog_path(language)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        catalog = read(language) if path.exists() else _empty(language)
-        catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
-        catalog.obsolete.clear()
-        catalog.header_comment = HEADER
-        with path.open("wb") as file:
-            write_po(file, catalog, width=100, sort_by_file=True, include_lineno=False)
-        path.with_suffix(".mo").write_bytes(compiled(catalog))
-        return catalog
+
+def _update(texts: Texts, language: str, template: Catalog) -> Catalog:
+    path = texts.path(language)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    catalog = texts.read(language) if path.exists() else _empty(language)
+    catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
+    catalog.obsolete.clear()
+    catalog.header_comment = HEADER
+    with path.open("wb") as file:
+        write_po(file, catalog, width=100, sort_by_file=True, include_lineno=False)
+    path.with_suffix(".mo").write_bytes(compiled(catalog))
+    return catalog
 
 
 def _empty(language: str) -> Catalog:

@@ -1,0 +1,127 @@
+"""Sentences that Python wrote in English, in the language of the page that shows them.
+
+Documents are computed by workers, statistics warn and files are refused where no reader's language
+is known; JSON, CSV, LaTeX and the API keep that English. A page translates what it shows, with the
+filter `said`: a sentence is looked up among the texts of `said.po`, whose placeholders stand for
+what was filled in. What is filled in is translated in turn where it is such a text of two words or
+more or in small letters; names and numbers stay as they are.
+"""
+
+import gettext
+import operator
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.conf import settings
+from django.utils.translation import get_language, to_locale
+
+DOMAIN = "said"
+PLACEHOLDER = re.compile(r"%\(([A-Za-z]\w*)\)s")
+# What is filled in: anything in a sentence, a name or number between one or two words.
+ANY, SHORT = ".*?", r"(?:[^.,:;()]|[.,](?=\d)){0,60}?"
+FEW_LETTERS = 12
+# How texts are strung together, the loosest first.
+BETWEEN = (" · ", "; ", ", ")
+ENDS = re.compile(r"(?<=[.?!]) ")
+WORD = re.compile(r"[^\W\d_]{2,}")
+# Pieces of pieces of a sentence; deeper ones there are none.
+DEPTH = 4
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    found: re.Pattern[str]
+    weight: int
+    told: str
+
+
+class Sentences:
+    """The sentences of one language: English to translation, with `%(name)s` for what varies."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """Index the sentences that vary by the longest word that they always have."""
+        self._fixed: dict[str, str] = {}
+        self._varying: dict[str, list[_Pattern]] = defaultdict(list)
+        for text, told in texts.items():
+            if not PLACEHOLDER.search(text):
+                self._fixed[text.replace("%%", "%")] = told.replace("%%", "%")
+            elif words := WORD.findall(PLACEHOLDER.sub("\0", text)):
+                self._varying[max(words, key=len)].append(_pattern(text, told))
+
+    def tell(self, text: str, depth: int = DEPTH) -> str:
+        """Return a text translated; as it is where there is no such text."""
+        bare = text.strip()
+        if (fixed := self._fixed.get(bare)) is not None:
+            return text.replace(bare, fixed) if bare else text
+        if depth and (told := self._filled(bare, depth)) is not None:
+            return text.replace(bare, told)
+        return next(filter(None, (self._strung(text, by) for by in BETWEEN)), text)
+
+    def whole(self, text: str) -> str:
+        """A text of one or several sentences."""
+        told = self.tell(text)
+        if told != text or not ENDS.search(text):
+            return told
+        return " ".join(self.tell(sentence) for sentence in ENDS.split(text))
+
+    def _strung(self, text: str, by: str) -> str:
+        """Several texts in one line, if each of them is known."""
+        pieces = text.split(by)
+        told = [self.tell(piece) for piece in pieces] if len(pieces) > 1 else []
+        is_known = by == BETWEEN[0] or all(map(operator.ne, pieces, told))
+        return by.join(told) if told and is_known else ""
+
+    def _filled(self, text: str, depth: int) -> str | None:
+        """The most exact of all sentences that fit, with what was filled in."""
+        near = (each for word in set(WORD.findall(text)) for each in self._varying.get(word, ()))
+        for pattern in sorted(near, key=lambda each: -each.weight):
+            if match := pattern.found.fullmatch(text):
+                parts = {name: self._part(part, depth) for name, part in match.groupdict().items()}
+                return pattern.told % parts
+        return None
+
+    def _part(self, part: str | None, depth: int) -> str:
+        is_name = not part or " " not in part and not part.islower()
+        return part or "" if is_name else self.tell(str(part), depth - 1)
+
+
+def _pattern(text: str, told: str) -> _Pattern:
+    """What a sentence looks like; a name that comes again stands for the same."""
+    literal = PLACEHOLDER.sub("", text)
+    filled = ANY if len("".join(WORD.findall(literal))) >= FEW_LETTERS else SHORT
+    expression, end, seen = "", 0, set[str]()
+    for place in PLACEHOLDER.finditer(text):
+        expression += re.escape(text[end : place.start()].replace("%%", "%"))
+        name, end = place[1], place.end()
+        expression += f"(?P={name})" if name in seen else f"(?P<{name}>{filled})"
+        seen.add(name)
+    expression += re.escape(text[end:].replace("%%", "%"))
+    return _Pattern(re.compile(expression, re.DOTALL), len(literal), told)
+
+
+@lru_cache
+def sentences(language: str) -> Sentences | None:
+    """Return the sentences of a language; None where there are none, as in English."""
+    for folder in settings.LOCALE_PATHS:
+        try:
+            found = gettext.translation(DOMAIN, folder, [to_locale(language)])
+        except FileNotFoundError:
+            continue
+        texts: dict[str, str] = vars(found)["_catalog"]
+        return Sentences({text: told for text, told in texts.items() if text})
+    return None
+
+
+@lru_cache(8192)
+def _told(text: str, language: str) -> str:
+    known = sentences(language)
+    return text if known is None else known.whole(text)
+
+
+def said(text: str) -> str:
+    """Return an English text of Python in the language of the page (settings.READERS)."""
+    language = get_language() or settings.LANGUAGE_CODE
+    return text if language == settings.LANGUAGE_CODE else _told(text, language)
