@@ -5,7 +5,7 @@ The rule is seeded per annotator and looks at nothing but what the annotator was
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
@@ -42,6 +42,17 @@ class State:
         return cls(
             last_position=row["last_position"],
             **{name: row[name] or 0 for name in cls.__annotations__ if name != "last_position"},
+        )
+
+    def after(self, *, screens: int, items: int, is_control: bool = False) -> Self:
+        """What it is once these are given, too."""
+        return replace(
+            self,
+            last_position=self.next_position + items - 1,
+            n_items=self.n_items + items,
+            n_screens=self.n_screens + screens,
+            n_controls=self.n_controls + is_control,
+            n_since=0 if is_control else self.n_since + screens,
         )
 
     @property
@@ -119,6 +130,15 @@ def is_due(annotator: Annotator, state: State, planned: int) -> bool:
     rng = random.Random(f"{campaign.seed}:{annotator.label}:{state.n_controls}")
     # Every place in a part is as likely as any other: the place itself must tell nothing.
     return after > state.n_controls + rng.random()
+
+
+def before_control(annotator: Annotator, state: State, most: int) -> int:
+    """How many screens of one item may come before a control is due again: one to `most`."""
+    planned = sum(quotas_of(annotator.campaign, n_gold=state.n_gold).values())
+    n = 1
+    while n < most and not is_due(annotator, state.after(screens=n, items=n), planned):
+        n += 1
+    return n
 
 
 def _ready(annotator: Annotator, quotas: dict[str, int]) -> QuerySet[Any, Any]:
