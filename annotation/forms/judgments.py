@@ -128,7 +128,7 @@ class JudgmentForm(forms.Form):
 
 
 class _Shared(dict[str, forms.Field]):
-    """Fields that no form changes, so that none needs copies: making them is a tenth of a submit."""
+    """Fields that no form changes, so that none needs copies of its own."""
 
     def __deepcopy__(self, memo: object) -> Self:
         return self

@@ -14,6 +14,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import mixing, releases
+from annotation.pool.given import given_to
 
 WINDOW = 40
 # Active assignment looks at screens at so many levels of need, from the highest.
@@ -22,6 +23,7 @@ COLUMNS = ("is_given", "n_seen", "n_others")
 MAX_SHUFFLE = 2**31 - 1
 # Stand-ins: numbers that occur nowhere else among the parameters.
 ANNOTATOR, CAMPAIGN, START, PER_ITEM = 1_900_000_001, 1_900_000_002, 1_900_000_003, 32_001
+CONTROL = 1_900_000_004
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,13 @@ def look(annotator: Annotator) -> Look | None:
     if campaign.assignment_mode == Campaign.Mode.ACTIVE:
         levels = min(campaign.annotators_per_item, MAX_LEVELS)
     sql, params = _prepared(campaign.assignment_mode, bool(campaign.max_same_source), levels)
+    given = given_to(annotator)
     real = {
         ANNOTATOR: annotator.pk,
         CAMPAIGN: campaign.pk,
         START: random.randint(0, MAX_SHUFFLE),
         PER_ITEM: campaign.annotators_per_item,
+        CONTROL: given.last_control,
     }
     with connection.cursor() as cursor:
         cursor.execute(sql, [real.get(param, param) for param in params])
@@ -76,7 +80,7 @@ def look(annotator: Annotator) -> Look | None:
     if not rows:
         return None
     return Look(
-        state=mixing.State.of(rows[0]),
+        state=mixing.State.of(given, rows[0]),
         n_open=rows[0]["n_open"] or 0,
         n_open_items=rows[0]["n_open_items"] or 0,
         returned=rows[0]["returned"],
@@ -123,7 +127,7 @@ def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
         n_open_items=Subquery(n_open_items),
         n_open=Subquery(n_open.values("n")),
         returned=Subquery(releases.returned(annotator).values("pk")[:1]),
-        **mixing.state_columns(annotator),
+        **mixing.state_columns(annotator, CONTROL),
     )
     return rows
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import active, candidates, mixing, releases
 from annotation.pool.candidates import Candidate, Look
+from annotation.pool.given import warm
 from annotation.pool.mixing import State
 from config.database.turns import turn
 
@@ -61,6 +62,7 @@ def give_ahead(*, annotator: Annotator, most: int) -> None:
 
 
 def _try(annotator: Annotator, *, screens: int, items: int) -> bool:
+    warm(annotator)
     for _ in range(TRIES):
         try:
             with turn(), transaction.atomic():
