@@ -51,9 +51,7 @@ class Processes:
         for name, root in self.roots.items():
             for pid in family(root):
                 with suppress(OSError, ValueError):
-                    status = Path(f"/proc/{pid}/status").read_text()
-                    peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
-                    self.peak[name] = max(self.peak[name], peak)
+                    self.peak[name] = max(self.peak[name], memory_of(pid, "VmHWM"))
                     self.used[name, pid] = _seconds(pid)
 
     def seconds(self) -> Counter[str]:
@@ -67,6 +65,12 @@ class Processes:
 def seconds_of(root: int) -> float:
     """Processor seconds of a process and all below it, so far."""
     return sum(_seconds(pid) for pid in family(root))
+
+
+def memory_of(pid: int, which: str = "VmRSS") -> float:
+    """MiB that a process takes, or took at most."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split(f"{which}:")[1].split()[0]) / 1024
 
 
 def _seconds(pid: int) -> float:

@@ -117,6 +117,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Accounts and security ----------------------------------------------------------------------
+# Links sign in by the first; passwords are checked by the second alone.
+AUTHENTICATION_BACKENDS = [
+    "annotation.entry.accounts.LinkBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
     for name, options in (

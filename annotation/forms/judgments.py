@@ -3,7 +3,7 @@
 import json
 import re
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from django import forms
@@ -125,3 +125,13 @@ class JudgmentForm(forms.Form):
     def valid(self, name: str) -> str | None:
         """What was sent in a field, if it may be sent again."""
         return None if name in self.errors else self.data.get(self.add_prefix(name))
+
+
+class _Shared(dict[str, forms.Field]):
+    """Fields that no form changes, so that none needs copies of its own."""
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+JudgmentForm.base_fields = _Shared(JudgmentForm.base_fields)

@@ -29,6 +29,7 @@ from annotation.judging.screens import is_editable
 from annotation.judging.timing import times_of
 from annotation.models import Assignment, Campaign, ErrorSpan, Judgment
 from annotation.pool import releases
+from config.database.prepared import insert
 from config.database.turns import turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -260,7 +261,11 @@ def _save(made: Sequence[tuple[Judgment, Answer]]) -> None:
     """Store the new judgments of a screen with their spans; a statement a table, not a row."""
     if not made:
         return
-    judgments = Judgment.objects.bulk_create([judgment for judgment, _ in made])
+    judgments = [judgment for judgment, _ in made]
+    if len(judgments) == 1:
+        insert(judgments[0])
+    else:
+        Judgment.objects.bulk_create(judgments)
     spans = [
         ErrorSpan(judgment=judgment, **asdict(span))
         for judgment, (_, answer) in zip(judgments, made, strict=True)

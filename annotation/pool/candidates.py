@@ -5,7 +5,7 @@ together once for each kind of campaign, with stand-ins for the numbers that dif
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -14,14 +14,16 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import mixing, releases
+from annotation.pool.given import given_to
 from config.database.prepared import stand_in_key
 
 WINDOW = 40
 # Active assignment looks at screens at so many levels of need, from the highest.
 MAX_LEVELS = 5
+COLUMNS = ("is_given", "n_seen", "n_others")
 MAX_SHUFFLE = 2**31 - 1
 # Stand-ins: numbers that occur nowhere else among the parameters.
-ANNOTATOR, CAMPAIGN, START = map(stand_in_key, (1, 2, 3))
+ANNOTATOR, CAMPAIGN, START, CONTROL = map(stand_in_key, (1, 2, 3, 4))
 PER_ITEM = 32_001
 
 
@@ -29,13 +31,16 @@ PER_ITEM = 32_001
 class Candidate:
     """The first item of a screen that still wants ratings.
 
-    `n_others` counts the other screens over its source text that somebody was given.
+    `n_seen` counts the items over its source text that the annotator was given, where there is a
+    limit; `n_others` the other screens over it that somebody was given, in active assignment.
     """
 
     pk: int
     screen: int | None
     wanted: int
     system: int | None
+    segment: int
+    n_seen: int
     n_others: int
 
 
@@ -43,12 +48,12 @@ class Candidate:
 class Look:
     """What is known before a claim. `returned` is an assignment that may be taken up again.
 
-    `n_open` counts the open screens, and `has_open` tells of any open item.
+    `n_open` counts the open screens, `n_open_items` their items.
     """
 
     state: mixing.State
-    has_open: bool
     n_open: int
+    n_open_items: int
     returned: int | None
     candidates: list[Candidate]
     is_all: bool
@@ -61,11 +66,13 @@ def look(annotator: Annotator) -> Look | None:
     if campaign.assignment_mode == Campaign.Mode.ACTIVE:
         levels = min(campaign.annotators_per_item, MAX_LEVELS)
     sql, params = _prepared(campaign.assignment_mode, bool(campaign.max_same_source), levels)
+    given = given_to(annotator)
     real = {
         ANNOTATOR: annotator.pk,
         CAMPAIGN: campaign.pk,
         START: random.randint(0, MAX_SHUFFLE),
         PER_ITEM: campaign.annotators_per_item,
+        CONTROL: given.last_control,
     }
     with connection.cursor() as cursor:
         cursor.execute(sql, [real.get(param, param) for param in params])
@@ -74,9 +81,9 @@ def look(annotator: Annotator) -> Look | None:
     if not rows:
         return None
     return Look(
-        state=mixing.State.of(rows[0]),
-        has_open=bool(rows[0]["has_open"]),
+        state=mixing.State.of(given, rows[0]),
         n_open=rows[0]["n_open"] or 0,
+        n_open_items=rows[0]["n_open_items"] or 0,
         returned=rows[0]["returned"],
         candidates=eligible(campaign, rows),
         is_all=len(rows) < WINDOW,
@@ -115,12 +122,13 @@ def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
     found = Item.objects.filter(pk__in=first.union(*others)).order_by()
     own = Assignment.objects.filter(annotator=annotator.pk)
     open_ = own.filter(completed_at=None, released_at=None)
+    n_open_items = open_.order_by().values("annotator").annotate(n=Count("pk")).values("n")
     n_open = open_.filter(item__place=0).order_by().values("annotator").annotate(n=Count("pk"))
     rows: QuerySet[Any, Any] = described(found, annotator).annotate(
-        has_open=Exists(open_),
+        n_open_items=Subquery(n_open_items),
         n_open=Subquery(n_open.values("n")),
         returned=Subquery(releases.returned(annotator).values("pk")[:1]),
-        **mixing.state_columns(annotator),
+        **mixing.state_columns(annotator, CONTROL),
     )
     return rows
 
@@ -136,7 +144,7 @@ def described(items: QuerySet[Item], annotator: Annotator) -> QuerySet[Any, Any]
         is_given=Exists(own),
         n_seen=_count(same.filter(Exists(own))) if campaign.max_same_source else Value(0),
         n_others=_count(given.exclude(pk=OuterRef("pk"))) if is_active else Value(0),
-    ).values("pk", "screen", "wanted", "is_given", "n_seen", "n_others", of=F("output__system"))
+    ).values("pk", "screen", "wanted", "segment", *COLUMNS, of=F("output__system"))
     return rows
 
 
@@ -146,12 +154,36 @@ def _count(items: QuerySet[Item]) -> Subquery:
 
 def eligible(campaign: Campaign, rows: list[dict[str, Any]]) -> list[Candidate]:
     """Rows that the annotator was not given, with a source text that they may see once more."""
-    most = campaign.max_same_source
-    return [
-        Candidate(row["pk"], row["screen"], row["wanted"], row["of"], row["n_others"] or 0)
+    found = [
+        Candidate(
+            row["pk"], row["screen"], row["wanted"], row["of"], row["segment"],
+            row["n_seen"] or 0, row["n_others"] or 0,
+        )
         for row in rows
-        if not row["is_given"] and not (most and (row["n_seen"] or 0) >= most)
+        if not row["is_given"]
+    ]  # fmt: skip
+    return [one for one in found if _may_come(campaign, one)]
+
+
+def _may_come(campaign: Campaign, one: Candidate) -> bool:
+    return not campaign.max_same_source or one.n_seen < campaign.max_same_source
+
+
+def without(campaign: Campaign, left: list[Candidate], given: Candidate) -> list[Candidate]:
+    """What may follow a screen that is given: it is gone, and its source text was given once more.
+
+    How often a screen of several items shows each source text is known only to another look.
+    """
+    if given.screen is not None and campaign.max_same_source:
+        return []
+    rest = [
+        one
+        if one.segment != given.segment
+        else replace(one, n_seen=one.n_seen + 1, n_others=one.n_others + 1)
+        for one in left
+        if one.pk != given.pk
     ]
+    return [one for one in rest if _may_come(campaign, one)]
 
 
 def search(annotator: Annotator) -> list[Candidate]:

@@ -4,7 +4,8 @@ A screen is claimed by a conditional UPDATE of `Item.wanted` on its first item; 
 changes a row has the screen. Everything that decides is read by one query before that, from
 short stretches of the index on (campaign, wanted, shuffle): one at a random place among the
 screens with the most missing ratings, so that annotators at work at once rarely want the same
-row, and one from the beginning, so that none is overlooked. `docs/assignment.md` states the rules.
+row, and one from the beginning, so that none is overlooked. Screens ahead are claimed together, by
+one such query. `docs/assignment.md` states the rules.
 """
 
 import random
@@ -17,6 +18,8 @@ from django.utils import timezone
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import active, candidates, mixing, releases
 from annotation.pool.candidates import Candidate, Look
+from annotation.pool.given import warm
+from annotation.pool.mixing import State
 from config.database.turns import turn
 
 TRIES = 5
@@ -39,11 +42,11 @@ def give_next(*, annotator: Annotator) -> None:
     if not has_pool(campaign):
         return
     releases.release_stale(campaign)
-    _try(annotator, 1)
+    _try(annotator, screens=1, items=1)
 
 
 def give_ahead(*, annotator: Annotator, most: int) -> None:
-    """Claim screens until `most` are open, or as many as leave enough for everybody else.
+    """Claim screens until `most` items are open, or as many as leave enough for everybody else.
 
     Guided self-scheduling: the less there is left, the fewer are claimed ahead, at last one.
     """
@@ -52,24 +55,26 @@ def give_ahead(*, annotator: Annotator, most: int) -> None:
         return
     people = max(1, campaign.annotators.filter(excluded_at=None).count())
     left = Item.objects.filter(campaign=campaign, wanted__gt=0)[: most * people * SHARES].count()
-    for number in range(min(most, left // (people * SHARES))):
-        if not _try(annotator, number + 1):
+    screens = min(most, left // (people * SHARES))
+    for _ in range(screens):
+        if not _try(annotator, screens=screens, items=most):
             return
 
 
-def _try(annotator: Annotator, most: int) -> bool:
+def _try(annotator: Annotator, *, screens: int, items: int) -> bool:
+    warm(annotator)
     for _ in range(TRIES):
         try:
             with turn(), transaction.atomic():
-                return claim(annotator, most=most)
+                return claim(annotator, screens=screens, items=items)
         except IntegrityError:
             continue
     return False
 
 
-def claim(annotator: Annotator, *, most: int = 1) -> bool:
-    """Claim a screen unless `most` are open, inside the caller's transaction; False if none is
-    left. Raises IntegrityError for a second window.
+def claim(annotator: Annotator, *, screens: int = 1, items: int = 1) -> bool:
+    """Claim until so many screens or items are open, inside the caller's transaction; True if
+    another look may find more. Raises IntegrityError for a second window.
 
     `annotator` comes with its campaign loaded.
     """
@@ -79,42 +84,77 @@ def claim(annotator: Annotator, *, most: int = 1) -> bool:
     if campaign.status != Campaign.Status.OPEN:
         return False
     found = candidates.look(annotator)
-    if found is None:
+    if found is None or found.n_open >= screens or found.n_open_items >= items:
         return False
-    if found.n_open >= most or (found.has_open and most == 1):
+    if found.state.last_position is None and _give_tutorial(annotator):
         return True
-    return _claim(annotator, found)
+    has_room = _room(campaign, found.state, items) > 0
+    if has_room and found.returned is not None and releases.take_again(found.returned):
+        return True
+    return _claim(annotator, found, screens - found.n_open, items - found.n_open_items)
 
 
-def _claim(annotator: Annotator, found: Look) -> bool:
-    campaign, state = annotator.campaign, found.state
-    if state.last_position is None and _give_tutorial(annotator):
-        return True
-    if campaign.items_per_annotator and state.n_items >= campaign.items_per_annotator:
-        return False
-    if found.returned is not None and releases.take_again(found.returned):
-        return True
-    control = mixing.next_control(annotator, state)
-    if control is not None:
-        _assign(annotator, control, state.next_position)
-        return True
-    return _claim_target(annotator, found, state.next_position)
+def _room(campaign: Campaign, state: State, items: int) -> int:
+    """How many items may come, as far as the limit of a person goes."""
+    limit = campaign.items_per_annotator
+    return min(items, limit - state.n_items) if limit else items
 
 
-def _claim_target(annotator: Annotator, found: Look, position: int) -> bool:
-    left = found.candidates
-    if not left and not found.is_all:
-        left = candidates.search(annotator)
-    for _ in range(TRIES):
-        if not left:
-            return False
-        chosen = _choose(annotator.campaign, left)
-        # Somebody else may have taken the last rating since we looked.
-        if Item.objects.filter(pk=chosen.pk, wanted__gt=0).update(wanted=F("wanted") - 1):
-            _assign(annotator, _screen_items(annotator.campaign_id, chosen), position)
-            return True
-        left.remove(chosen)
+def _claim(annotator: Annotator, found: Look, screens: int, items: int) -> bool:
+    """Claim screens, with controls in between where they are due; True if room was left."""
+    state = found.state
+    while screens > 0 and (room := _room(annotator.campaign, state, items)) > 0:
+        control = mixing.next_control(annotator, state)
+        room = min(room, screens)
+        given = [control] if control else _claim_targets(annotator, found, state, room)
+        if not given:
+            return state is not found.state
+        keys = [key for screen in given for key in screen]
+        _assign(annotator, keys, state.next_position)
+        state = state.after(screens=len(given), items=len(keys), is_control=control is not None)
+        screens, items = screens - len(given), items - len(keys)
     return False
+
+
+def _claim_targets(annotator: Annotator, found: Look, state: State, most: int) -> list[list[int]]:
+    """Claim screens up to the next control; return the items of each."""
+    campaign, left, is_first = annotator.campaign, found.candidates, state is found.state
+    if is_first and not left and not found.is_all:
+        left = candidates.search(annotator)
+    most = mixing.before_control(annotator, state, most)
+    for _ in range(TRIES):
+        drawn = _draw(campaign, left, most)
+        taken = _take([one.pk for one in drawn], waits=is_first)
+        if taken or not drawn:
+            return [_items(campaign.pk, one) for one in drawn if one.pk in taken]
+        most = 1
+    return []
+
+
+def _draw(campaign: Campaign, left: list[Candidate], most: int) -> list[Candidate]:
+    """Take out of `left` what is to be claimed together: screens of one item, or one of several."""
+    drawn: list[Candidate] = []
+    while left and len(drawn) < most:
+        chosen = _choose(campaign, left)
+        drawn.append(chosen)
+        left[:] = candidates.without(campaign, left, chosen)
+        if chosen.screen is not None:
+            break
+    return drawn
+
+
+def _take(heads: list[int], *, waits: bool) -> set[int]:
+    """Deduct a rating from screens that still want one; return which.
+
+    A screen that somebody else is claiming is waited for if it is the only one and nothing is
+    claimed yet; otherwise it is passed over, so that no two wait for each other.
+    """
+    wanted = Item.objects.filter(pk__in=heads, wanted__gt=0)
+    if len(heads) > 1 or not waits:
+        free = wanted.select_for_update(skip_locked=True)
+        heads = list(free.order_by("pk").values_list("pk", flat=True))
+        wanted = Item.objects.filter(pk__in=heads)
+    return set(heads) if heads and wanted.update(wanted=F("wanted") - 1) else set()
 
 
 def _choose(campaign: Campaign, left: Sequence[Candidate]) -> Candidate:
@@ -125,7 +165,7 @@ def _choose(campaign: Campaign, left: Sequence[Candidate]) -> Candidate:
     return random.choice([one for one in left if one.wanted == most])
 
 
-def _screen_items(campaign_id: int, chosen: Candidate) -> list[int]:
+def _items(campaign_id: int, chosen: Candidate) -> list[int]:
     if chosen.screen is None:
         return [chosen.pk]
     items = Item.objects.filter(campaign=campaign_id, screen=chosen.screen).order_by("place")

@@ -5,17 +5,16 @@ The rule is seeded per annotator and looks at nothing but what the annotator was
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Mod
 
 from annotation.models import Annotator, Assignment, Campaign, Item
+from annotation.pool.given import CONTROLS, Given
 
 Kind = Item.Kind
-PARTNERED = (Kind.BAD_REF, Kind.REPEAT, Kind.REF, Kind.TRAP)
-CONTROLS = (Kind.TRAP, Kind.BAD_REF, Kind.REPEAT, Kind.REF, Kind.GOLD)
 # Without a limit of items per annotator, one screen in so many is a control.
 SCREENS_PER_CONTROL = 10
 MOST = 200
@@ -37,11 +36,27 @@ class State:
     n_gold: int
 
     @classmethod
-    def of(cls, row: dict[str, Any]) -> Self:
-        """Read the columns that `state_columns` added to a row."""
+    def of(cls, given: Given, row: dict[str, Any]) -> Self:
+        """From all that was given, and the columns of what is not live any more."""
+        dead = {name: row[f"dead_{name}"] or 0 for name in ("items", "screens", "since")}
         return cls(
-            last_position=row["last_position"],
-            **{name: row[name] or 0 for name in cls.__annotations__ if name != "last_position"},
+            last_position=None if given.last_position < 0 else given.last_position,
+            n_items=given.last_position + 1 - dead["items"],
+            n_screens=given.n_screens - dead["screens"],
+            n_controls=given.n_controls,
+            n_since=given.n_since - dead["since"],
+            n_gold=row["n_gold"] or 0,
+        )
+
+    def after(self, *, screens: int, items: int, is_control: bool = False) -> Self:
+        """What it is once these are given, too."""
+        return replace(
+            self,
+            last_position=self.next_position + items - 1,
+            n_items=self.n_items + items,
+            n_screens=self.n_screens + screens,
+            n_controls=self.n_controls + is_control,
+            n_since=0 if is_control else self.n_since + screens,
         )
 
     @property
@@ -50,27 +65,18 @@ class State:
         return 0 if self.last_position is None else self.last_position + 1
 
 
-def state_columns(annotator: Annotator) -> dict[str, Any]:
-    """The state of one annotator as columns for a query of anything."""
-    own = Assignment.objects.filter(annotator=annotator.pk)
-    live = own.filter(Q(released_at=None) | Q(completed_at__isnull=False))
-    heads = live.filter(item__place=0).exclude(item__kind=Kind.TUTORIAL)
-    controls = own.filter(is_control("item__")).order_by("-position")
-    last_control = Subquery(controls.values("position")[:1])
+def state_columns(annotator: Annotator, last_control: int) -> dict[str, Any]:
+    """What went back to the pool unanswered, and the gold screens, as columns for any query."""
+    own = Assignment.objects.filter(annotator=annotator.pk, completed_at=None)
+    dead = own.exclude(released_at=None)
+    heads = dead.filter(item__place=0).exclude(item__kind=Kind.TUTORIAL)
     gold = Item.objects.filter(campaign=annotator.campaign_id, kind=Kind.GOLD, place=0)
     return {
-        "last_position": Subquery(own.order_by("-position").values("position")[:1]),
-        "n_items": _count(live, "annotator"),
-        "n_screens": _count(heads, "annotator"),
-        "n_controls": _count(controls.filter(item__place=0), "annotator"),
-        "n_since": _count(heads.filter(position__gt=Coalesce(last_control, -1)), "annotator"),
+        "dead_items": _count(dead, "annotator"),
+        "dead_screens": _count(heads, "annotator"),
+        "dead_since": _count(heads.filter(position__gt=last_control), "annotator"),
         "n_gold": _count(gold, "campaign"),
     }
-
-
-def is_control(prefix: str = "") -> Q:
-    """Items of control screens: the parts that are repeated there have partners too."""
-    return Q(**{f"{prefix}kind__in": CONTROLS}) | Q(**{f"{prefix}partner__isnull": False})
 
 
 def _count(rows: QuerySet[Any], group: str) -> Subquery:
@@ -119,6 +125,15 @@ def is_due(annotator: Annotator, state: State, planned: int) -> bool:
     rng = random.Random(f"{campaign.seed}:{annotator.label}:{state.n_controls}")
     # Every place in a part is as likely as any other: the place itself must tell nothing.
     return after > state.n_controls + rng.random()
+
+
+def before_control(annotator: Annotator, state: State, most: int) -> int:
+    """How many screens of one item may come before a control is due again: one to `most`."""
+    planned = sum(quotas_of(annotator.campaign, n_gold=state.n_gold).values())
+    n = 1
+    while n < most and not is_due(annotator, state.after(screens=n, items=n), planned):
+        n += 1
+    return n
 
 
 def _ready(annotator: Annotator, quotas: dict[str, int]) -> QuerySet[Any, Any]:

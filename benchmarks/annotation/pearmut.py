@@ -1,6 +1,8 @@
 """Pearmut at the same work. PEARMUT_PYTHON names an interpreter that has it.
 
-Everybody posts an answer and asks for the next item, as Pearmut's page does, over one connection.
+Everybody posts an answer and asks for the next item, as Pearmut's page does, over one connection:
+with the item itself and the actions of the person in the answer. The server keeps its log of
+requests, and of its campaign as much is done beforehand as of ours.
 """
 
 import json
@@ -24,15 +26,46 @@ def text(n: int) -> dict[str, object]:
     return {"src": f"源文第{n}句，港口很安静。", "tgt": {"system": told}}
 
 
-def plant(root: str, *, annotators: int, items: int, is_pool: bool) -> None:
-    """A campaign of single segments with a slider, each item a document of its own."""
-    info = {"assignment": "single-stream" if is_pool else "task-based", "protocol": "DA"}
-    info |= {"users": annotators} if is_pool else {}
-    own = [[text(n)] for n in range(items)]
-    data = [[text(n)] for n in range(items * annotators)] if is_pool else [own] * annotators
+def plant(root: str, *, annotators: int, items: int, pool: int, stored: int) -> None:
+    """A campaign of single segments with a slider, each item a document of its own: fixed shares
+    of `items` and of what is `stored`, or a pool of that many items."""
+    info = {"assignment": "single-stream" if pool else "task-based", "protocol": "DA"}
+    info |= {"users": annotators} if pool else {}
+    own = [[text(n)] for n in range(items + stored // annotators)]
+    data = [[text(n)] for n in range(pool)] if pool else [own] * annotators
     path = Path(root) / "campaign.json"
     path.write_text(json.dumps({"campaign_id": CAMPAIGN, "info": info, "data": data}))
     subprocess.run(_command("add", str(path)), cwd=root, check=True, capture_output=True)
+    _answer(root, stored=stored, is_pool=bool(pool))
+
+
+def _answer(root: str, *, stored: int, is_pool: bool) -> None:
+    """Write log and progress as they are after so many answers."""
+    (path,) = Path(root, "data", "progress").glob("*.json")
+    progress = json.loads(path.read_text())
+    users, lines = list(progress), []
+    for n in range(stored):
+        user, item = users[n % len(users)], n if is_pool else n // len(users)
+        for one in users if is_pool else [user]:
+            progress[one]["progress"][item] = "completed" if one == user else "completed_foreign"
+        told = answer(item, 50, [text(item)]) | {"user_id": user, "item_i": item}
+        lines.append(json.dumps(told, ensure_ascii=False) + "\n")
+    path.write_text(json.dumps(progress, ensure_ascii=False))
+    log = Path(root, "data", "annotations", f"{CAMPAIGN}.jsonl")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("".join(lines))
+
+
+def answer(item: int, score: int, payload: object) -> dict[str, object]:
+    """What the page sends of one slider: it was drawn, moved twice, and sent."""
+    now = time.time()
+    actions: list[dict[str, object]] = [{"time": now - 5, "action": "load"}]
+    for moved in (60, score):
+        about = {"action": "score", "index": 0, "model": "system", "value": moved}
+        actions.append({"time": now - 2, **about})
+    actions.append({"time": now, "action": "submit"})
+    given = [{"system": {"score": score, "error_spans": []}}]
+    return {"annotation": given, "actions": actions, "item": payload}
 
 
 def _command(*given: str) -> list[str]:
@@ -42,17 +75,19 @@ def _command(*given: str) -> list[str]:
 class Pearmut:
     """A server of its own with one campaign; `used` tells its processor seconds."""
 
-    def __init__(self, *, annotators: int, items: int, is_pool: bool) -> None:
+    def __init__(self, *, annotators: int, items: int, pool: int, stored: int) -> None:
         self.root = tempfile.mkdtemp(prefix="pearmut-benchmark-")
-        plant(self.root, annotators=annotators, items=items, is_pool=is_pool)
+        plant(self.root, annotators=annotators, items=items, pool=pool, stored=stored)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        # Its own runner watches files and logs each request; what serves is the same.
+        # As its own runner starts it, but on this machine's address alone.
         command = [os.environ["PEARMUT_PYTHON"], "-m", "uvicorn", "pearmut.app:app"]
-        command += ["--port", str(self.port), "--log-level", "warning"]
-        self.process = subprocess.Popen(command, cwd=self.root)
-        for _ in range(300):
+        self.log = Path(self.root, "requests.log").open("w")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [*command, "--port", str(self.port)], cwd=self.root, stdout=self.log, stderr=self.log
+        )
+        for _ in range(1200):
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
                 break
@@ -68,6 +103,7 @@ class Pearmut:
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait()
+        self.log.close()
 
 
 def rate(server: Pearmut, user: str, n: int, times: list[float]) -> None:
@@ -85,20 +121,20 @@ def rate(server: Pearmut, user: str, n: int, times: list[float]) -> None:
     item = post("/get-next-item")
     for _ in range(n):
         began = time.perf_counter()
-        score = rng.randint(0, 100)
-        given = [{"system": {"score": score, "error_spans": []}}]
-        actions = [{"time": time.time() - 5}, {"time": time.time()}]
-        payload = {"annotation": given, "actions": actions}
-        post("/log-response", item_i=item["info"]["item_i"], payload=payload)  # type: ignore[index]
+        number = item["info"]["item_i"]  # type: ignore[index]
+        payload = answer(number, rng.randint(0, 100), item["payload"])
+        post("/log-response", item_i=number, payload=payload)
         item = post("/get-next-item")
         times.append(time.perf_counter() - began)
         if item.get("status") != "ok":
             return
 
 
-def measure(*, annotators: int, items: int, is_pool: bool) -> tuple[float, float, list[float]]:
+def measure(
+    *, annotators: int, items: int, pool: int, stored: int
+) -> tuple[float, float, list[float]]:
     """Answers a second, processor milliseconds an answer, and all times, sorted."""
-    server = Pearmut(annotators=annotators, items=items, is_pool=is_pool)
+    server = Pearmut(annotators=annotators, items=items, pool=pool, stored=stored)
     times: list[float] = []
     try:
         threads = [

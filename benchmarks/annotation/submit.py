@@ -1,11 +1,12 @@
 """What a submit costs over HTTP: eight annotators at once, and Pearmut in the same minute.
 
     python -m benchmarks.annotation.submit [--items 100] [--annotators 8] [--stored 50000]
-        [--mode static|pool|active]
+        [--mode static|pool|active] [--pool 100000]
 
 Starts gunicorn (2 processes x 4 threads) on a free port over a temporary SQLite file, or over
 DATABASE_URL, and talks to it as the page's script does: post the answer, go on with a screen that
-was fetched ahead, fetch more in time. `--stored` plants so many answers before. With an
+was fetched ahead, fetch more in time. Everybody gives `--items` answers; `--stored` were given
+before, by the same people in the same campaign; `--pool` is the size of a pool. With an
 interpreter that has Pearmut in PEARMUT_PYTHON, Pearmut does as much work right after.
 """
 
@@ -30,11 +31,11 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.batches import batched
-from annotation.models import Assignment, Judgment
+from annotation.models import Annotator, Assignment, Campaign, Judgment
 from benchmarks.annotation import pearmut
 from benchmarks.annotation.browsing import Browser, Server
 from benchmarks.planting import planted
-from benchmarks.processes import seconds_of
+from benchmarks.processes import family, memory_of, seconds_of
 
 
 def rate(browser: Browser, n: int) -> None:
@@ -45,28 +46,16 @@ def rate(browser: Browser, n: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--items", type=int, default=100)
-    parser.add_argument("--annotators", type=int, default=8)
-    parser.add_argument("--stored", type=int, default=0)
-    parser.add_argument("--mode", choices=("static", "pool", "active"), default="static")
-    args = parser.parse_args()
+    args = arguments()
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
-    n, people = args.items, args.annotators
-    systems = 1 if args.mode == "static" else 4
-    campaign, tokens = planted(
-        f"sea-{uuid.uuid4().hex[:8]}", mode=args.mode, segments=n, systems=systems,
-        annotators=people, per_item=people,
-    )  # fmt: skip
-    if args.stored:
-        plant_answers(args.stored)
+    campaign, tokens = plant(args)
     server = Server()
     try:
         crowd = [Browser(server.port, token) for token in tokens]
         for one in crowd:
             one.enter()
-        threads = [threading.Thread(target=rate, args=(one, n)) for one in crowd]
+        threads = [threading.Thread(target=rate, args=(one, args.items)) for one in crowd]
         used, began = seconds_of(server.process.pid), time.perf_counter()
         for thread in threads:
             thread.start()
@@ -74,36 +63,79 @@ def main() -> None:
             thread.join()
         seconds = time.perf_counter() - began
         used = seconds_of(server.process.pid) - used
+        sizes = [memory_of(pid) for pid in family(server.process.pid)[1:]]
     finally:
         server.stop()
     times = sorted(t for one in crowd for t in one.times)
     tell("Touchstone", len(times) / seconds, 1000 * used / len(times), times)
+    print(f"  web processes take {min(sizes):.0f} to {max(sizes):.0f} MiB")
     mine = Judgment.objects.filter(assignment__annotator__campaign=campaign, is_current=True)
-    assert mine.count() == len(times), f"stored {mine.count()}, sent {len(times)}"
+    sent = args.stored + len(times)
+    assert mine.count() == sent, f"stored {mine.count()}, sent {sent}"
     if os.environ.get("PEARMUT_PYTHON"):
-        told = pearmut.measure(annotators=people, items=n, is_pool=args.mode != "static")
+        told = pearmut.measure(
+            annotators=args.annotators, items=args.items, pool=args.pool, stored=args.stored
+        )
         tell("Pearmut", *told)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--items", type=int, default=100)
+    parser.add_argument("--annotators", type=int, default=8)
+    parser.add_argument("--stored", type=int, default=0)
+    parser.add_argument("--mode", choices=("static", "pool", "active"), default="static")
+    parser.add_argument("--pool", type=int, default=0)
+    args = parser.parse_args()
+    args.stored -= args.stored % args.annotators
+    if args.mode == "static":
+        args.pool = 0
+    elif not args.pool:
+        args.pool = args.stored + 2 * args.items * args.annotators
+    return args
+
+
+def plant(args: argparse.Namespace) -> tuple[Campaign, list[str]]:
+    """A campaign with links and with the answers that were given before: everybody rates every
+    item, or each item of the pool is rated once."""
+    segments = args.pool // 4 or args.items + args.stored // args.annotators
+    campaign, tokens = planted(
+        f"sea-{uuid.uuid4().hex[:8]}", mode=args.mode, segments=segments,
+        systems=4 if args.pool else 1, annotators=args.annotators,
+        per_item=1 if args.pool else args.annotators,
+    )  # fmt: skip
+    for number, annotator in enumerate(campaign.annotators.order_by("pk")):
+        if args.pool:
+            claim(campaign, annotator, number * args.stored // args.annotators, args)
+        plant_answers(annotator, args.stored // args.annotators)
+    return campaign, tokens
+
+
+def claim(campaign: Campaign, annotator: Annotator, after: int, args: argparse.Namespace) -> None:
+    keys = campaign.items.order_by("shuffle", "pk").values_list("pk", flat=True)
+    own = list(keys[after : after + args.stored // args.annotators])
+    Assignment.objects.bulk_create(
+        [Assignment(annotator=annotator, item_id=key, position=n) for n, key in enumerate(own)],
+        batch_size=2_000,
+    )
+    for part in batched(own, 2_000):
+        campaign.items.filter(pk__in=part).update(wanted=0)
+
+
+def plant_answers(annotator: Annotator, n: int) -> None:
+    """The first of somebody's share are answered."""
+    now = timezone.now()
+    for part in batched(list(annotator.assignments.order_by("position")[:n]), 2_000):
+        Judgment.objects.bulk_create(
+            Judgment(assignment=row, score=50, submit_key=uuid.uuid4(), started_at=now,
+                     submitted_at=now, paid_ms=9_000) for row in part
+        )  # fmt: skip
+    Assignment.objects.filter(annotator=annotator, position__lt=n).update(completed_at=now)
 
 
 def tell(name: str, rate: float, used: float, times: Sequence[float]) -> None:
     print(f"{name}: {rate:.0f} answers/s, {used:.1f} ms of processor time an answer, median "
           f"{1000 * statistics.median(times):.0f} ms, worst {1000 * times[-1]:.0f} ms")  # fmt: skip
-
-
-def plant_answers(n: int) -> None:
-    """Answers of another campaign's annotator, in the same tables."""
-    campaign, _ = planted(
-        f"old-{uuid.uuid4().hex[:8]}", mode="static", segments=n, systems=1, annotators=1,
-        per_item=1,
-    )  # fmt: skip
-    rows = list(Assignment.objects.filter(annotator__campaign=campaign))
-    now = timezone.now()
-    for part in batched(rows, 2_000):
-        Judgment.objects.bulk_create(
-            Judgment(assignment=row, score=50, submit_key=uuid.uuid4(), started_at=now,
-                     submitted_at=now) for row in part
-        )  # fmt: skip
-    Assignment.objects.filter(annotator__campaign=campaign).update(completed_at=now)
 
 
 if __name__ == "__main__":

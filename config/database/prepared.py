@@ -1,10 +1,11 @@
-"""Queries that are put together once in a process: for small ones that takes longer than running.
+"""Statements that are put together once in a process: for small ones that takes longer than running.
 
 A query is written with stand-ins for what differs from call to call: numbers or UUIDs that occur
 nowhere else among its parameters.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from inspect import signature
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -26,7 +27,34 @@ def stand_in_key(number: int) -> int:
     return 1_900_000_000 + number
 
 
-class Prepared(Generic[M]):
+class Statement:
+    """A query with values, not rows of a model, as its result."""
+
+    def __init__(self, make: Callable[[], models.QuerySet[Any, Any]]) -> None:
+        self.make = make
+        self.sql = ""
+
+    def values(self, real: Mapping[Any, Any]) -> list[Any]:
+        """Run the query with the real values in the place of the stand-ins."""
+        if not self.sql:
+            self.sql = self._prepare()
+        known = {_stored(stand): _stored(value) for stand, value in real.items()}
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, [known.get(_stored(one), one) for one in self.params])
+            found = cursor.fetchall()
+        if self.converters:
+            found = self.compiler.apply_converters(found, self.converters)
+        return list(found)
+
+    def _prepare(self) -> str:
+        compiler: SQLCompiler = self.make().query.get_compiler(connection=connection)
+        sql, self.params = compiler.as_sql()
+        self.compiler = compiler
+        self.converters = compiler.get_converters([column for column, *_ in compiler.select])
+        return sql
+
+
+class Prepared(Statement, Generic[M]):
     """Rows of a model, with what `select_related` and `annotate` bring, by a fixed statement.
 
     `Manager.raw` is Django's public way to rows of a statement, but knows no `select_related`; so
@@ -35,27 +63,15 @@ class Prepared(Generic[M]):
     """
 
     def __init__(self, make: Callable[[], models.QuerySet[M]]) -> None:
-        self.make = make
-        self.sql = ""
+        super().__init__(make)
 
     def rows(self, real: Mapping[Any, Any]) -> list[M]:
         """Run the query with the real values in the place of the stand-ins."""
-        if not self.sql:
-            self._prepare()
-        known = {_stored(stand): _stored(value) for stand, value in real.items()}
-        with connection.cursor() as cursor:
-            cursor.execute(self.sql, [known.get(_stored(one), one) for one in self.params])
-            found = cursor.fetchall()
-        if self.converters:
-            found = self.compiler.apply_converters(found, self.converters)
-        return [self._row(values) for values in found]
+        return [self._row(values) for values in self.values(real)]
 
-    def _prepare(self) -> None:
-        rows = self.make()
-        compiler: SQLCompiler = rows.query.get_compiler(connection=connection)
-        sql, self.params = compiler.as_sql()
-        self.compiler = compiler
-        self.converters = compiler.get_converters([column for column, *_ in compiler.select])
+    def _prepare(self) -> str:
+        sql = super()._prepare()
+        compiler = self.compiler
         about: Any = compiler.klass_info
         columns = about["select_fields"]
         self.fields = slice(columns[0], columns[-1] + 1)
@@ -64,7 +80,7 @@ class Prepared(Generic[M]):
         self.model: type[M] = about["model"]
         self.related = _populators(about, select, connection.alias)
         self.annotated: Mapping[str, int] = compiler.annotation_col_map or {}
-        self.sql = sql
+        return sql
 
     def _row(self, values: Any) -> M:
         row: M = self.model.from_db(connection.alias, self.names, values[self.fields])
@@ -73,6 +89,27 @@ class Prepared(Generic[M]):
         for name, column in self.annotated.items():
             setattr(row, name, values[column])
         return row
+
+
+def insert(row: models.Model) -> None:
+    """Store a new row, with the key that the database gives it."""
+    about = row._meta
+    fields = [field for field in about.local_concrete_fields if not field.primary_key]
+    values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(_insertion(type(row), connection.vendor), values)
+        (row.pk,) = cursor.fetchone()
+    row._state.adding, row._state.db = False, connection.alias
+
+
+@cache
+def _insertion(model: type[models.Model], vendor: str) -> str:
+    about, quote = model._meta, connection.ops.quote_name
+    columns = [quote(f.column) for f in about.local_concrete_fields if not f.primary_key]
+    return (
+        f"INSERT INTO {quote(about.db_table)} ({', '.join(columns)})"  # noqa: S608
+        f" VALUES ({', '.join(['%s'] * len(columns))}) RETURNING {quote(about.pk.column)}"
+    )
 
 
 def _populators(*told: Any) -> Any:

@@ -18,7 +18,7 @@ from annotation.judging.progress import progress
 from annotation.models import Annotator, Campaign
 from annotation.web.errors import refuse, refuse_guessing
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = "annotation.entry.accounts.LinkBackend"
 DEAD_LINK_TITLE = _("This link does not work")
 DEAD_LINK = _(
     "It is incomplete, or a newer link has replaced it. Ask the person who sent it for a new one. "

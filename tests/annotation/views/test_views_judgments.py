@@ -17,7 +17,7 @@ from annotation.models import Assignment, Judgment
 from tests.world import World, make_campaign, make_test_set
 
 JSON = {"accept": "application/json"}
-MAX_QUERIES = 12
+MAX_QUERIES = 13
 
 
 def opened(world: World, segments: int = 4) -> list[Assignment]:
