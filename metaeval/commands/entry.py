@@ -16,6 +16,7 @@ import numpy as np
 from metaeval.commands.bundle import OUTPUT_HELP, OUTPUTS, add_commands, add_common, choose, within
 from metaeval.commands.human import add_human, human, remarks
 from metaeval.commands.scores import FILES, SEGMENTS, Named, named_scores
+from metaeval.commands.spans import add_spans
 from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
@@ -185,6 +186,7 @@ def _parser() -> argparse.ArgumentParser:
     choose(add, "--scope", ["table", "row"], "table",
            "tests that are corrected together: all pairs, or those of a row")  # fmt: skip
     add_human(commands)
+    add_spans(commands)
     add_commands(commands)
     command = commands.add_parser("reproduce", help=reproduce.__doc__)
     command.set_defaults(run=reproduce)

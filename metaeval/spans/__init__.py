@@ -1,7 +1,6 @@
 """Error spans against error spans: what metrics find of what people marked."""
 
 from metaeval.spans.agreed import agreed_spans
-from metaeval.spans.coverage import covered
 from metaeval.spans.detection import (
     Detection,
     ceiling,
@@ -12,7 +11,7 @@ from metaeval.spans.detection import (
 )
 from metaeval.spans.ends import ends_at_words
 from metaeval.spans.error_free import error_free_detection, is_error_free
-from metaeval.spans.measures import CHARACTERS, MPP, SpanMeasure, compare_spans, weights
+from metaeval.spans.measures import CHARACTERS, MPP, SpanMeasure, compare_spans
 from metaeval.spans.span_table import SpanTable
 
 __all__ = [
@@ -25,13 +24,11 @@ __all__ = [
     "ceiling",
     "compare_detectors",
     "compare_spans",
-    "covered",
     "detect",
     "ends_at_words",
     "error_free_detection",
     "everything",
     "is_error_free",
     "nothing",
-    "weights",
 ]
 __dir__ = __all__.copy

@@ -1,4 +1,4 @@
-"""Precision, recall and F of detected spans, with intervals and tests over segments or documents."""
+"""Precision, recall and F of detected spans, with intervals and tests over units of texts."""
 
 from __future__ import annotations
 
@@ -166,8 +166,6 @@ def compare_detectors(
         pvalue=float(resampled_pvalue(null, observed, alternative, SLACK)),
         alternative=alternative, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
-
-
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,7 +15,7 @@ THRESHOLD = 85.0
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ErrorFree(Result):
-    """Counts over ``n`` items, with precision, recall and Matthews' correlation; nan is undefined."""
+    """Counts over ``n`` items, precision, recall, Matthews' correlation; nan is undefined."""
 
     true_positive: int
     false_positive: int

@@ -89,9 +89,7 @@ class Components(Result):
     values: FloatArray
 
 
-def compare_spans(
-    gold: SpanTable, predicted: SpanTable, measure: SpanMeasure = MPP
-) -> Components:
+def compare_spans(gold: SpanTable, predicted: SpanTable, measure: SpanMeasure = MPP) -> Components:
     """Compare predicted with gold spans of the same items.
 
     Spans without characters, on other sides or of unknown severity are left out of both and
@@ -212,4 +210,3 @@ def _share(characters: IntArray, table: SpanTable, measure: SpanMeasure) -> Floa
         return (characters > 0).astype(np.float64)
     whole = (table.end - table.start) if measure.name == "MPP" else 1
     return np.asarray(characters / whole, dtype=np.float64)
-

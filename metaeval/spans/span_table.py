@@ -70,10 +70,9 @@ class SpanTable(ShortRepr):
         A start of ``"missing"`` puts a span on the side of that name. Raises what `of` does, and
         ValueError for a span without a start, an end or a severity.
         """
-        columns: list[tuple[int, int, int, str, str]] = []
-        for item, spans in enumerate(lists):
-            for span in spans:
-                columns.append((item, *_fields(item, span)))
+        columns = [
+            (item, *_fields(item, span)) for item, spans in enumerate(lists) for span in spans
+        ]
         items, starts, ends, severities, sides = zip(*columns, strict=True) if columns else [()] * 5
         return cls.of(len(lists), items, starts, ends, severities, sides)
 

@@ -53,10 +53,12 @@ Spans = Sequence[FoundSpan]
 class FindsSpans(Protocol):
     """A metric whose scores come with spans."""
 
-    def score_with_spans(self, inputs: Sequence[SegmentInput]) -> tuple[Scores, Sequence[Spans]]:
+    def score_with_spans(
+        self, inputs: Sequence[SegmentInput]
+    ) -> tuple[Scores, Sequence[Spans] | None]:
         """Return the scores as :meth:`Metric.score` does and, for each input, its spans.
 
-        No span stands for a text in which nothing was found. Spans of inputs whose scores are not
-        finite are not kept.
+        No span stands for a text in which nothing was found, None for a metric that marks none.
+        Spans of inputs whose scores are not finite are not kept.
         """
         ...

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from metaeval.spans import SpanMeasure, SpanTable, compare_spans, detect, weights
+from metaeval.spans import SpanMeasure, SpanTable, compare_spans, detect
 from metaeval.spans.error_free import error_free_counts, is_error_free
+from metaeval.spans.measures import weights
 
 CHECKS = json.loads((Path(__file__).parent / "checks.json").read_text(encoding="utf-8"))
 

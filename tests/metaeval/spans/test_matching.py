@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from metaeval.results import ApproximationWarning
-from metaeval.spans import MPP, SpanMeasure, SpanTable, agreed_spans, compare_spans, covered
+from metaeval.spans import MPP, SpanMeasure, SpanTable, agreed_spans, compare_spans
+from metaeval.spans.coverage import covered
 from metaeval.spans.measures import weights
 
 
