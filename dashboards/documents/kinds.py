@@ -26,6 +26,7 @@ KINDS: dict[str, str] = {
     "systems-pair": "dashboards.pairs.two_systems",
     "metrics-pair": "dashboards.pairs.two_metrics",
     "shortness": "dashboards.shortness.document",
+    "spans": "dashboards.spans.document",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
     "trust": "dashboards.trust.verdict",

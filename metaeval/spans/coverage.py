@@ -53,7 +53,7 @@ def covered(table: SpanTable, by: SpanTable) -> IntArray:
     total = np.repeat(np.cumsum(last - first), 2)
     total[::2] -= last - first
     start, end = (np.interp(edge, points, total) for edge in edges_of(table, stride))
-    return np.rint(end - start).astype(np.int64)
+    return np.asarray(np.rint(end - start), dtype=np.int64)
 
 
 def character_credit(

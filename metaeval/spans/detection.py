@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,7 +106,7 @@ def detect(
     if not len(components):
         notes.warn(TooFewWarning("There is no item to compare spans of."))
     found = _averaged(columns.sum(axis=0), averaging)
-    fields: dict[str, object] = {}
+    fields: dict[str, Any] = {}
     if n_resamples:
         seed = resolve_seed(rng)
         samples = _resampled(columns, averaging, positive_int("n_resamples", n_resamples), seed)
@@ -121,7 +122,7 @@ def detect(
     return Detection(
         n=len(components), n_units=n_units, precision=precision, recall=recall, f1=f1,
         averaging=averaging, method=method or f"{averaging} average", **fields, **notes.fields,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
 
 
 def compare_detectors(

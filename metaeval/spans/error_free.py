@@ -34,7 +34,7 @@ def is_error_free(
     A score that is nan is not judged by its score: no span decides alone.
     """
     values = as_floats("scores", scores, ndim=1)
-    return (~(values < threshold)) & (np.asarray(n_spans) == 0)
+    return np.asarray(~(values < threshold) & (np.asarray(n_spans) == 0), dtype=np.bool_)
 
 
 def error_free_detection(gold: ArrayLike, predicted: ArrayLike) -> ErrorFree:

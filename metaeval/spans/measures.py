@@ -98,13 +98,14 @@ def compare_spans(gold: SpanTable, predicted: SpanTable, measure: SpanMeasure = 
     """
     if gold.n_items != predicted.n_items:
         raise ValueError(f"gold has {gold.n_items} items, predicted {predicted.n_items}")
-    notes, tables = Notes(), []
+    notes = Notes()
+    tables: list[SpanTable] = []
     for name, table in (("gold", gold), ("predicted", predicted)):
         usable = table.usable(measure.sides)
         notes.exclude(f"{name} spans that mark no character here or are undecided",
                       int((~usable).sum()))  # fmt: skip
         tables.append(table.where(usable))
-    values = _components(*tables, measure, notes)
+    values = _components(tables[0], tables[1], measure, notes)
     return Components(n=gold.n_items, values=values, **notes.fields)
 
 
@@ -192,17 +193,20 @@ def _coverage(
         rows_gold, rows_predicted, shared = overlapping(gold, predicted)
         pairs = _pairs(gold, predicted, rows_gold, rows_predicted, shared, measure)
         pairs = pairs.where(pairs.to_recall > 0)
-        found = [np.isin(np.arange(len(predicted)), pairs.predicted),
-                 np.isin(np.arange(len(gold)), pairs.gold)]  # fmt: skip
+        found = [
+            np.isin(np.arange(len(table)), rows).astype(np.float64)
+            for table, rows in ((predicted, pairs.predicted), (gold, pairs.gold))
+        ]
     else:
         found = [
             _share(covered(table, other), table, measure)
             for table, other in ((predicted, gold), (gold, predicted))
         ]
-    return (
-        np.bincount(predicted.item, weights=found[0], minlength=gold.n_items),
-        np.bincount(gold.item, weights=found[1], minlength=gold.n_items),
+    first, second = (
+        np.asarray(np.bincount(table.item, weights=share, minlength=gold.n_items), np.float64)
+        for table, share in zip((predicted, gold), found, strict=True)
     )
+    return first, second
 
 
 def _share(characters: IntArray, table: SpanTable, measure: SpanMeasure) -> FloatArray:

@@ -6,7 +6,6 @@ xCOMET) are scored pair by pair. The first reference, by name, is read, or the o
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -187,10 +186,14 @@ class Comet(MeanOfSegments):
         prepared = self._moved(
             self.model.prepare_for_inference([dict(sample) for sample in samples])
         )
-        recorder = spans.recording(self.model) if self.loaded.marks_spans else nullcontext([])
-        with recorder as found, precision.computing(self.device, self.precision):
+        with (
+            spans.recording(self.model) as found,
+            precision.computing(self.device, self.precision),
+        ):
             predicted = self.model.predict_step(prepared)
-        own = zip(found, samples, strict=self.loaded.marks_spans)
+        if not self.loaded.marks_spans:
+            return torch.as_tensor(predicted["scores"]).float().cpu(), []
+        own = zip(found, samples, strict=True)
         marked: list[Spans] = [spans.trimmed(each, sample["mt"]) for each, sample in own]
         return torch.as_tensor(predicted["scores"]).float().cpu(), marked
 
