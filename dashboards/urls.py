@@ -20,6 +20,7 @@ from dashboards.shortness.across_page import study_shortness
 from dashboards.shortness.page import SHORTNESS
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.significance.study import STUDY_SIGNIFICANCE
+from dashboards.spans.page import SPANS
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
 from dashboards.systems.page import SYSTEMS, study_systems
@@ -85,6 +86,8 @@ urlpatterns = [
     *routes(METRICS_PAIR),
     path("campaigns/<slug:slug>/shortness/", view(SHORTNESS), name="shortness"),
     path("campaigns/<slug:slug>/shortness.<str:fmt>", view(SHORTNESS), name="shortness-data"),
+    path("campaigns/<slug:slug>/spans/", view(SPANS), name="spans"),
+    path("campaigns/<slug:slug>/spans.<str:fmt>", view(SPANS), name="spans-data"),
     path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         scores,
         sensitivity,
         significance,
+        spans,
         systems,
     )
 
@@ -40,6 +41,7 @@ __all__ = [
     "scores",
     "sensitivity",
     "significance",
+    "spans",
     "systems",
 ]
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from metrics.views import datasets, fleet, imports, metrics, runs
+from metrics.views import datasets, fleet, imports, metrics, runs, spans
 
 urlpatterns = [
     path("metrics/", metrics.metric_list, name="metrics"),
@@ -26,4 +26,6 @@ urlpatterns = [
         imports.metric_scores_withdraw,
         name="metric-scores-withdraw",
     ),
+    path("testsets/<slug:slug>/spans/", spans.metric_spans, name="metric-spans"),
+    path("testsets/<slug:slug>/spans.csv", spans.metric_spans_file, name="metric-spans-file"),
 ]

@@ -80,6 +80,7 @@ CAMPAIGN = (
             Place("systems", "MT systems"),
             Place("metrics-pair", "Two metrics"),
             Place("systems-pair", "Two systems"),
+            Place("spans", "Error spans"),
             Place("shortness", "Shortness"),
             Place("whatif", "What if"),
             Place("samplesize", "Sample size"),

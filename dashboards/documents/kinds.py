@@ -29,6 +29,7 @@ KINDS: dict[str, str] = {
     "metrics-pair": "dashboards.pairs.two_metrics",
     "shortness": "dashboards.shortness.document",
     "forms": "dashboards.shortness.across",
+    "spans": "dashboards.spans.document",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
     "trust": "dashboards.trust.verdict",

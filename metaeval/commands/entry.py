@@ -17,6 +17,7 @@ from metaeval.commands.bundle import OUTPUT_HELP, OUTPUTS, add_commands, add_com
 from metaeval.commands.human import add_human, human, remarks
 from metaeval.commands.prefilled import add_trial
 from metaeval.commands.scores import FILES, SEGMENTS, Named, named_scores
+from metaeval.commands.spans import add_spans
 from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
@@ -187,6 +188,7 @@ def _parser() -> argparse.ArgumentParser:
            "tests that are corrected together: all pairs, or those of a row")  # fmt: skip
     add_human(commands)
     add_trial(commands)
+    add_spans(commands)
     add_commands(commands)
     command = commands.add_parser("reproduce", help=reproduce.__doc__)
     command.set_defaults(run=reproduce)

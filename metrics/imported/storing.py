@@ -36,11 +36,20 @@ class OutdatedError(Exception):
 
 @dataclass(frozen=True)
 class Draft:
-    """The scores of one metric that are to be imported, by the primary keys of the test set."""
+    """The scores of one metric that are to be imported, by the primary keys of the test set.
+
+    `fields` of the signature say what else makes it another version of the metric.
+    """
 
     name: str
     held: Held
     higher_is_better: bool = True
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def differs(self, signature: str) -> bool:
+        """Whether a signature is of other fields; what has none of its own differs from none."""
+        own = {f"{key}:{value}" for key, value in self.fields.items()}
+        return bool(own) and not own <= set(signature.split("|"))
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,9 @@ class Plan:
         if self.change is Change.ADDED:
             return f"{self.n_added:,} scores are added to those that are stored"
         why = f"{self.n_changed:,} of {self.n_changed + self.n_same:,} stored scores differ"
-        if not self.n_changed:
+        if self.shown is not None and self.draft.differs(self.shown.signature.signature):
+            why = "its error spans differ"
+        elif not self.n_changed:
             why = "it was stored as better in the other direction"
         return f"{why}: these scores replace the ones shown, which are kept under their signature"
 
@@ -119,7 +130,8 @@ def _plan(
     n_changed = sum(cell in stored for cell in cells) - n_same
     n_added = len(cells) - n_same - n_changed
     change = Change.NEW
-    if turned is not None or n_changed:
+    is_other = shown is not None and draft.differs(shown.signature.signature)
+    if turned is not None or n_changed or is_other:
         change = Change.REPLACED
     elif shown:
         change = Change.ADDED if n_added else Change.SAME
@@ -167,6 +179,7 @@ def _store(test_set: TestSet, found: Plan, known: naming.Known, said: Mapping[st
     draft, user = found.draft, said["created_by"]
     metric = known.find_or_add(draft.name, higher_is_better=draft.higher_is_better, user=user)
     fields = {"origin": "imported", "test_set": test_set.slug, "scores": found.digest}
+    fields |= draft.fields
     signature, _ = MetricSignature.objects.get_or_create(
         signature=format_signature(metric.name, fields),
         defaults={"metric": metric.name, "measures": [metric.name]},

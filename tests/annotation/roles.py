@@ -158,6 +158,8 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "systems-data": ("GET", *CAMPAIGN),
     "shortness": ("GET", *CAMPAIGN),
     "shortness-data": ("GET", *CAMPAIGN),
+    "spans": ("GET", *CAMPAIGN),
+    "spans-data": ("GET", *CAMPAIGN),
     "report": ("GET", *CAMPAIGN),
     "report-file": ("GET", *CAMPAIGN),
     "bundle": ("GET", *CAMPAIGN),

@@ -133,6 +133,7 @@ ROOMS = [
     "sensitivity",
     "judgments",
     "systems",
+    "spans",
     "replication",
     "commands",
 ]

@@ -44,6 +44,11 @@ class CometModel:
         return "regression" in self.model.hparams.class_identifier
 
     @property
+    def marks_spans(self) -> bool:
+        """Whether it marks error spans (xCOMET)."""
+        return str(self.model.hparams.class_identifier) == "xcomet_metric"
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """Which of ``src``, ``mt`` and ``ref`` it reads."""
         fixed = READS[self.model.hparams.class_identifier]

@@ -22,9 +22,10 @@ from metrics.base import (
 )
 from metrics.encoding import encoders, precision
 from metrics.families import references
-from metrics.families.comet import loading
+from metrics.families.comet import loading, spans
 from metrics.families.comet.loading import CometModel
 from metrics.options import precision_of
+from metrics.spans.found import Spans
 
 REVISION = 1
 TEXTS_PER_ESTIMATE = 4_096
@@ -58,24 +59,47 @@ class Comet(MeanOfSegments):
             **precision.signature_fields(self.precision),
             "reference": self.info.references if "ref" in self.reads else "none",
             "revision": REVISION,
+            **(spans.field(self.model) if self.loaded.marks_spans else {}),
         }
         return format_signature(self.info.name, fields)
 
-    @torch.inference_mode()
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 1)."""
+        return self.score_with_spans(inputs)[0]
+
+    @torch.inference_mode()
+    def score_with_spans(
+        self, inputs: Sequence[SegmentInput]
+    ) -> tuple[Scores, Sequence[Spans] | None]:
+        """Return (n, 1) and the spans of an xCOMET; None where the model marks none.
+
+        Of several references that are read apart, the spans are those of the best score, or of the
+        first reference where scores are averaged.
+        """
         check_inputs(self.info, inputs)
         if not inputs:
-            return np.empty((0, 1))
+            return np.empty((0, 1)), [] if self.loaded.marks_spans else None
         if "ref" not in self.reads:
             return self._score(inputs)
         singles, rows = references.apart(self.info, inputs)
-        return references.pool(self.info, len(inputs), rows, self._score(singles))
+        scores, found = self._score(singles)
+        pooled = references.pool(self.info, len(inputs), rows, scores)
+        return pooled, found and [found[row] for row in self._shown(rows, scores)]
 
-    def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
+    def _shown(self, rows: references.Rows, scores: Scores) -> list[int]:
+        """The pair of each input whose spans are taken."""
+        is_best = self.info.references == "best"
+        order = np.lexsort((-scores[:, 0] if is_best else np.arange(len(rows)), rows))
+        return [int(order[place]) for place in np.unique(rows[order], return_index=True)[1]]
+
+    def _score(self, inputs: Sequence[SegmentInput]) -> tuple[Scores, Sequence[Spans] | None]:
         samples = [self._sample(segment) for segment in inputs]
-        scores = self._apart(samples) if self.loaded.is_apart else self._together(samples)
-        return np.asarray(scores.double().cpu().numpy()[:, None])
+        found: list[Spans] | None = None
+        if self.loaded.is_apart:
+            scores = self._apart(samples)
+        else:
+            scores, found = self._together(samples)
+        return np.asarray(scores.double().cpu().numpy()[:, None]), found
 
     def _sample(self, segment: SegmentInput) -> Sample:
         texts = {"src": segment.source, "mt": segment.hypothesis}
@@ -143,23 +167,35 @@ class Comet(MeanOfSegments):
             found = self.model.estimator(torch.cat(features, dim=1))
         return torch.as_tensor(found).view(-1).float()
 
-    def _together(self, samples: Sequence[Sample]) -> torch.Tensor:
+    def _together(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[Spans] | None]:
         counts = self._count(list(dict.fromkeys(_all(samples))))
         scores = torch.empty(len(samples))
-        for batch, found in encoders.in_batches(
+        marked: list[Spans] = [()] * len(samples)
+        for batch, (found, own) in encoders.in_batches(
             self.loaded,
             range(len(samples)),
             length=lambda index: sum(counts[text] for text in samples[index].values()),
             work=lambda batch: self._predict([samples[index] for index in batch]),
         ):
             scores[batch] = found
-        return scores
+            for index, each in zip(batch, own, strict=False):
+                marked[index] = each
+        return scores, marked if self.loaded.marks_spans else None
 
-    def _predict(self, samples: Sequence[Sample]) -> torch.Tensor:
-        prepared = self.model.prepare_for_inference([dict(sample) for sample in samples])
-        with precision.computing(self.device, self.precision):
-            predicted = self.model.predict_step(self._moved(prepared))
-        return torch.as_tensor(predicted["scores"]).float().cpu()
+    def _predict(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[Spans]]:
+        prepared = self._moved(
+            self.model.prepare_for_inference([dict(sample) for sample in samples])
+        )
+        with (
+            spans.recording(self.model) as found,
+            precision.computing(self.device, self.precision),
+        ):
+            predicted = self.model.predict_step(prepared)
+        if not self.loaded.marks_spans:
+            return torch.as_tensor(predicted["scores"]).float().cpu(), []
+        own = zip(found, samples, strict=True)
+        marked: list[Spans] = [spans.trimmed(each, sample["mt"]) for each, sample in own]
+        return torch.as_tensor(predicted["scores"]).float().cpu(), marked
 
     def _moved(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):

@@ -1,0 +1,1 @@
+"""The page on error spans: what metrics find of what people marked."""

@@ -1,0 +1,284 @@
+"""Error spans of metrics against people's: scores, floor and ceiling, what is found and missed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from annotation.filters import Filters
+from annotation.models import Campaign, Output
+from dashboards.documents.head import CampaignDocument, Ends, ends, head
+from dashboards.pages.choice import Choice
+from dashboards.spans.found import Found, Missed, found_rows, missed_rows
+from dashboards.spans.marked import Detector, Gold, agreed_gold, read_detectors, read_gold
+from metaeval.arrays import FloatArray, IntArray
+from metaeval.results import Result
+from metaeval.significance.corrections import adjust_pvalues
+from metaeval.spans import (
+    CHARACTERS,
+    MPP,
+    SpanMeasure,
+    SpanTable,
+    ceiling,
+    compare_detectors,
+    compare_spans,
+    detect,
+    error_free_detection,
+    everything,
+    is_error_free,
+    nothing,
+)
+
+VERSION = 1
+N_RESAMPLES = 1000
+FEWEST = 10
+ALPHA = 0.05
+SIDES = {"target": ("target",), "both": ("target", "source")}
+UNITS = ("segment", "document")
+NO_SPANS = "No judgment that the filters keep marks error spans: its protocol asks for none."
+NO_METRIC = (
+    "No metric marks spans on these outputs yet. xCOMET does; others can be imported beside scores."
+)
+FEW_AGREE = "No output was judged by {k} annotators or more."
+
+
+@dataclass(frozen=True)
+class SpansChoice(Choice):
+    """`agreed`: gold is what so many annotators agree on, empty for each annotator apart; `side`:
+    the output alone or source and output; `unit`: what is drawn together, segment or document."""
+
+    agreed: str = ""
+    side: str = "target"
+    unit: str = "segment"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("agreed", "", "2", "3")
+        self.one_of("side", *SIDES)
+        self.one_of("unit", *UNITS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A detector against people. `kind`: metric, floor or ceiling.
+
+    Precision, recall and F1 by matched spans (MPP, micro) and by characters (WMT25), `ends` of
+    their F1; `macro_f1` is the mean over judgments. `mcc` says how well outputs without a span are
+    those without an error. `p` is of the difference in F1 from the best metric, after Holm, and
+    `p_floor` of being better than whoever marks every output as a whole. For a ceiling `ends` are
+    the range over pairs of annotators.
+    """
+
+    key: str
+    label: str
+    kind: str
+    signature: str = ""
+    is_imported: bool = False
+    n: int
+    n_spans: int | None = None
+    clean: float | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    ends: Ends | None = None
+    character_precision: float | None = None
+    character_recall: float | None = None
+    character_f1: float | None = None
+    character_ends: Ends | None = None
+    macro_f1: float | None = None
+    mcc: float | None = None
+    p: float | None = None
+    p_floor: float | None = None
+
+    @property
+    def f1_low(self) -> float | None:
+        """The lower end of the interval."""
+        return self.ends[0] if self.ends else None
+
+    @property
+    def f1_high(self) -> float | None:
+        """The upper end of the interval."""
+        return self.ends[1] if self.ends else None
+
+    @property
+    def is_at_floor(self) -> bool:
+        """Whether a metric is below the floor or cannot be told from it."""
+        return self.kind == "metric" and not (self.p_floor is not None and self.p_floor < ALPHA)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spans(CampaignDocument):
+    """The document; `rows` are one a detector, floor and ceiling among them."""
+
+    n_judgments: int = 0
+    n_outputs: int = 0
+    n_spans: int = 0
+    n_missing: int = 0
+    agreed: str
+    side: str
+    unit: str
+    seed: int
+    measures: Sequence[str] = ()
+    n_resamples: int = N_RESAMPLES
+    rows: Sequence[Line] = ()
+    found: Sequence[Found] = ()
+    missed: Sequence[Missed] = ()
+
+
+FILTERS = SpansChoice
+DOCUMENT = Spans
+
+
+def compute(campaign: Campaign, filters: Filters) -> Spans:
+    """Return what stands on the page; without spans of people a sentence."""
+    if not isinstance(filters, SpansChoice):
+        filters = SpansChoice(**vars(filters))
+    people, notes = read_gold(campaign, filters, filters.unit)
+    said: dict[str, Any] = head(campaign, "error spans that people marked") | {
+        "agreed": filters.agreed, "side": filters.side, "unit": filters.unit, "seed": campaign.seed,
+    }  # fmt: skip
+    if campaign.judging.spans is None or not len(people):
+        return Spans(**said, warnings=[*notes, NO_SPANS])
+    gold = agreed_gold(people, int(filters.agreed)) if filters.agreed else people
+    if not len(gold):
+        return Spans(**said, warnings=[*notes, FEW_AGREE.format(k=filters.agreed)])
+    measures = [SpanMeasure(each.name, sides=SIDES[filters.side]) for each in (MPP, CHARACTERS)]
+    work = _Work(campaign, gold, measures)
+    detectors = read_detectors(campaign)
+    lines = [*work.metrics(detectors), *work.floors(), *work.ceilings(people)]
+    usable = gold.table.usable(measures[0].sides)
+    return Spans(
+        **said,
+        n_judgments=len(gold),
+        n_outputs=len(np.unique(gold.output)),
+        n_spans=int(usable.sum()),
+        n_missing=int((~usable).sum()),
+        measures=[measure.label for measure in measures],
+        rows=lines,
+        found=found_rows(campaign, gold, detectors, measures[0].sides),
+        missed=missed_rows(campaign, gold, detectors),
+        warnings=list(dict.fromkeys([*notes, *work.notes, *[NO_METRIC] * (not detectors)])),
+    )
+
+
+class _Work:
+    """The lines of one document, and what they warn of."""
+
+    def __init__(self, campaign: Campaign, gold: Gold, measures: Sequence[SpanMeasure]) -> None:
+        self.campaign, self.gold, self.measures = campaign, gold, measures
+        self.notes: list[str] = []
+
+    def metrics(self, detectors: Sequence[Detector]) -> Iterator[Line]:
+        """Yield a line each, the best first, with tests against it on common judgments."""
+        held = []
+        for each in detectors:
+            items, table, _ = each.on(self.gold)
+            if len(items):
+                line, values = self._line(each.label, "metric", items, table)
+                held.append((each, line, items, values))
+        held.sort(key=lambda entry: -(entry[1]["f1"] or 0.0))
+        if len({len(items) for _, _, items, _ in held}) > 1:
+            self.notes.append("Metrics looked at different outputs: compare rows of equal n only.")
+        tested = [self._test(held[0], other) for other in held[1:]]
+        adjusted = adjust_pvalues(tested).pvalues.tolist() if tested else []
+        for (each, line, items, values), p in zip(held, [None, *adjusted], strict=True):
+            yield Line(
+                key=each.key, signature=each.signature, is_imported=each.is_imported,
+                p=_plain(p), p_floor=_plain(self._floor(items, values)), **line,
+            )  # fmt: skip
+
+    def _test(self, best: Any, other: Any) -> float:
+        _, at_best, at_other = np.intersect1d(best[2], other[2], return_indices=True)
+        if not len(at_best):
+            return float("nan")
+        units = self.gold.unit[other[2][at_other]]
+        values = best[3][at_best], other[3][at_other]
+        found = compare_detectors(
+            *values, units=units, n_resamples=N_RESAMPLES, rng=self.campaign.seed
+        )
+        return float("nan") if found.pvalue is None else found.pvalue
+
+    def _floor(self, items: IntArray, values: FloatArray) -> float | None:
+        """Test whether a metric beats whoever marks every output as a whole."""
+        own = self.gold.taken(items)
+        whole = compare_spans(own.table, self._whole.taken(items), self.measures[0]).values
+        return compare_detectors(
+            values, whole, units=own.unit, alternative="greater", n_resamples=N_RESAMPLES,
+            rng=self.campaign.seed,
+        ).pvalue  # fmt: skip
+
+    @cached_property
+    def _whole(self) -> SpanTable:
+        outputs = Output.objects.filter(pk__in=np.unique(self.gold.output).tolist())
+        texts = dict(outputs.values_list("pk", "text"))
+        return everything([len(texts[pk]) for pk in self.gold.output.tolist()])
+
+    def floors(self) -> Iterator[Line]:
+        """Yield what silence and marking everything score."""
+        every = np.arange(len(self.gold))
+        silent = nothing(self.gold.table)
+        yield Line(key="nothing", **self._line("Marks nothing", "floor", every, silent)[0])
+        whole = self._line("Marks every output as a whole", "floor", every, self._whole)[0]
+        yield Line(key="everything", **whole)
+
+    def ceilings(self, people: Gold) -> Iterator[Line]:
+        """Yield how well annotators find each other's spans, where several judged the same."""
+        held = {}
+        for annotator in np.unique(people.annotator):
+            items = np.flatnonzero(people.annotator == annotator)
+            outputs, first = np.unique(people.output[items], return_index=True)
+            held[str(annotator)] = (outputs, people.table.taken(items[first]))
+        found = [ceiling(held, measure, fewest=FEWEST) for measure in self.measures]
+        if not found[0].n:
+            self.notes.append(
+                f"No two annotators judged {FEWEST} outputs or more in common: there is no ceiling."
+            )
+            return
+        macro = ceiling(held, self.measures[0], averaging="macro", fewest=FEWEST)
+        yield Line(
+            key="annotators", label=f"One annotator against another ({found[0].n} ordered pairs)",
+            kind="ceiling", n=sum(pair[2] for pair in found[0].pairs),
+            precision=_plain(found[0].precision), recall=_plain(found[0].recall),
+            f1=_plain(found[0].f1), ends=(_plain(found[0].lowest), _plain(found[0].highest)),
+            character_precision=_plain(found[1].precision),
+            character_recall=_plain(found[1].recall), character_f1=_plain(found[1].f1),
+            character_ends=(_plain(found[1].lowest), _plain(found[1].highest)),
+            macro_f1=_plain(macro.f1),
+        )  # fmt: skip
+
+    def _line(
+        self, label: str, kind: str, items: IntArray, table: SpanTable
+    ) -> tuple[dict[str, Any], FloatArray]:
+        """Return the fields of a line, and the components that tests take."""
+        own, seed = self.gold.taken(items), self.campaign.seed
+        compared = [compare_spans(own.table, table, measure) for measure in self.measures]
+        spans, characters = (
+            detect(each, units=own.unit, n_resamples=N_RESAMPLES, rng=seed) for each in compared
+        )
+        self._tell(label, spans)
+        macro = detect(compared[0].values, averaging="macro")
+        free = self._error_free(own, table)
+        usable = table.usable(self.measures[0].sides)
+        clean = 1 - len(np.unique(table.item[usable])) / len(items)
+        fields = {
+            "label": label, "kind": kind, "n": len(items), "n_spans": int(usable.sum()),
+            "clean": clean, "precision": spans.precision, "recall": spans.recall, "f1": spans.f1,
+            "ends": ends(spans.f1_interval), "character_precision": characters.precision,
+            "character_recall": characters.recall, "character_f1": characters.f1,
+            "character_ends": ends(characters.f1_interval), "macro_f1": macro.f1, "mcc": free,
+        }  # fmt: skip
+        return fields, compared[0].values
+
+    def _error_free(self, own: Gold, table: SpanTable) -> float | None:
+        counts = [np.bincount(t.item, minlength=len(own)) for t in (own.table, table)]
+        found = error_free_detection(is_error_free(own.score, counts[0]), counts[1] == 0)
+        return _plain(found.mcc)
+
+    def _tell(self, label: str, result: Result) -> None:
+        self.notes += [f"{label}: {warning.message}" for warning in result.warnings]
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None or value != value else float(value)

@@ -1,0 +1,183 @@
+"""Which errors a metric finds, by kind; the worst that it misses, and its surest false alarms."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.models import Campaign, Output
+from dashboards.spans.marked import Detector, Gold
+from metaeval.arrays import IntArray
+from metaeval.spans.coverage import covered
+from metaeval.spans.span_table import SEVERITIES, SIDES, SpanTable
+
+# Upper ends of lengths in characters.
+LENGTHS = {5: "1 to 5 characters", 20: "6 to 20 characters", 60: "21 to 60 characters"}
+LONGER = "more than 60 characters"
+MOST_MISSED, MOST_ALARMS = 8, 4
+# Categories beyond these stand together.
+MOST_CATEGORIES = 15
+MISSED, ALARM = "missed", "false alarm"
+DIMENSIONS = ("severity", "category", "length", "system")
+Place = tuple[int, int, str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Errors of one kind: `share` of `n` has a character that the metric marked, `characters` is
+    the share of theirs that it marked."""
+
+    detector: str
+    dimension: str
+    value: str
+    n: int
+    share: float
+    characters: float
+
+
+@dataclass(frozen=True)
+class Missed:
+    """An error of people that a metric left unmarked, or a mark of it where nobody saw an error.
+
+    `start` and `end` are its own, `people` and `metric` all spans of this output by that judgment
+    and that metric, as start, end and severity.
+    """
+
+    detector: str
+    kind: str
+    output: int
+    system: str
+    segment: str
+    severity: str
+    category: str
+    start: int
+    end: int
+    text: str
+    people: Sequence[Place]
+    metric: Sequence[Place]
+
+
+def found_rows(
+    campaign: Campaign, gold: Gold, detectors: Sequence[Detector], sides: Sequence[str]
+) -> list[Found]:
+    """Return the shares found by severity, category, length and system."""
+    names = _systems(campaign, gold)
+    rows: list[Found] = []
+    for each in detectors:
+        items, table, _ = each.on(gold)
+        own = gold.taken(items)
+        usable = own.table.usable(sides)
+        marks, by = own.table.where(usable), table.where(table.usable(sides))
+        hit, long = covered(marks, by), marks.end - marks.start
+        categories = [own.categories[row] or "none" for row in np.flatnonzero(usable)]
+        kinds = {
+            "severity": [SEVERITIES[code] for code in marks.severity],
+            "category": _common(categories),
+            "length": [_length(n) for n in long.tolist()],
+            "system": [names[pk] for pk in own.output[marks.item].tolist()],
+        }
+        for dimension in DIMENSIONS:
+            rows += _shares(each.key, dimension, kinds[dimension], hit, long)
+    return rows
+
+
+def _shares(
+    detector: str, dimension: str, values: Sequence[str], hit: IntArray, long: IntArray
+) -> Iterator[Found]:
+    array = np.array(values)
+    order = {"severity": [*SEVERITIES], "length": [*LENGTHS.values(), LONGER]}
+    for value in order.get(dimension, sorted(set(values))):
+        rows = array == value
+        if rows.any():
+            share = float((hit[rows] > 0).mean())
+            characters = float(hit[rows].sum() / long[rows].sum())
+            yield Found(detector, dimension, value, int(rows.sum()), share, characters)
+
+
+def _common(categories: Sequence[str]) -> list[str]:
+    kept = {name for name, _ in Counter(categories).most_common(MOST_CATEGORIES)}
+    return [name if name in kept else "others" for name in categories]
+
+
+def _length(n: int) -> str:
+    return next((label for end, label in LENGTHS.items() if n <= end), LONGER)
+
+
+def _systems(campaign: Campaign, gold: Gold) -> dict[int, str]:
+    rows = Output.objects.filter(pk__in=np.unique(gold.output).tolist())
+    return dict(rows.values_list("pk", "system__name"))
+
+
+def missed_rows(campaign: Campaign, gold: Gold, detectors: Sequence[Detector]) -> list[Missed]:
+    """Return the worst misses and the surest false alarms of each metric, in outputs."""
+    chosen = [row for each in detectors for row in _missed(gold, each)]
+    wanted = Output.objects.filter(pk__in={int(gold.output[item]) for _, _, item, *_ in chosen})
+    outputs = {row.pk: row for row in wanted.select_related("system", "segment")}
+    rows = []
+    for detector, kind, item, place, severity, category in chosen:
+        output = outputs[int(gold.output[item])]
+        length = len(output.text)
+        rows.append(
+            Missed(
+                detector.key, kind, output.pk, output.system.name, output.segment.key, severity,
+                category, *place, output.text, _places(gold.table, item, length),
+                [(row[1], min(row[2], length), row[3]) for row in detector.rows[output.pk]
+                 if row[0] == SIDES[0] and row[2] > row[1]],
+            )
+        )  # fmt: skip
+    return rows
+
+
+Chosen = tuple[Detector, str, int, tuple[int, int], str, str]
+
+
+def _missed(gold: Gold, detector: Detector) -> list[Chosen]:
+    items, table, sure = detector.on(gold)
+    own = gold.taken(items)
+    marks, by = (each.where(each.usable(SIDES[:1])) for each in (own.table, table))
+    categories = [own.categories[row] for row in np.flatnonzero(own.table.usable(SIDES[:1]))]
+    left = np.flatnonzero(covered(marks, by) == 0)
+    worst = left[np.lexsort((marks.start[left] - marks.end[left], -marks.severity[left]))]
+    found: list[Chosen] = [
+        (detector, MISSED, int(items[marks.item[row]]), _span(marks, row),
+         SEVERITIES[marks.severity[row]], categories[row])
+        for row in worst[:MOST_MISSED].tolist()
+    ]  # fmt: skip
+    certain = np.array([value or 0.0 for value in sure])[table.usable(SIDES[:1])]
+    alarms = np.flatnonzero(_by_nobody(own, by))
+    surest = alarms[np.lexsort((-by.severity[alarms], -certain[alarms]))]
+    seen: set[tuple[int, int, int]] = set()
+    for row in surest.tolist():
+        output = int(own.output[by.item[row]])
+        place = _span(by, row)
+        if (output, *place) in seen or len(seen) == MOST_ALARMS:
+            continue
+        seen.add((output, *place))
+        item = int(items[by.item[row]])
+        found.append((detector, ALARM, item, place, SEVERITIES[by.severity[row]], ""))
+    return found
+
+
+def _by_nobody(own: Gold, by: SpanTable) -> IntArray:
+    """Which of a metric's spans lie where none of all annotators of the output marked anything."""
+    outputs, place = np.unique(own.output, return_inverse=True)
+    marks = own.table.where(own.table.usable(SIDES[:1]))
+
+    def of_outputs(table: SpanTable) -> SpanTable:
+        columns = (table.start, table.end, table.side, table.severity)
+        return SpanTable(len(outputs), place[table.item], *columns)
+
+    return np.asarray(covered(of_outputs(by), of_outputs(marks)) == 0)
+
+
+def _span(table: SpanTable, row: int) -> tuple[int, int]:
+    return int(table.start[row]), int(table.end[row])
+
+
+def _places(table: SpanTable, item: int, length: int) -> list[Place]:
+    rows = np.flatnonzero((table.item == item) & table.usable(SIDES[:1]))
+    return [
+        (int(table.start[r]), min(int(table.end[r]), length), SEVERITIES[table.severity[r]])
+        for r in rows
+    ]

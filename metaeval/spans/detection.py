@@ -1,0 +1,277 @@
+"""Precision, recall and F of detected spans, with intervals and tests over units of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import FloatArray, one_of, positive_int
+from metaeval.resampling import (
+    ALTERNATIVES,
+    Rng,
+    block_counts,
+    blocks,
+    percentile_interval,
+    random_bits,
+    resampled_pvalue,
+    resolve_seed,
+    stream,
+)
+from metaeval.results import (
+    IdenticalInputWarning,
+    Interval,
+    Notes,
+    Result,
+    StatisticResult,
+    TooFewWarning,
+)
+from metaeval.spans.measures import MPP, Components, SpanMeasure, compare_spans
+from metaeval.spans.span_table import SpanTable
+
+AVERAGES = ("micro", "macro")
+# Fewer units than this give percentile intervals that are too narrow.
+FEW = 20
+SLACK = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Detection(Result):
+    """Precision, recall and F1 with percentile intervals; ``n`` counts items, ``n_units`` units."""
+
+    precision: float
+    recall: float
+    f1: float
+    averaging: str
+    method: str
+    n_units: int
+    precision_interval: Interval | None = None
+    recall_interval: Interval | None = None
+    f1_interval: Interval | None = None
+    n_resamples: int | None = None
+    seed: int | None = None
+
+
+def scores_of(sums: FloatArray) -> FloatArray:
+    """Return precision, recall and F1, (…, 3), of summed components, (…, 4).
+
+    Where nothing is predicted precision is 1, where nothing is gold recall is 1, and F1 is 0 where
+    both are 0 (WMT25). So two empty sides agree perfectly: macro averages reward silence.
+    """
+    precision = _ratio(sums[..., 0], sums[..., 1])
+    recall = _ratio(sums[..., 2], sums[..., 3])
+    both = precision + recall
+    f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
+    return np.stack([precision, recall, f1], axis=-1)
+
+
+def detect(
+    components: Components | FloatArray,
+    *,
+    averaging: str = "micro",
+    units: ArrayLike | None = None,
+    n_resamples: int = 0,
+    confidence: float = 0.95,
+    rng: Rng = None,
+    method: str = "",
+) -> Detection:
+    """Return precision, recall and F1 over all items, with bootstrap intervals on request.
+
+    Parameters
+    ----------
+    components
+        Of `compare_spans`, or its values (n_items, 4).
+    averaging
+        ``micro``: one ratio of sums; ``macro``: the mean over items, in which a detector that
+        never marks anything scores the share of clean items.
+    units
+        (n_items,) what is drawn together: the segment or the document of each item. Default: items.
+
+    Warns
+    -----
+    TooFewWarning
+        No item, or too few units for an interval.
+    """
+    one_of("averaging", averaging, AVERAGES)
+    notes = Notes()
+    if isinstance(components, Components):
+        notes.absorb(components)
+        for reason, count in components.reasons.items():
+            notes.exclude(reason, count)
+        components = components.values
+    columns, n_units = _by_unit(_additive(components, averaging), units)
+    if not len(components):
+        notes.warn(TooFewWarning("There is no item to compare spans of."))
+    found = _averaged(columns.sum(axis=0), averaging)
+    fields: dict[str, Any] = {}
+    if n_resamples:
+        seed = resolve_seed(rng)
+        samples = _resampled(columns, averaging, positive_int("n_resamples", n_resamples), seed)
+        if n_units < FEW:
+            notes.warn(TooFewWarning(
+                f"{n_units} segments or documents are few: intervals are too narrow."
+            ))  # fmt: skip
+        ends = [percentile_interval(column, confidence=confidence) for column in samples.T]
+        names = ("precision_interval", "recall_interval", "f1_interval")
+        fields = dict(zip(names, ends, strict=True))
+        fields |= {"n_resamples": n_resamples, "seed": seed}
+    precision, recall, f1 = (float(value) for value in found)
+    return Detection(
+        n=len(components), n_units=n_units, precision=precision, recall=recall, f1=f1,
+        averaging=averaging, method=method or f"{averaging} average", **fields, **notes.fields,
+    )  # fmt: skip
+
+
+def compare_detectors(
+    first: Components | FloatArray,
+    second: Components | FloatArray,
+    *,
+    averaging: str = "micro",
+    units: ArrayLike | None = None,
+    alternative: str = "two-sided",
+    n_resamples: int = 1000,
+    rng: Rng = None,
+) -> StatisticResult:
+    """Permutation test of the difference in F1 of two detectors against the same gold.
+
+    All items of a unit (segment, document; default: item) exchange their spans at once;
+    p = (#{difference* reaches difference} + 1) / (n_resamples + 1).
+
+    Warns
+    -----
+    IdenticalInputWarning
+        Both mark the same; p is 1.
+    """
+    one_of("averaging", averaging, AVERAGES)
+    one_of("alternative", alternative, ALTERNATIVES)
+    positive_int("n_resamples", n_resamples)
+    notes, seed = Notes(), resolve_seed(rng)
+    values = [each.values if isinstance(each, Components) else each for each in (first, second)]
+    if values[0].shape != values[1].shape:
+        raise ValueError(f"first has {len(values[0])} items, second {len(values[1])}")
+    (one, n_units), (two, _) = (_by_unit(_additive(each, averaging), units) for each in values)
+    observed = _difference(one.sum(axis=0), two.sum(axis=0), averaging)
+    null = np.empty(n_resamples)
+    change = two - one
+    for number, start, stop in blocks(n_resamples):
+        moved = random_bits(stream(seed, number), stop - start, n_units).astype(float) @ change
+        null[start:stop] = _difference(one.sum(axis=0) + moved, two.sum(axis=0) - moved, averaging)
+    if np.array_equal(values[0], values[1]):
+        notes.warn(IdenticalInputWarning("Both detectors score the same on every item."))
+    return StatisticResult(
+        n=len(values[0]), **notes.fields, statistic=float(observed),
+        method=f"permutation of F1 ({averaging}) over {n_units} units",
+        pvalue=float(resampled_pvalue(null, observed, alternative, SLACK)),
+        alternative=alternative, n_resamples=n_resamples, seed=seed,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ceiling(Result):
+    """How well annotators find each other's spans: the mean over ordered pairs of them.
+
+    ``pairs`` are (detector, gold, items of both, F1); ``lowest`` and ``highest`` their range.
+    ``n`` counts the pairs.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    lowest: float
+    highest: float
+    pairs: tuple[tuple[str, str, int, float], ...]
+
+
+def ceiling(
+    annotators: Mapping[str, tuple[ArrayLike, SpanTable]],
+    measure: SpanMeasure = MPP,
+    *,
+    averaging: str = "micro",
+    fewest: int = 1,
+) -> Ceiling:
+    """Score each annotator against each other one on the items of both, and average.
+
+    ``annotators`` gives, by name, the distinct items that one judged and the spans in them: row k
+    of the table's items is ``items[k]``. Pairs of fewer than ``fewest`` common items are left out
+    and counted. Warns TooFewWarning where no pair is left; all numbers are nan then.
+    """
+    notes, rows, found = Notes(), [], []
+    held = {name: (np.asarray(items), table) for name, (items, table) in annotators.items()}
+    for first, (own, predicted) in held.items():
+        for second, (other, gold) in held.items():
+            if first == second:
+                continue
+            shared, at_own, at_other = np.intersect1d(own, other, return_indices=True)
+            if len(shared) < max(fewest, 1):
+                notes.exclude("pairs of annotators with too few common items", 1)
+                continue
+            compared = compare_spans(gold.taken(at_other), predicted.taken(at_own), measure)
+            result = detect(compared.values, averaging=averaging)
+            rows.append((first, second, len(shared), result.f1))
+            found.append((result.precision, result.recall, result.f1))
+    if not rows:
+        notes.warn(TooFewWarning("No two annotators marked the same items: there is no ceiling."))
+    mean = np.mean(found, axis=0) if found else np.full(3, np.nan)
+    f1s = [row[3] for row in rows] or [float("nan")]
+    return Ceiling(
+        n=len(rows), precision=float(mean[0]), recall=float(mean[1]), f1=float(mean[2]),
+        lowest=min(f1s), highest=max(f1s), pairs=tuple(rows), **notes.fields,
+    )  # fmt: skip
+
+
+def nothing(gold: SpanTable) -> SpanTable:
+    """Return what a detector marks that never speaks: the row beside every macro average."""
+    return gold.where(np.zeros(len(gold), dtype=np.bool_))
+
+
+def everything(lengths: Sequence[int], severity: str = "major") -> SpanTable:
+    """Return what a detector marks that takes every text, of these lengths, as one error."""
+    n = len(lengths)
+    return SpanTable.of(n, np.arange(n), np.zeros(n, dtype=np.int64), lengths, [severity] * n)
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.divide(part, whole, out=np.ones_like(whole, dtype=np.float64), where=whole > 0)
+
+
+def _additive(values: FloatArray, averaging: str) -> FloatArray:
+    """Return what may be added over items: components, or scores and a one to count them."""
+    if averaging == "micro":
+        return values
+    return np.column_stack([scores_of(values), np.ones(len(values))])
+
+
+def _averaged(sums: FloatArray, averaging: str) -> FloatArray:
+    if averaging == "micro":
+        return scores_of(sums)
+    count = sums[..., 3:]
+    empty = np.full_like(sums[..., :3], np.nan)
+    return np.divide(sums[..., :3], count, out=empty, where=count > 0)
+
+
+def _difference(first: FloatArray, second: FloatArray, averaging: str) -> FloatArray:
+    return np.asarray(_averaged(first, averaging)[..., 2] - _averaged(second, averaging)[..., 2])
+
+
+def _by_unit(columns: FloatArray, units: ArrayLike | None) -> tuple[FloatArray, int]:
+    if units is None:
+        return columns, len(columns)
+    names, place = np.unique(np.asarray(units), return_inverse=True)
+    if len(place) != len(columns):
+        raise ValueError(f"units: {len(place)} for {len(columns)} items")
+    sums = [np.bincount(place, weights=column, minlength=len(names)) for column in columns.T]
+    return np.column_stack(sums), len(names)
+
+
+def _resampled(columns: FloatArray, averaging: str, n_resamples: int, seed: int) -> FloatArray:
+    """Return (n_resamples, 3)."""
+    samples = np.empty((n_resamples, 3))
+    if not len(columns):
+        return np.full((n_resamples, 3), np.nan)
+    for number, start, stop in blocks(n_resamples):
+        counts = block_counts(seed, (number,), stop - start, len(columns))
+        samples[start:stop] = _averaged(counts @ columns, averaging)
+    return samples

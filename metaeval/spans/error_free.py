@@ -1,0 +1,71 @@
+"""Which outputs are free of errors, and how well that is told (WMT26, task 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import BoolArray, as_floats
+from metaeval.results import ConstantInputWarning, Notes, Result
+
+THRESHOLD = 85.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ErrorFree(Result):
+    """Counts over ``n`` items, precision, recall, Matthews' correlation; nan is undefined."""
+
+    true_positive: int
+    false_positive: int
+    false_negative: int
+    true_negative: int
+    precision: float
+    recall: float
+    mcc: float
+
+
+def is_error_free(
+    scores: ArrayLike, n_spans: ArrayLike, *, threshold: float = THRESHOLD
+) -> BoolArray:
+    """Return which of n items score at least ``threshold`` and have no span, missing ones included.
+
+    A score that is nan is not judged by its score: no span decides alone.
+    """
+    values = as_floats("scores", scores, ndim=1)
+    return np.asarray(~(values < threshold) & (np.asarray(n_spans) == 0), dtype=np.bool_)
+
+
+def error_free_detection(gold: ArrayLike, predicted: ArrayLike) -> ErrorFree:
+    """Compare which items are held to be error-free with which are.
+
+    Warns ConstantInputWarning where all of one side are alike: the correlation is nan.
+    """
+    one, two = np.asarray(gold, dtype=np.bool_), np.asarray(predicted, dtype=np.bool_)
+    if one.shape != two.shape:
+        raise ValueError(f"gold has {one.size} items, predicted {two.size}")
+    counts = np.bincount(one * 2 + two, minlength=4)
+    return error_free_counts(
+        true_positive=int(counts[3]), false_positive=int(counts[1]),
+        false_negative=int(counts[2]), true_negative=int(counts[0]),
+    )  # fmt: skip
+
+
+def error_free_counts(
+    *, true_positive: int, false_positive: int, false_negative: int, true_negative: int
+) -> ErrorFree:
+    """Return the measures of the four counts."""
+    notes = Notes()
+    tp, fp, fn, tn = true_positive, false_positive, false_negative, true_negative
+    root = float(tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    if not root:
+        notes.warn(ConstantInputWarning(
+            "All items are error-free, or none, on one side: Matthews' correlation is undefined."
+        ))  # fmt: skip
+    return ErrorFree(
+        n=tp + fp + fn + tn, true_positive=tp, false_positive=fp, false_negative=fn,
+        true_negative=tn, precision=tp / (tp + fp) if tp + fp else float("nan"),
+        recall=tp / (tp + fn) if tp + fn else float("nan"),
+        mcc=(tp * tn - fp * fn) / root**0.5 if root else float("nan"), **notes.fields,
+    )  # fmt: skip

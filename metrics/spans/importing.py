@@ -1,0 +1,211 @@
+"""Spans that were found elsewhere: looked at, then stored as a metric of their own."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.access import may_change_test_set, test_set_refusal
+from annotation.models import Output, TestSet
+from annotation.uploads.files import InputFile
+from annotation.uploads.problems import Place, Report, some
+from metaeval.spans.ends import EndsAtWords, ends_at_words
+from metrics.imported import naming
+from metrics.imported.collecting import Collector
+from metrics.imported.held import Held, names_of
+from metrics.imported.storing import Draft, Outcome, store_all
+from metrics.models import SegmentSpans
+from metrics.spans.found import MISSING, SOURCE, FoundSpan
+from metrics.spans.stored import AT_ONCE, pack
+from metrics.spans.tables import Cell, Read, collect
+
+# Where no score is given: what a span takes off, as in xCOMET (unbabel-comet 2.2).
+WEIGHTS = {"minor": 1.0, "major": 5.0, "critical": 10.0}
+ASK = (
+    "say whether an end names the last character of a span or the place behind it: read as the "
+    "last, {included:,} of {n:,} spans end with a word, read as behind {excluded:,}"
+)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Files that were read: spans by output, and every problem.
+
+    `ends` says how many ends are at words either way; `ends_included` is what a person said of
+    them, None where nobody has yet.
+    """
+
+    test_set: TestSet
+    name: str
+    ends_included: bool | None
+    report: Report
+    ends: EndsAtWords = field(default_factory=lambda: EndsAtWords(0, 0, 0))
+    spans: Mapping[int, Sequence[FoundSpan]] = field(default_factory=dict)
+    scores: Mapping[Cell, float] = field(default_factory=dict)
+    files: Sequence[Mapping[str, str]] = ()
+    severities: Mapping[str, int] = field(default_factory=dict)
+    has_scores: bool = False
+
+    @property
+    def n_spans(self) -> int:
+        """All spans."""
+        return sum(len(own) for own in self.spans.values())
+
+    @property
+    def n_clean(self) -> int:
+        """Outputs without a span."""
+        return sum(not own for own in self.spans.values())
+
+    @property
+    def digest(self) -> str:
+        """A hash of all spans, for the signature."""
+        packed = {pk: sorted(map(repr, pack(own))) for pk, own in self.spans.items()}
+        text = json.dumps(sorted(packed.items()))
+        return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def check(
+    test_set: TestSet,
+    files: Sequence[InputFile],
+    name: str,
+    ends_included: bool | None,
+    user: Any = None,
+) -> Checked:
+    """Read and check files without storing anything. Commands have no user and are not refused."""
+    report = Report()
+    if user is not None and not may_change_test_set(user, test_set):
+        report.error(test_set_refusal(test_set))
+        return Checked(test_set, name, ends_included, report)
+    names = names_of(test_set)
+    collected = collect(files, Collector(names, report))
+    texts = _texts(test_set)
+    ends = ends_at_words(
+        (texts[cell][1], each.end)
+        for cell, own in collected.spans.items()
+        for each in own
+        if each.side == "target"
+    )
+    if not report.errors and not collected.spans:
+        report.error("there is no span and no output without one")
+    if ends_included is None and ends.n:
+        report.error(ASK.format(included=ends.included, excluded=ends.excluded, n=ends.n))
+    elif ends.n and ends.are_included is not None and ends.are_included != ends_included:
+        report.warn("The words speak for the other reading of the ends; look at them again.")
+    reader = _Reader(report, bool(ends_included))
+    spans = {texts[cell][0]: reader.read(own, texts[cell]) for cell, own in collected.spans.items()}
+    reader.say()
+    scores = _scores(collected.scores, collected.spans, report)
+    try:
+        naming.check_name(name)
+    except ValidationError as error:
+        report.error(" ".join(error.messages), Place(field="name"))
+    return Checked(
+        test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
+        Counter(each.severity for own in spans.values() for each in own), bool(collected.scores),
+    )  # fmt: skip
+
+
+Texts = tuple[int, str, str]
+
+
+def _texts(test_set: TestSet) -> dict[Cell, Texts]:
+    """Primary key, text and source of each output, by system and segment."""
+    rows = Output.objects.filter(system__test_set=test_set).order_by()
+    columns = ("system_id", "segment_id", "pk", "text", "segment__source")
+    return {(system, segment): (pk, text, source)
+            for system, segment, pk, text, source in rows.values_list(*columns)}  # fmt: skip
+
+
+@dataclass
+class _Reader:
+    """Turns spans as read into spans as stored, and counts what does not fit its text."""
+
+    report: Report
+    ends_included: bool
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def read(self, spans: Sequence[Read], texts: Texts) -> tuple[FoundSpan, ...]:
+        """Return the spans of an output."""
+        found = [self._span(each, texts) for each in spans]
+        return tuple(each for each in found if each is not None)
+
+    def _span(self, span: Read, texts: Texts) -> FoundSpan | None:
+        text = texts[2] if span.side in (SOURCE, MISSING) else texts[1]
+        about = (span.severity, span.category, span.confidence)
+        start, end = span.start, span.end + self.ends_included
+        if span.side == MISSING and span.start == span.end == 0:
+            return FoundSpan(MISSING, 0, 0, *about)
+        if start >= len(text):
+            self.counts["behind the end of their text: kept as omissions without a place"] += 1
+            return FoundSpan(MISSING, 0, 0, *about)
+        if end > len(text):
+            self.counts["cut at the end of their text"] += 1
+            end = len(text)
+        if end <= start:
+            said = f"the span [{start}, {end}) is empty; does its end name the last character?"
+            self.report.error(said, span.place)
+            return None
+        return FoundSpan(span.side, start, end, *about)
+
+    def say(self) -> None:
+        """Report what was counted."""
+        for what, n in self.counts.items():
+            self.report.warn(f"{n:,} spans are {what}")
+
+
+def _scores(
+    given: Mapping[Cell, float], spans: Mapping[Cell, Sequence[Read]], report: Report
+) -> dict[Cell, float]:
+    """The scores of the files, else minus what the spans take off."""
+    if not given:
+        return {
+            cell: -sum(WEIGHTS.get(each.severity, 0.0) for each in own)
+            for cell, own in spans.items()
+        }
+    if lacking := len(spans.keys() - given.keys()):
+        report.error(f"{lacking:,} outputs with spans have no score, and others have one")
+    return dict(given)
+
+
+def _hashes(files: Sequence[InputFile]) -> list[dict[str, str]]:
+    found = []
+    for file in files:
+        with file.open() as stream:
+            found.append({"name": file.name, "sha256": hashlib.sha256(stream.read()).hexdigest()})
+    return found
+
+
+def store(checked: Checked, user: Any = None) -> Outcome:
+    """Store spans and scores, all or nothing. Raises ValidationError with every error."""
+    if checked.report.errors:
+        raise ValidationError([str(problem) for problem in checked.report.errors])
+    outputs: dict[int, dict[int, float]] = {}
+    for (system, segment), score in checked.scores.items():
+        outputs.setdefault(system, {})[segment] = score
+    read = "the last character" if checked.ends_included else "the place behind the last character"
+    scored = "" if checked.has_scores else " Scores: minus 1, 5 and 10 a minor, major and critical."
+    said = (
+        f"Spans of {some([file['name'] for file in checked.files])}; ends read as {read}.{scored}"
+    )
+    draft = Draft(checked.name, Held(outputs, {}), fields={"spans": checked.digest})
+    with transaction.atomic():
+        (outcome,) = store_all(
+            checked.test_set, [draft], provenance=said, files=checked.files, user=user
+        )
+        keys = dict(Output.objects.filter(pk__in=checked.spans).values_list("pk", "content_key"))
+        SegmentSpans.objects.bulk_create(
+            [
+                SegmentSpans(
+                    signature=outcome.signature, content_key=keys[pk], output_id=pk, spans=pack(own)
+                )
+                for pk, own in checked.spans.items()
+            ],
+            batch_size=AT_ONCE,
+            ignore_conflicts=True,
+        )
+    return outcome

@@ -1,0 +1,165 @@
+"""Tables of spans that were found elsewhere: a row a span, WMT25's lists, or JSON in a cell.
+
+Offsets count code points. A row without a severity, or with ``no-error``, stands for an output in
+which nothing was found.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.uploads.files import InputFile, decode, too_large
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.rows import Table, parse
+from metrics.imported.collecting import Collector, number
+from metrics.spans.found import MISSING, SIDES, SOURCE, TARGET
+
+NAMES = {
+    "system": ("system", "system_id", "sys"),
+    "segment": ("segment", "segment_id", "seg", "seg_id", "key"),
+    "start": ("start", "start_indices", "span_start"),
+    "end": ("end", "end_indices", "span_end"),
+    "severity": ("severity", "error_types", "error_type"),
+    "category": ("category",),
+    "side": ("side",),
+    "confidence": ("confidence",),
+    "score": ("score", "overall"),
+    "errors": ("errors", "error_spans", "spans"),
+}
+CLEAN = frozenset({"", "no-error", "noerror", "no error", "none", "-1"})
+WORDS = {"": TARGET, "tgt": TARGET, "output": TARGET, "src": SOURCE, "omission": MISSING} | {
+    side: side for side in SIDES
+}
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Read:
+    """A span as it was read; the end is as given."""
+
+    side: str
+    start: int
+    end: int
+    severity: str
+    category: str
+    confidence: float | None
+    place: Place
+
+
+@dataclass
+class Collected:
+    """What files hold by system and segment, by primary keys: spans, and scores where given."""
+
+    spans: dict[Cell, list[Read]] = field(default_factory=dict)
+    scores: dict[Cell, float] = field(default_factory=dict)
+
+
+def collect(files: Sequence[InputFile], collector: Collector) -> Collected:
+    """Read all files; what is wrong goes to the collector's report."""
+    found = Collected()
+    for file in files:
+        if message := too_large(file.size):
+            collector.report.error(message, Place(file.name))
+            continue
+        with file.open() as stream:
+            text = decode(file.name, stream.read(), collector.report)
+        table = parse(file.name, text, collector.report) if text is not None else None
+        if table is not None:
+            _table(table, collector, found)
+    return found
+
+
+def _table(table: Table, collector: Collector, found: Collected) -> None:
+    names = {
+        own: next((name for name in names if name in table.columns), "")
+        for own, names in NAMES.items()
+    }
+    needed = ["system", "segment", *(() if names["errors"] else ("start", "end", "severity"))]
+    if lacking := [name for name in needed if not names[name]]:
+        there = ", ".join(table.columns)
+        collector.report.error(
+            f"no column {' or '.join(NAMES[lacking[0]])}; there are {there}", Place(table.file, 1)
+        )
+        return
+    for line, row in table.rows:
+        place = Place(table.file, line)
+        values = {own: row.get(name) for own, name in names.items() if name}
+        _row(values, place, collector, found)
+
+
+def _row(values: dict[str, Any], place: Place, collector: Collector, found: Collected) -> None:
+    system = collector.system(_text(values, "system"), place)
+    segment = collector.segment(_text(values, "segment"), place)
+    if system is None or segment is None or not collector.has_output(system, segment, place):
+        return
+    own = found.spans.setdefault((system, segment), [])
+    own.extend(_spans(values, place, collector.report))
+    if _text(values, "score"):
+        score = number(values["score"])
+        if score is None or score != score or found.scores.get((system, segment), score) != score:
+            said = f"“{values['score']}” is no score, or another than in a row before"
+            collector.report.error(said, place._replace(field="score"))
+        else:
+            found.scores[system, segment] = score
+
+
+def _spans(values: dict[str, Any], place: Place, report: Report) -> Iterator[Read]:
+    if values.get("errors") not in (None, ""):
+        yield from _json(values["errors"], place, report)
+    lists = [_text(values, name).split() for name in ("start", "end", "severity")]
+    if not lists[2] or " ".join(lists[2]).lower() in CLEAN or "start" not in values:
+        return
+    if len({len(each) for each in lists}) > 1:
+        said = f"{len(lists[0])} starts, {len(lists[1])} ends and {len(lists[2])} severities"
+        report.error(said, place._replace(field="start"))
+        return
+    for start, end, severity in zip(*lists, strict=True):
+        given = {"start": start, "end": end, "severity": severity}
+        others = {name: values.get(name) for name in ("category", "side", "confidence")}
+        if span := _span(given | others, place, report):
+            yield span
+
+
+def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
+    try:
+        listed = json.loads(cell) if isinstance(cell, str) else cell
+    except (ValueError, RecursionError):
+        listed = None
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        report.error("a JSON list of spans is expected", place._replace(field="errors"))
+        return
+    for each in listed:
+        is_source = {"side": SOURCE} if each.get("is_source_error") else {}
+        if span := _span({**each, **is_source}, place, report):
+            yield span
+
+
+def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
+    """Return one span, or None with the reason reported."""
+    side = _text(given, "side").lower()
+    severity = _text(given, "severity").lower()
+    sure = number(given.get("confidence"))
+    ends = [_text(given, name) for name in ("start", "end")]
+    if "missing" in ends:
+        side, ends = MISSING, ["0", "0"]
+    wrong = ""
+    if side not in WORDS:
+        wrong = f"the side “{side[:40]}” is none of {', '.join(SIDES)}"
+    elif not all(each.isdecimal() for each in ends):
+        wrong = f"start and end are whole numbers, not “{ends[0][:20]}” and “{ends[1][:20]}”"
+    elif not 0 < len(severity) <= 20:
+        wrong = f"the severity “{severity[:40]}” is empty or too long"
+    elif sure is None or not (sure != sure or 0 <= sure <= 1):
+        wrong = f"the confidence “{given.get('confidence')}” is not between 0 and 1"
+    if wrong:
+        report.error(wrong, place)
+        return None
+    confidence = None if sure is None or sure != sure else sure
+    category = _text(given, "category")[:80]
+    return Read(WORDS[side], int(ends[0]), int(ends[1]), severity, category, confidence, place)
+
+
+def _text(values: dict[str, Any], name: str) -> str:
+    value = values.get(name)
+    return "" if value is None or isinstance(value, (dict, list)) else str(value).strip()

@@ -1,0 +1,176 @@
+"""The page on error spans over six human sets of WMT23: one set is gold, others are metrics."""
+
+import csv
+import json
+from collections.abc import Iterator
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.models import Campaign, TestSet
+from annotation.uploads import InputFile
+from dashboards.spans.document import Spans, SpansChoice, compute
+from dashboards.spans.overlay import METRIC, PEOPLE, Mark, pieces
+from metrics.spans.importing import check, store
+from tests.metaeval.published import table
+from tests.shared import SharedRows
+from tests.world import make_user
+
+GOLD = "wmt23-spans-en-de-wmt-mqm"
+
+
+def file_of(name: str) -> InputFile:
+    """One of the sets as a file: a row a span with ends as the campaign stored them."""
+    marks, judged = (table(f"spans/en-de/{part}.tsv") for part in ("spans", "judgments"))
+    lines = ["system\tsegment\tstart\tend\tseverity\tside\tcategory"]
+    for group, system, segment in zip(judged["set"], judged["system"], judged["seg"], strict=True):
+        if group == name:
+            lines.append(f"{system}\t{segment}\t\t\tno-error\t\t")
+    columns = ("set", "system", "seg", "raw_start", "raw_end", "severity", "side", "category")
+    for group, *row in zip(*(marks[column] for column in columns), strict=True):
+        if group == name:
+            lines.append("\t".join(row if row[5] != "missing" else [*row[:2], "0", "0", *row[4:]]))
+    return InputFile.holding(f"{name}.tsv", "\n".join(lines).encode())
+
+
+def imported() -> int:
+    call_command("import_dataset", "spans", data=settings.DATA_DIR)
+    test_set = TestSet.objects.get(slug="wmt23-spans-en-de")
+    for name in ("MQM-1", "ESA-2"):
+        checked = check(test_set, [file_of(name)], name, True)
+        store(checked)
+    return Campaign.objects.get(slug=GOLD).pk
+
+
+@pytest.fixture(scope="module")
+def rows(shared_rows: SharedRows[int]) -> Iterator[int]:
+    with shared_rows(imported) as pk:
+        yield pk
+
+
+@pytest.fixture
+def campaign(rows: int, db: None) -> Campaign:
+    return Campaign.objects.get(pk=rows)
+
+
+@pytest.fixture
+def document(campaign: Campaign) -> Spans:
+    return compute(campaign, SpansChoice())
+
+
+PUBLISHED = {
+    "MQM-1 (imported)": (0.4748, 0.0612, 0.1084, 0.4071, 0.0838, 0.1390, 0.2852),
+    "ESA-2 (imported)": (0.4159, 0.1031, 0.1652, 0.4176, 0.1105, 0.1747, 0.2927),
+    "Marks nothing": (1, 0, 0, 1, 0, 0, 0.2530),
+    "Marks every output as a whole": (0.0808, 0.2383, 0.1207, 0.0912, 0.7375, 0.1623, 0.1064),
+}
+ORDER = [list(PUBLISHED)[place] for place in (1, 0, 2, 3)]
+
+
+def test_lines_are_the_published_ones(document: Spans) -> None:
+    """The README of `spans/`, through upload, database and worker."""
+    assert document.n_judgments == document.n_outputs == 2028
+    found = {
+        row.label: (row.precision, row.recall, row.f1, row.character_precision,
+                    row.character_recall, row.character_f1, row.macro_f1)
+        for row in document.rows
+    }  # fmt: skip
+    assert list(found) == ORDER
+    for label, expected in PUBLISHED.items():
+        assert found[label] == pytest.approx(expected, abs=6e-5)
+
+
+def test_floor_and_significance(document: Spans) -> None:
+    best, second, silent, whole = document.rows
+    assert best.p is None
+    assert second.p is not None
+    assert second.p < 0.05
+    # MQM-1 finds less than whoever marks everything.
+    assert (best.is_at_floor, second.is_at_floor) == (False, True)
+    assert not silent.is_at_floor
+    assert not whole.is_at_floor
+    assert silent.mcc is None
+    for row in (best, second):
+        assert row.f1_low is not None
+        assert row.f1 is not None
+        assert row.f1_high is not None
+        assert row.f1_low < row.f1 < row.f1_high
+    assert any("no ceiling" in note for note in document.warnings)
+
+
+def test_shares_found_by_a_loop(campaign: Campaign, document: Spans) -> None:
+    marks = table("spans/en-de/spans.tsv")
+    columns = ("set", "side", "seg", "system", "start", "end", "severity")
+    spans: dict[str, list[tuple[tuple[str, str], int, int, str]]] = {"WMT-MQM": [], "ESA-2": []}
+    for group, side, segment, system, start, end, severity in zip(
+        *(marks[column] for column in columns), strict=True
+    ):
+        if side == "target" and group in spans and severity != "undecided":
+            place = (segment, system)
+            spans[group].append((place, int(start), int(end), severity))
+    by: dict[tuple[str, str], set[int]] = {}
+    for place, start, end, _ in spans["ESA-2"]:
+        by.setdefault(place, set()).update(range(start, end))
+    for severity in ("minor", "major"):
+        own = [(len(by.get(place, set()) & set(range(start, end))), end - start)
+               for place, start, end, kind in spans["WMT-MQM"] if kind == severity]  # fmt: skip
+        (found,) = [r for r in document.found if (r.detector, r.dimension, r.value)
+                    == (document.rows[0].key, "severity", severity)]  # fmt: skip
+        hit, long = np.array(own).T
+        assert found.n == len(own)
+        assert found.share == pytest.approx((hit > 0).mean())
+        assert found.characters == pytest.approx(hit.sum() / long.sum())
+
+
+def test_worst_misses_are_unmarked_and_severe(document: Spans) -> None:
+    assert {row.kind for row in document.missed} == {"missed", "false alarm"}
+    for row in document.missed:
+        others = row.metric if row.kind == "missed" else row.people
+        assert not [1 for start, end, _ in others if start < row.end and end > row.start]
+        assert row.kind == "false alarm" or row.severity == "major"
+
+
+def test_pages_and_files(campaign: Campaign, client: Client) -> None:
+
+    client.force_login(make_user("reader", "researcher"))
+    address = f"/campaigns/{campaign.slug}/spans"
+    page = client.get(f"{address}/").content.decode()
+    assert "not above the floor" in page
+    assert 'class="people-major' in page
+    told = json.loads(client.get(f"{address}.json").content)
+    assert [row["label"] for row in told["rows"]] == ORDER
+    text = b"".join(client.get(f"{address}.csv")).decode("utf-8-sig")
+    lines = list(csv.DictReader(StringIO(text)))
+    assert float(lines[0]["f1"]) == pytest.approx(0.1652, abs=6e-5)
+    assert "tabular" in b"".join(client.get(f"{address}.tex")).decode()
+    assert client.get(f"{address}/?detector=nobody").status_code == 400
+    assert client.get(f"{address}/?agreed=9").status_code == 400
+
+
+def test_a_campaign_without_spans_says_so(db: None, world: object) -> None:
+    found = compute(Campaign.objects.get(slug="harbour-80"), SpansChoice())
+    assert found.rows == ()
+    assert "marks error spans" in found.warnings[-1]
+
+
+def test_pieces_put_together_are_the_text() -> None:
+    text = "The 😀 harbour was quiet."
+    marks = [
+        Mark(4, 13, "major", PEOPLE),
+        Mark(6, 17, "minor", METRIC),
+        Mark(4, 5, "minor", METRIC),
+    ]
+    found = pieces(text, marks)
+    assert "".join(each.text for each in found) == text
+    said = [(each.text, each.classes) for each in found if each.marks]
+    assert said == [
+        ("😀", "people-major metric-minor"), (" ", "people-major"),
+        ("harbour", "people-major metric-minor"), (" was", "metric-minor"),
+    ]  # fmt: skip
+    long = pieces("x" * 5000, [Mark(2000, 2010, "major", PEOPLE)], around=2000)
+    assert sum(len(each.text) for each in long) < 1000
+    assert "x" * 10 in [each.text for each in long if each.marks]

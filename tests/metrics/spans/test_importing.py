@@ -1,0 +1,182 @@
+"""Spans from elsewhere: what files may hold, what is refused, what is stored."""
+
+import csv
+import json
+from io import StringIO
+
+import pytest
+from django.test import Client
+
+from annotation.models import Output, TestSet
+from annotation.uploads import InputFile
+from metrics.models import MetricImport, SegmentSpans
+from metrics.scores import latest_signatures
+from metrics.spans.found import FoundSpan
+from metrics.spans.importing import check, store
+from metrics.spans.stored import find_with_spans, read_rows, store_spans, unpack
+from tests.world import make_test_set, make_user
+
+HEADER = "system\tsegment\tstart\tend\tseverity\tcategory\tside\tconfidence\n"
+# "Sentence 0 by gnorts: the harbour was quiet."
+GOOD = "strong\t1\t22\t32\tmajor\taccuracy\ttarget\t0.5\nstrong\t2\t\t\tno-error\t\t\t\n"
+WORDS = "strong\t1\t0\t7\tminor\t\t\t\nstrong\t1\t14\t19\tminor\t\t\t\n"
+
+
+@pytest.fixture
+def test_set(db: None) -> TestSet:
+    return make_test_set()
+
+
+def file(text: str, name: str = "spans.tsv") -> InputFile:
+    return InputFile.holding(name, text.encode())
+
+
+def spans_of(test_set: TestSet, name: str = "") -> dict[tuple[str, str], list[FoundSpan]]:
+    signatures = latest_signatures(test_set)
+    (signature,) = [row for key, row in signatures.items() if not name or name in key]
+    rows = read_rows(signature, list(test_set.systems.all()))
+    outputs = Output.objects.select_related("system", "segment").in_bulk(rows)
+    return {
+        (outputs[pk].system.name, outputs[pk].segment.key): list(unpack(own))
+        for pk, own in rows.items()
+    }
+
+
+def test_rows_become_spans_beside_a_score(test_set: TestSet) -> None:
+    outcome = store(check(test_set, [file(HEADER + GOOD)], "Marker", False))
+    assert spans_of(test_set) == {
+        ("strong", "1"): [FoundSpan("target", 22, 32, "major", "accuracy", 0.5)],
+        ("strong", "2"): [],
+    }
+    assert outcome.row is not None
+    assert outcome.row.n_outputs == 2
+    assert find_with_spans([outcome.signature]) == {outcome.signature.pk}
+    assert "minus 1, 5 and 10" in outcome.row.provenance
+
+
+def test_an_end_that_names_the_last_character(test_set: TestSet) -> None:
+    """Whoever sends files is asked, with what the words say, and warned where they say else."""
+    asked = check(test_set, [file(HEADER + WORDS)], "Marker", None)
+    (problem,) = asked.report.errors
+    assert "read as the last, 2 of 2 spans end with a word, read as behind 0" in str(problem)
+    wrong = check(test_set, [file(HEADER + WORDS)], "Marker", False)
+    assert "other reading" in str(wrong.report.warnings[0])
+    right = check(test_set, [file(HEADER + WORDS)], "Marker", True)
+    assert not right.report.problems
+    store(right)
+    assert [(s.start, s.end) for s in spans_of(test_set)["strong", "1"]] == [(0, 8), (14, 20)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("lists.tsv", "system_id\tsegment_id\tstart_indices\tend_indices\terror_types\toverall\n"
+         "strong\t1\t0 14\t8 20\tminor major\t-6\nstrong\t2\t-1\t-1\tno-error\t0\n"),
+        ("spans.jsonl", "\n".join(json.dumps(row) for row in (
+            {"system": "strong", "segment": "1", "score": -6, "errors": [
+                {"start": 0, "end": 8, "severity": "Minor"},
+                {"start": 14, "end": 20, "severity": "major"}]},
+            {"system": "strong", "segment": "2", "score": 0, "errors": []}))),
+    ],
+)  # fmt: skip
+def test_lists_and_json(test_set: TestSet, name: str, text: str) -> None:
+    checked = check(test_set, [file(text, name)], "Marker", False)
+    assert not checked.report.errors
+    assert checked.has_scores
+    store(checked)
+    found = spans_of(test_set)
+    assert [(s.start, s.end, s.severity) for s in found["strong", "1"]] == [
+        (0, 8, "minor"), (14, 20, "major"),
+    ]  # fmt: skip
+    assert found["strong", "2"] == []
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("strong\t1\t9\t9\tminor\t\t\t", "row 2: the span [9, 9) is empty"),
+        ("strong\t1\tx\t9\tminor\t\t\t", "row 2: start and end are whole numbers"),
+        ("strong\t1\t1 2\t9\tminor\t\t\t", "row 2, start: 2 starts, 1 ends"),
+        ("strong\t1\t1\t9\tminor\t\tmiddle\t", "row 2: the side “middle”"),
+        ("strong\t1\t1\t9\tminor\t\t\t1.5", "row 2: the confidence"),
+        ("nobody\t1\t1\t9\tminor\t\t\t", "no system “nobody”"),
+        ("strong\t77\t1\t9\tminor\t\t\t", "no segment “77”"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_stored(
+    test_set: TestSet, row: str, message: str
+) -> None:
+    checked = check(test_set, [file(HEADER + row + "\n")], "Marker", False)
+    assert message in " ".join(str(problem) for problem in checked.report.errors)
+    with pytest.raises(Exception, match=r"spans\.tsv|test set has no"):
+        store(checked)
+    assert not SegmentSpans.objects.exists()
+    assert not MetricImport.objects.exists()
+
+
+def test_spans_outside_their_text_are_cut_and_counted(test_set: TestSet) -> None:
+    long = "strong\t1\t38\t999\tminor\t\t\t\nstrong\t1\t900\t901\tmajor\t\t\t\n"
+    checked = check(test_set, [file(HEADER + long)], "Marker", False)
+    said = " ".join(str(problem) for problem in checked.report.warnings)
+    assert "1 spans are cut" in said
+    assert "1 spans are behind the end" in said
+    store(checked)
+    text = Output.objects.get(system__name="strong", segment__key="1").text
+    assert spans_of(test_set)["strong", "1"] == [
+        FoundSpan("target", 38, len(text), "minor"), FoundSpan("missing", 0, 0, "major"),
+    ]  # fmt: skip
+
+
+def test_other_spans_are_another_version_although_scores_are_equal(test_set: TestSet) -> None:
+    first = store(check(test_set, [file(HEADER + WORDS)], "Marker", True))
+    again = store(check(test_set, [file(HEADER + WORDS)], "Marker", True))
+    assert again.row is None
+    other = store(check(test_set, [file(HEADER + WORDS)], "Marker", False))
+    assert other.row is not None
+    assert other.signature != first.signature
+    assert other.plan.sentence.startswith("its error spans differ")
+    assert [(s.start, s.end) for s in spans_of(test_set)["strong", "1"]] == [(0, 7), (14, 19)]
+    assert SegmentSpans.objects.filter(signature=first.signature).exists()
+
+
+def test_a_content_keeps_the_spans_it_has(test_set: TestSet) -> None:
+    outcome = store(check(test_set, [file(HEADER + GOOD)], "Marker", False))
+    key = Output.objects.filter(system__name="weak").values_list("content_key", flat=True)[0]
+    for start in (1, 2):
+        store_spans(outcome.signature, [key], [[FoundSpan("target", start, 9, "minor")]])
+    (row,) = SegmentSpans.objects.filter(content_key=key)
+    assert unpack(row.spans) == (FoundSpan("target", 1, 9, "minor"),)
+
+
+@pytest.mark.parametrize(
+    "fields", [("middle", 0, 1, "minor"), ("target", 3, 3, "minor"), ("target", 2, 1, "minor"),
+               ("target", 0, 1, ""), ("target", 0, 1, "minor", "", 2.0)],
+)  # fmt: skip
+def test_a_span_that_cannot_be_is_refused(fields: tuple[object, ...]) -> None:
+    with pytest.raises(ValueError, match="span"):
+        FoundSpan(*fields)  # type: ignore[arg-type]
+
+
+def test_the_page_asks_and_stores(test_set: TestSet, client: Client) -> None:
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    client.force_login(make_user("keeper", "admin"))
+    address = f"/testsets/{test_set.slug}/spans/"
+    sent = {"name": "My marker", "ends": "",
+            "tables": SimpleUploadedFile("spans.tsv", (HEADER + WORDS).encode())}  # fmt: skip
+    checked = client.post(address, sent)
+    assert checked.status_code == 302
+    page = client.get(checked["Location"]).content.decode()
+    assert "2 of 2 if an end names the last character, 0 if the place behind it" in page
+    assert 'name="import"' not in page
+    said = {"name": "My marker", "ends": "included"}
+    assert 'name="import"' in client.post(checked["Location"], said).content.decode()
+    stored = client.post(checked["Location"], said | {"import": "1"}, follow=True).content.decode()
+    assert "Imported 2 spans of 1 outputs." in stored
+    sent_back = b"".join(client.get(f"/testsets/{test_set.slug}/spans.csv")).decode("utf-8-sig")
+    rows = list(csv.DictReader(StringIO(sent_back)))
+    assert [[row[name] for name in ("system", "segment", "start", "end", "text")] for row in rows] \
+        == [["strong", "1", "0", "8", "Sentence"], ["strong", "1", "14", "20", "gnorts"]]  # fmt: skip
+    again = check(test_set, [file(sent_back, "spans.csv")], "Again", False)
+    sent = check(test_set, [file(HEADER + WORDS)], "Marker", True)
+    assert (again.digest, again.n_spans) == (sent.digest, 2)
