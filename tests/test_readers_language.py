@@ -15,6 +15,7 @@ from annotation.management.commands.messages import READERS_PAGES, SENTENCES
 from annotation.management.literals import literals, of_code
 from annotation.models import Annotator, Campaign, Segment, System, TestSet
 from annotation.web.sentences import Sentences, said
+from dashboards.published import published
 from metrics.registry import METRICS
 from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
@@ -92,7 +93,7 @@ def stored_names() -> list[str]:
         *Segment.objects.values_list("document", flat=True).distinct(),
         *Annotator.objects.values_list("label", flat=True),
         *User.objects.values_list("username", flat=True),
-        *(table.title for table in TABLES.values()),
+        *(table.title for table in published().values()),
         *((info.name, info.label) for info, *_ in METRICS.values()),
     ]
     flat = {name for row in rows for name in ([row] if isinstance(row, str) else row)}
