@@ -6,6 +6,7 @@ from dashboards import monitor, outputs, taking
 from dashboards.compare.page import compare
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.home.page import campaign_list
+from dashboards.home.search import search
 from dashboards.layers.page import LAYERS, STUDY_LAYERS
 from dashboards.overview.page import OVERVIEW
 from dashboards.pages.page import routes, view
@@ -28,6 +29,7 @@ from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
     path("campaigns/", campaign_list, name="campaigns"),
+    path("search/", search, name="search"),
     path("power/", page.stated_power, name="power"),
     path("power.<str:fmt>", page.stated_power, name="power-data"),
     path("campaigns/<slug:slug>/power/", page.campaign_power, name="campaign-power"),

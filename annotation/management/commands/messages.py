@@ -166,7 +166,9 @@ class Command(BaseCommand):
                 catalog = _update(texts, language, template)
                 missing = sum(1 for message in catalog if message.id and not _is_complete(message))
                 count = f"{len(catalog)} texts, {missing} to be translated"
-                self.stdout.write(f"{texts.path(language).parent.parent.name} {texts.domain}: {count}")
+                self.stdout.write(
+                    f"{texts.path(language).parent.parent.name} {texts.domain}: {count}"
+                )
 
 
 def _update(texts: Texts, language: str, template: Catalog) -> Catalog:
