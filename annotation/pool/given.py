@@ -49,7 +49,8 @@ class Given:
             if partner is not None or kind in CONTROLS:
                 n_controls += place == 0
                 n_since, last_control = 0, position
-        return type(self)(*rows[-1][:2], n_screens, n_controls, n_since, last_control)
+        key, position, *_ = rows[-1]
+        return type(self)(key, position, n_screens, n_controls, n_since, last_control)
 
 
 _since = Statement(

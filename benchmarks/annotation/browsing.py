@@ -71,6 +71,8 @@ class Sent:
 class Browser:
     """An annotator: keeps cookies, submits the form of the card it was given.
 
+    `times` are those until an answer is stored and the next screen is here, `fetches` those of
+    more screens, for which no person waits.
     What cannot be sent is sent again with the same key, as the page's outbox does.
     """
 
@@ -78,6 +80,7 @@ class Browser:
     token: str
     sent: dict[str, Sent] = field(default_factory=dict)
     times: list[float] = field(default_factory=list)
+    fetches: list[float] = field(default_factory=list)
     cookies: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     is_done: bool = False
@@ -155,9 +158,9 @@ class Browser:
                 if status:
                     self.problems.append(f"{status} {body[:200]}")
                 time.sleep(0.2 + self.rng.random() / 2)
+        self.times.append(time.perf_counter() - began)
         answer = json.loads(body)
         self.go_on(answer["next"], answer.get("html", ""))
-        self.times.append(time.perf_counter() - began)
 
     def go_on(self, address: str, card: str) -> None:
         """To a screen that is here, or to the one that came; more are fetched as by the page."""
@@ -171,6 +174,7 @@ class Browser:
                 self.fetch_ahead()
 
     def fetch_ahead(self) -> None:
+        began = time.perf_counter()
         last = (self.screens[-1]["path"] if self.screens else self.address).split("/")[-2]
         _, _, body = self.ask("GET", f"{self.campaign}ahead/?after={last}")
         known = {self.address, *(one["path"] for one in self.screens)}
@@ -178,6 +182,7 @@ class Browser:
         self.screens += found
         self.size = len(self.screens)
         self.rest = 0 if self.size else REST
+        self.fetches.append(time.perf_counter() - began)
 
     def work(self, *, until: float, think: float) -> None:
         """Rate item after item with pauses of `think` seconds on average."""

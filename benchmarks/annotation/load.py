@@ -80,6 +80,7 @@ def faults(campaign, crowd) -> dict[str, int]:
     from django.db.models import Count, F, Q
 
     from annotation.entry.tokens import hash_token
+    from annotation.judging.upcoming import AHEAD
     from annotation.models import Annotator, Assignment, Item, Judgment
 
     mine = Judgment.objects.filter(assignment__annotator__campaign=campaign)
@@ -109,10 +110,10 @@ def faults(campaign, crowd) -> dict[str, int]:
         "items with too many people": items.filter(live__gt=campaign.annotators_per_item).count(),
         "items whose count is wrong": is_pool
         * items.exclude(live=campaign.annotators_per_item - F("wanted")).count(),
-        "people with several open screens": is_pool
+        "people with more open items than are fetched ahead": is_pool
         * Annotator.objects.filter(campaign=campaign)
         .annotate(n=Count("assignments", filter=Q(assignments__completed_at=None)))
-        .filter(n__gt=1)
+        .filter(n__gt=AHEAD)
         .count(),
     }  # fmt: skip
 

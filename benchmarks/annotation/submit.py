@@ -68,6 +68,9 @@ def main() -> None:
         server.stop()
     times = sorted(t for one in crowd for t in one.times)
     tell("Touchstone", len(times) / seconds, 1000 * used / len(times), times)
+    fetches = sorted(t for one in crowd for t in one.fetches)
+    print(f"  screens ahead: median {1000 * statistics.median(fetches):.0f} ms, worst "
+          f"{1000 * fetches[-1]:.0f} ms")  # fmt: skip
     print(f"  web processes take {min(sizes):.0f} to {max(sizes):.0f} MiB")
     mine = Judgment.objects.filter(assignment__annotator__campaign=campaign, is_current=True)
     sent = args.stored + len(times)

@@ -105,10 +105,10 @@ def insert(row: models.Model) -> None:
 @cache
 def _insertion(model: type[models.Model], vendor: str) -> str:
     about, quote = model._meta, connection.ops.quote_name
-    columns = [quote(f.column) for f in about.local_concrete_fields if not f.primary_key]
+    columns = [quote(str(f.column)) for f in about.local_concrete_fields if not f.primary_key]
     return (
         f"INSERT INTO {quote(about.db_table)} ({', '.join(columns)})"  # noqa: S608
-        f" VALUES ({', '.join(['%s'] * len(columns))}) RETURNING {quote(about.pk.column)}"
+        f" VALUES ({', '.join(['%s'] * len(columns))}) RETURNING {quote(str(about.pk.column))}"
     )
 
 
