@@ -21,6 +21,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from annotation.kept import forget
+from dashboards.bundle import archive
 from dashboards.charts.files import draw
 from dashboards.documents import state
 from dashboards.report import document, drawing, parts, pdf
@@ -150,6 +151,8 @@ def _quick_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that draws and a PDF take two seconds of the processor for every report."""
     monkeypatch.setattr(parts, "drawings", _drawn_here)
     monkeypatch.setattr(document, "pdf_of", lambda _: (b"%PDF-", ""))
+    for module in (document, archive):
+        monkeypatch.setattr(module, "give_back", lambda: None)
 
 
 def _drawn_here(specs: Sequence[dict[str, Any]]) -> list[str]:

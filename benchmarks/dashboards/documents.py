@@ -52,10 +52,12 @@ def compute(kind: str, campaign: Any) -> None:
     from annotation.filters import Filters
     from annotation.once import one_computation
     from dashboards.documents import kinds
+    from dashboards.documents.memory import give_back
 
     filters = kinds.filters_of(kind).from_json(Filters().as_json())
     with one_computation():
         kinds.compute(kind, campaign, filters)
+    give_back()
 
 
 def measure(name: str, number: int, campaign: Any, action: Callable[[], object]) -> float:

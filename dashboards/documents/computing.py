@@ -20,6 +20,7 @@ from config.work.claims import after, fail, finish, retry
 from config.work.clock import Now
 from config.work.kinds import Kind
 from dashboards.documents import kinds
+from dashboards.documents.memory import give_back
 from dashboards.documents.state import digest, state_of
 from dashboards.documents.stored import pack
 from dashboards.models import Analysis
@@ -54,8 +55,12 @@ class Documents(Kind[Analysis]):
         basis = basis_of(row.kind, _states(row))
         document = compute(row)
         seconds = monotonic() - began
+        payload = pack(document)
+        del document
+        if seconds > REST_SECONDS:
+            give_back()
         finish(
-            row, payload=pack(document), basis=basis, seconds=seconds, problem="",
+            row, payload=payload, basis=basis, seconds=seconds, problem="",
             as_of=after(-seconds), not_before=after(max(REST_SECONDS, seconds)),
         )  # fmt: skip
         forget_old()

@@ -10,6 +10,7 @@ from annotation.models import Campaign
 from dashboards.bundle.manifest import Facts
 from dashboards.correlations.agreement import CampaignCorrelations, MeasureRow
 from dashboards.documents.head import Document
+from dashboards.documents.memory import give_back
 from dashboards.documents.stored import settled
 from dashboards.report.parts import Disagreements, Drawing, MetricTable, Quality, parts
 from dashboards.report.pdf import pdf_of
@@ -57,6 +58,7 @@ DOCUMENT = Report
 def compute(campaign: Campaign, filters: Filters) -> Report:
     """Return the report with its PDF."""
     document = written(campaign, filters)
+    give_back()  # WeasyPrint takes 60 to 85 MiB.
     pdf, problem = pdf_of(document)
     return replace(document, pdf=base64.b64encode(pdf).decode(), pdf_problem=problem)
 

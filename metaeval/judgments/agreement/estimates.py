@@ -61,7 +61,7 @@ def one_vs_rest_pearson(
     present = ~np.isnan(matrix)
     raters = present.sum(axis=0)
     notes.exclude("item with fewer than two ratings", int((raters < 2).sum()))
-    total = np.where(present, matrix, 0.0).sum(axis=0)
+    total = matrix.sum(axis=0, where=present)
     values = np.full(len(matrix), np.nan)
     counts = np.zeros(len(matrix), dtype=np.int64)
     for index, row in enumerate(matrix):
