@@ -28,6 +28,9 @@ class ItemDraft:
     partner: int | None = None
     screen: int | None = None
     place: int = 0
+    column: int = 0
+    n_columns: int = 1
+    note: str = ""
     low: int | None = None
     high: int | None = None
     feedback: str = ""
@@ -69,6 +72,7 @@ class CampaignDraft:
     annotators_per_item: int = 3
     places: int = 0
     systems_per_screen: int = 2
+    special_tokens: Sequence[str] | None = None
     instructions: str = ""
     shown_text: Campaign.ShownText = Campaign.ShownText.REFERENCE
     z_pool: Campaign.ZPool = Campaign.ZPool.TARGETS

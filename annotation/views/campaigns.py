@@ -79,7 +79,7 @@ def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
         "counts": counts,
         "design": describe(campaign),
         "doubt": design_doubt(campaign) if campaign.status != Campaign.Status.CLOSED else "",
-        "is_together": campaign.judging.layout == Layout.TOGETHER,
+        "is_together": campaign.judging.layout.has_systems,
         "audit": campaign.audit.select_related("actor", "annotator")[:MOST_DECISIONS],
     }
     return render(request, "annotation/campaign.html", context)

@@ -9,6 +9,7 @@ const PROTOCOLS = {
   "segment-da": () => import("./protocols/segment-da.js"),
   "document-da": () => import("./protocols/document-da.js"),
   "side-by-side": () => import("./protocols/side-by-side.js"),
+  "contrastive-esa": () => import("./protocols/contrastive-esa.js"),
   "esa": () => import("./protocols/esa.js"),
   "mqm": () => import("./protocols/mqm.js"),
 };
@@ -247,8 +248,10 @@ function onKey(event) {
   event.preventDefault();
 }
 
-/** From slider to slider; back, and from the last one, to all that lies between and after. */
+/** From slider to slider; back, and from the last one, to all that lies between and after. Where
+ * errors are marked, the next text comes first. */
 function toNextSlider(event) {
+  if (current.spans) return;
   const all = sheets.flatMap((sheet) => sheet.sliders);
   const place = all.findIndex(({ range }) => range === event.target);
   const next = place >= 0 && !event.shiftKey && all[place + 1];
