@@ -8,14 +8,14 @@ from django.utils.crypto import salted_hmac
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_noop
 
 from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import TARGET
 
 register = template.Library()
 # By key: marks the selected text with this severity. Upper case is with Shift.
-TOKENS = {"[missing]": _lazy("Something is missing")}
+TOKENS = {"[missing]": gettext_noop("Something is missing")}
 MARK_KEYS = {"minor": "m", "major": "M", "neutral": "n"}
 
 
@@ -54,7 +54,7 @@ def mark_key(severity: str) -> str:
 @register.filter
 def token_label(token: str) -> str:
     """What stands on the button of a special token; a campaign's own ones are shown as they are."""
-    return str(TOKENS.get(token, token))
+    return _(TOKENS[token]) if token in TOKENS else token
 
 
 @register.filter
