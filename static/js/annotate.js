@@ -248,10 +248,9 @@ function onKey(event) {
   event.preventDefault();
 }
 
-/** From slider to slider; back, and from the last one, to all that lies between and after. Where
- * errors are marked, the next text comes first. */
+/** From slider to slider; back, and from the last one, to all that lies between and after. */
 function toNextSlider(event) {
-  if (current.spans) return;
+  if (current.spans) return; // The next text comes first.
   const all = sheets.flatMap((sheet) => sheet.sliders);
   const place = all.findIndex(({ range }) => range === event.target);
   const next = place >= 0 && !event.shiftKey && all[place + 1];

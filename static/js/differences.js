@@ -45,7 +45,7 @@ function rangesOf(row) {
   });
 }
 
-/** The button of a sheet that shows them, as a highlight of the browser: no text is changed. */
+/** What the button of a sheet shows, as a highlight of the browser: no text is changed. */
 export function makeDifferences(root) {
   const button = root.querySelector("[data-differences]");
   let isOn = false;
@@ -55,20 +55,18 @@ export function makeDifferences(root) {
     CSS.highlights.set(NAME, new Highlight(...rows.flatMap(rangesOf)));
   }
 
-  if (!globalThis.Highlight || !CSS.highlights) return { follow() {} };
-  CSS.highlights.delete(NAME);
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    isOn = !isOn;
-    button.setAttribute("aria-pressed", String(isOn));
-    draw();
-  });
   let waiting = 0;
-  /** Marks are drawn anew, so these have to be as well. */
-  function follow() {
-    if (!isOn) return;
-    cancelAnimationFrame(waiting);
-    waiting = requestAnimationFrame(draw);
-  }
-  return { follow };
+  return {
+    toggle() {
+      isOn = !isOn;
+      button.setAttribute("aria-pressed", String(isOn));
+      draw();
+    },
+    /** Marks are drawn anew, so these have to be as well. */
+    follow() {
+      if (!isOn) return;
+      cancelAnimationFrame(waiting);
+      waiting = requestAnimationFrame(draw);
+    },
+  };
 }

@@ -1,10 +1,11 @@
 // Contrastive ESA: segments in rows, systems in columns; errors and a score in every cell.
 
-import { makeDifferences } from "../differences.js";
 import { makeSheet } from "../sheet.js";
 import { makeBar, makeSpans } from "../spans.js";
 
 const IN_NAMES = ["id", "name", "for", "aria-labelledby", "aria-describedby"];
+
+const rowOf = (cell) => cell.closest("[data-row]");
 
 /** Put the answer part, which is the same in all cells, into one of them. */
 function furnish(cell, template) {
@@ -13,14 +14,15 @@ function furnish(cell, template) {
     for (const name of IN_NAMES.filter((each) => element.hasAttribute(each))) {
       const value = element.getAttribute(name);
       element.setAttribute(name, value.replaceAll("#", cell.dataset.cell)
-        .replaceAll("@", cell.closest("[data-row]").dataset.row));
+        .replaceAll("@", rowOf(cell).dataset.row));
     }
   }
   const { score, comment, flag } = cell.dataset;
-  part.querySelector(".score").setAttribute("value", score);
-  part.querySelector("textarea").defaultValue = comment;
-  part.querySelector("[type=checkbox]").defaultChecked = Boolean(flag);
-  part.querySelector(".extras").open = Boolean(comment || flag);
+  const find = (selector) => part.querySelector(selector);
+  find(".score").setAttribute("value", score);
+  find("textarea").defaultValue = comment;
+  find("[type=checkbox]").defaultChecked = flag;
+  find(".extras").open = comment || flag;
   cell.append(part);
 }
 
@@ -31,15 +33,14 @@ export function build(item, { words, say }) {
   const open = cells.filter((cell) => !("locked" in cell.dataset));
   for (const cell of open) furnish(cell, template);
   const bar = makeBar(root.querySelector("[data-marking]"), say);
-  const own = root.querySelector("[data-todo]").dataset;
-  const difference = makeDifferences(root);
+  const todo = root.querySelector("[data-todo]");
+  const own = todo.dataset;
+  const compare = root.querySelector("[data-differences]");
+  let difference = null;
   let handles = [];
 
-  const nameOf = (cell) =>
-    [cell.closest("[data-row]"), cell].map((each) => each.querySelector("h2, h3").textContent);
   const isUnset = (slider) => slider.value === null;
 
-  /** Marks of all cells as one. */
   function makeAll(_, changed) {
     handles = cells.map((cell) => makeSpans(cell, changed, say, bar));
     return {
@@ -48,32 +49,25 @@ export function build(item, { words, say }) {
       get count() {
         return handles.reduce((sum, each) => sum + each.count, 0);
       },
-      focus: () => (handles[firstOpen()] ?? handles[0]).focus(),
+      focus() {
+        const first = open.find((cell) => !cell.querySelector(".score").value);
+        handles[Math.max(0, cells.indexOf(first))].focus();
+      },
       missing: () => handles.map((each) => each.missing()).find(Boolean) ?? null,
     };
   }
 
-  /** The first cell without a score. */
-  function firstOpen() {
-    const unset = open.find((cell) => !cell.querySelector(".score").value);
-    return unset ? cells.indexOf(unset) : 0;
-  }
-
   function follow({ sliders }) {
-    const given = sliders.filter((slider) => !isUnset(slider));
-    const text = own.words.replace("{done}", given.length).replace("{total}", sliders.length);
-    const place = root.querySelector("[data-todo]");
-    if (place.textContent !== text) place.textContent = text;
+    const given = sliders.filter((slider) => !isUnset(slider)).length;
+    todo.textContent = own.words.replace("{done}", given).replace("{total}", sliders.length);
     sliders.forEach((slider, number) => doubt(open[number], slider.value));
-    difference.follow();
+    difference?.follow();
   }
 
-  /** A low score without any error is doubted, and may be meant. */
+  /** A low score without any error may be meant. */
   function doubt(cell, score) {
     const { count } = handles[cells.indexOf(cell)];
-    const isDoubted = score !== null && score < Number(own.limit) && !count;
-    const note = cell.querySelector(".doubt");
-    if (note.hidden === isDoubted) note.hidden = !isDoubted;
+    cell.querySelector(".doubt").hidden = score === null || score >= own.limit || count > 0;
     cell.toggleAttribute("data-done", score !== null);
   }
 
@@ -82,12 +76,14 @@ export function build(item, { words, say }) {
     const wrong = sheet.spans.missing();
     const unset = sheet.sliders.find(isUnset);
     if (wrong || !unset) return wrong;
-    const [segment, text] = nameOf(unset.range.closest("[data-cell]"));
+    const cell = unset.range.closest("[data-cell]");
+    const [segment, text] = [rowOf(cell), cell].map((each) =>
+      each.querySelector("h2, h3").textContent);
     const sentence = own.missing.replace("{segment}", segment).replace("{text}", text);
     return {
       sentence,
       focus() {
-        unset.range.closest("[data-cell]").scrollIntoView({ block: "center", inline: "nearest" });
+        cell.scrollIntoView({ block: "center", inline: "nearest" });
         unset.refuse();
         say(sentence);
       },
@@ -98,6 +94,13 @@ export function build(item, { words, say }) {
     const missing = sheet.missing();
     if (missing) missing.focus();
     else sheet.form.querySelector("[type=submit]")?.focus();
+  });
+  // Fetched when it is first asked for.
+  compare.hidden = !globalThis.Highlight || !CSS.highlights;
+  CSS.highlights?.clear();
+  compare.addEventListener("click", async () => {
+    difference ??= (await import("../differences.js")).makeDifferences(root);
+    difference.toggle();
   });
   return [sheet];
 }

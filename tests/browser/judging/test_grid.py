@@ -147,6 +147,26 @@ def test_an_answer_given_is_shown_and_changed(
     assert Judgment.objects.filter(is_current=False).count() == 4
 
 
+def test_an_answer_whose_time_is_over_is_shown(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    campaign, page = grid(visitor(*WIDE))
+    press(page, "Control+Shift+ArrowRight", "m")
+    for n in range(4):
+        cells(page).nth(n).get_by_role("slider").focus()
+        press(page, "5")
+    press(page, "Enter")
+    page.wait_for_url("**/done/")
+    Campaign.objects.update(edit_minutes=0)
+    first = campaign.items.get(place=0).assignments.get()
+    page.goto(page.url.split("/annotate")[0] + f"/item/{first.public_id}/")
+    page.locator("#item.is-ready").wait_for()
+    expect(cells(page).nth(0).get_by_role("listitem")).to_contain_text("The")
+    expect(cells(page).nth(0)).to_contain_text("You rated this 50.")
+    expect(page.get_by_role("slider")).to_have_count(0)
+    expect(page.get_by_role("button", name="Submit")).to_have_count(0)
+
+
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 def test_no_violation(
     visitor: Callable[..., Visitor], transactional_db: None, size: tuple[int, int]
