@@ -18,7 +18,8 @@ FIELDS = {
     if part in ("task", "checks")
 }
 ITEM = (
-    "kind", "text", "batch", "screen", "place", "column", "n_columns", "note", "low", "high", "feedback",
+    "kind", "text", "batch", "screen", "place", "column", "n_columns", "note", "low", "high",
+    "feedback",
 )  # fmt: skip
 
 

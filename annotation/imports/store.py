@@ -19,6 +19,7 @@ from annotation.models import (
     ErrorSpan,
     Item,
     Judgment,
+    OriginalFile,
     Output,
     PublishedScore,
     TestSet,
@@ -53,6 +54,8 @@ def store_campaign(draft: CampaignDraft, test_set: TestSet, *, user: Any = None)
     outputs = outputs_of(campaign)
     segments = dict(test_set.segments.values_list("key", "pk"))
     items = store_items(campaign, draft, segments, outputs)
+    if draft.original:
+        OriginalFile.objects.create(campaign=campaign, content=draft.original)
     _store_judgments(campaign, draft, items)
     _store_published(campaign, draft, outputs)
     return _result(campaign, draft, is_new=True)

@@ -212,3 +212,13 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class OriginalFile(models.Model):
+    """The JSON in which another tool gave us a campaign, so that it can go out as it came."""
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="original")
+    content = models.TextField()
+
+    def __str__(self) -> str:
+        return str(self.campaign_id)

@@ -1,5 +1,5 @@
-"""Contrastive error span annotation: a document's outputs by several systems beside each other, error
-spans and a score from 0 to 100 for each.
+"""Contrastive error span annotation: a document by several systems in columns, error spans and a
+score from 0 to 100 for each output.
 
 As collected by WMT 2026 (General MT); Zouhar et al. 2026, arXiv 2607.26640. What is missing has no
 place in an output, so a token behind it is marked. Scores below 85 are expected to have an error.

@@ -20,7 +20,6 @@ from annotation.campaigns.facts import has_scores
 from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Assignment, Campaign, Item, TestSet, listed
 from annotation.presets import fitting, offered, ratio_label
-from annotation.protocols import Layout
 from annotation.quality.reach import design_doubt
 
 MOST_DECISIONS = 100

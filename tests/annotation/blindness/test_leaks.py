@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.judging.judgments import issue_start
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
-from annotation.protocols import PROTOCOLS, Layout
+from annotation.protocols import PROTOCOLS
 from tests.addresses import fill, routes
 from tests.secret_world import (
     CAMPAIGN,

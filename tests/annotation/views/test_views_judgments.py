@@ -12,8 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation import protocols
+from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Judgment
 from tests.world import World, make_campaign, make_test_set
 

@@ -1,4 +1,4 @@
-"""Contrastive ESA: a document by several systems beside each other, each with errors and a score."""
+"""Contrastive ESA: a document by several systems in columns, each with errors and a score."""
 
 from collections.abc import Callable
 
