@@ -22,6 +22,7 @@ from annotation.campaigns.layouts import MOST_ON_SCREEN, group_sizes
 from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.imports.jsonfiles import read_json
 from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.info import DYNAMIC, USUAL_ASSIGNMENT, Info, read_info
 from annotation.imports.pearmut.outputs import (
     kind_of,
     plain,
@@ -33,29 +34,13 @@ from annotation.models import Campaign, Item
 from annotation.models.campaign import MOST_SYSTEMS
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import Report
 
-TASKS, DYNAMIC = "task-based", "dynamic"
-SHARED = ("single-stream", DYNAMIC)
-PROTOCOLS = {"DA": "segment-da", "ESA": "esa", "cESA": "contrastive-esa", "MQM": "mqm"}
+TASKS, SHARED = "task-based", (USUAL_ASSIGNMENT, DYNAMIC)
 NEEDED, EXTRA = ("campaign_id", "data"), ("data_welcome", "data_random")
 # `token` opens a stored campaign there, and is of no use here.
 BESIDES = ("info", "data_goodbye", "token")
-USUAL_PROTOCOL, USUAL_ASSIGNMENT = "cESA", "single-stream"
-# These change how Pearmut looks or assigns, not what is asked.
-HARMLESS = {
-    "assignment", "protocol", "shuffle", "show_model_names", "show_alignment", "word_level",
-    "slider_colors", "instructions", "users", "docs_per_user", "validation_threshold",
-    "data_random_prob", "dynamic_models", "dynamic_coldstart", "special_tokens", "template", "seed",
-    "dynamic_coldstart_pool", "dynamic_warmup", "show_progress", "instructions_goodbye",
-}  # fmt: skip
-REFUSED = {
-    "sliders": "custom sliders have no protocol here",
-    "mqm_categories": "custom categories have no protocol here",
-    "mqm_severities": "custom severities have no protocol here",
-}
 NO_SOURCE = "[no source]"
-MOST_TOKENS = 20
 
 
 def read(
@@ -97,9 +82,7 @@ class Reader:
 
     findings: Findings
     name: str = ""
-    protocol: str = protocols.DEFAULT
-    places: int = 0
-    instructions: str = ""
+    info: Info = field(default_factory=Info)
     original: str = ""
     items: list[ItemDraft] = field(default_factory=list)
     # By item_id and source; how many sources an item_id has.
@@ -107,9 +90,6 @@ class Reader:
     ids: Counter[str] = field(default_factory=Counter)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     has_sources: bool = True
-    tokens: list[str] | None = None
-    n_models: int = 0
-    shuffles: bool = True
     widest: int = 2
     _screens: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -126,7 +106,9 @@ class Reader:
             for key, kind in zip(EXTRA, (Item.Kind.TUTORIAL, Item.Kind.GOLD), strict=True)
             for document, path in self.findings.entries(key, values.get(key, []))
         ]
-        self._read_info(values["info"], batches)
+        self.info = read_info(
+            self.findings, values["info"], batches, by_user=isinstance(values["data"], dict)
+        )
         if goodbye := values.get("data_goodbye"):
             self.findings.left_out["pages of data_goodbye"] += len(goodbye)
         for batch, document, path in batches:
@@ -166,60 +148,11 @@ class Reader:
             else:
                 yield str(number), part, path
 
-    def _read_info(self, info: Any, batches: Sequence[tuple[str, Any, str]]) -> None:
-        if not self.findings.is_a("info", info, "an object"):
-            return
-        for key in sorted(set(info) & set(REFUSED)):
-            self.findings.error(f"info.{key}", REFUSED[key])
-        if unknown := sorted(set(info) - HARMLESS - set(REFUSED)):
-            place = Place(self.findings.file, None, "info")
-            self.findings.report.warn(f"not used: {', '.join(unknown)}", place)
-        asked = info.get("protocol", USUAL_PROTOCOL)
-        if not isinstance(asked, str) or asked not in PROTOCOLS:
-            known = ", ".join(PROTOCOLS)
-            self.findings.error("info.protocol", f"{asked!r} is no protocol known here ({known})")
-            return
-        self.protocol = _protocol(PROTOCOLS[asked], [document for _, document, _ in batches])
-        instructions = info.get("instructions", "")
-        if instructions and self.findings.is_a("info.instructions", instructions, "text"):
-            self.instructions = plain(instructions)
-        self._read_screens(info)
-        self._read_users(info, {batch for batch, _, _ in batches})
-
-    def _read_screens(self, info: Mapping[str, Any]) -> None:
-        """Read how many models a screen has, in which order, and what is marked behind them."""
-        self.shuffles = info.get("shuffle", True) is not False
-        models = info.get("dynamic_models", 1) if info.get("assignment") == DYNAMIC else 0
-        if type(models) is not int or models < 0:
-            self.findings.error("info.dynamic_models", "a whole number is expected")
-        else:
-            self.n_models = models
-        tokens = info.get("special_tokens")
-        if tokens is None or not self.findings.is_a("info.special_tokens", tokens, "a list"):
-            return
-        if len(tokens) > MOST_TOKENS or not all(isinstance(each, str) for each in tokens):
-            self.findings.error("info.special_tokens", f"at most {MOST_TOKENS} texts are expected")
-        elif self.protocol == "contrastive-esa":
-            self.tokens = list(tokens)
-        else:
-            self.findings.left_out["special tokens"] += len(set(tokens) - {"[missing]"})
-
-    def _read_users(self, info: Mapping[str, Any], batches: set[str]) -> None:
-        if not batches:
-            if not self.findings.report.errors:
-                self.findings.error("data", "there is nothing to rate")
-            return
-        users = info.get("users", len(batches))
-        self.places = len(users) if isinstance(users, list) else users
-        if type(self.places) is not int or not 1 <= self.places <= 10_000:
-            message = "the number of users, or a list of them, is expected"
-            self.findings.error("info.users", message)
-
     def _document(self, values: Any, path: str, batch: str, kind: Item.Kind | None) -> None:
-        if self.protocol == "contrastive-esa":
+        if self.info.protocol == "contrastive-esa":
             self._grid(values, path, batch, kind)
             return
-        screen = next(self._screens) if self.protocol == "document-da" else None
+        screen = next(self._screens) if self.info.protocol == "document-da" else None
         document = f"document{path.removeprefix('data')}"
         for place, (value, inner) in enumerate(self._rows(values, path)):
             self._item(value, inner, Spot(document, batch, screen, place if screen else 0), kind)
@@ -231,15 +164,16 @@ class Reader:
             return
         models = list(read_targets(self.findings, *rows[0]))
         for value, inner in rows[1:]:
-            if set(value.get("tgt", ())) != set(models):
+            if set(read_targets(self.findings, value, inner)) != set(models):
                 message = "the models are others than those of the document’s first segment"
                 self.findings.error(f"{inner}.tgt", message)
                 return
-        if self.shuffles:
+        if self.info.shuffles:
             random.Random(f"{self.name}:{path}").shuffle(models)
-        wanted = min(self.n_models or len(models) or 1, MOST_SYSTEMS)
+        wanted = min(self.info.n_models or len(models), MOST_SYSTEMS)
+        sizes = group_sizes(len(models), wanted) if wanted > 1 else [1] * len(models)
         start = 0
-        for number, size in enumerate(group_sizes(len(models), wanted) if models else ()):
+        for number, size in enumerate(sizes):
             own, start = models[start : start + size], start + size
             screen, dealt = next(self._screens), f"{batch}.{number + 1}" if number else batch
             if size * len(rows) > MOST_ON_SCREEN:
@@ -303,7 +237,7 @@ class Reader:
         """Return the screen of every output of an item, and its place there."""
         if spot.models:
             return [(spot.screen, spot.place + column) for column in range(n_outputs)]
-        if self.protocol != "side-by-side":
+        if self.info.protocol != "side-by-side":
             return [(spot.screen, spot.place)] * n_outputs
         if n_outputs > MOST_SYSTEMS:
             message = f"{n_outputs} outputs are more than the {MOST_SYSTEMS} of a screen"
@@ -314,7 +248,7 @@ class Reader:
 
     @property
     def _has_columns(self) -> bool:
-        return protocols.get(self.protocol).layout.has_systems
+        return protocols.get(self.info.protocol).layout.has_systems
 
     def _segment(
         self, value: Mapping[str, Any], path: str, document: str, *, is_practice: bool
@@ -363,32 +297,21 @@ class Reader:
             segments=list(self.segments.values()),
             systems=[SystemDraft(model, outputs=texts) for model, texts in self.outputs.items()],
         )
-        own = protocols.get(self.protocol).question
+        own = protocols.get(self.info.protocol).question
         shown = Campaign.ShownText.SOURCE if self.has_sources else Campaign.ShownText.REFERENCE
         campaign = CampaignDraft(
             slug=slug,
             name=name,
             question=own,
-            protocol=self.protocol,
+            protocol=self.info.protocol,
             is_finished=False,
             annotators_per_item=1,
-            places=self.places,
+            places=self.info.places,
             systems_per_screen=self.widest,
-            special_tokens=self.tokens,
+            special_tokens=self.info.tokens,
             original=self.original,
-            instructions=self.instructions,
+            instructions=self.info.instructions,
             shown_text=shown,
             items=self.items,
         )
         return test_set, campaign
-
-
-def _protocol(base: str, documents: Sequence[Any]) -> str:
-    """Several models are compared on one screen; documents keep their segments together."""
-    if base != "segment-da":
-        return base
-    items = [item for d in documents if isinstance(d, list) for item in d]
-    targets = [item.get("tgt") for item in items if isinstance(item, dict)]
-    if any(isinstance(target, dict) and len(target) > 1 for target in targets):
-        return "side-by-side"
-    return "document-da" if len(items) > len(documents) else base

@@ -212,6 +212,19 @@ def test_models_differ_within_no_document() -> None:
     assert "data[0][1].tgt: the models are others than" in found
 
 
+def test_one_system_a_screen_where_one_is_drawn(db: None) -> None:
+    values = contrastive([item("a", "m1", "m2"), item("b", "m1", "m2")], assignment="dynamic")
+    found = import_all(values).result.campaign
+    assert sorted(Counter(found.items.values_list("screen", flat=True)).values()) == [2, 2]
+    assert set(found.items.values_list("n_columns", flat=True)) == {1}
+
+
+@pytest.mark.parametrize("tgt", [None, 7, [], {}])
+def test_a_later_segment_without_outputs_is_named(tgt: object) -> None:
+    found = errors(contrastive([item("a", "m1", "m2"), item("b", tgt=tgt)]))
+    assert any("data[0][1].tgt: " in each for each in found)
+
+
 def test_a_check_of_several_texts_stays_on_one_screen(db: None) -> None:
     rule = {"good": {"warning": "Attention.", "score_greaterthan": "bad"}}
     check = item("check", "good", "bad", "fair", validation=rule)
