@@ -51,6 +51,9 @@ def _assign(campaign: Campaign, annotator: Annotator) -> None:
 
 def _items(campaign: Campaign) -> list[Item]:
     outputs = Output.objects.filter(system__test_set=campaign.test_set).select_related("segment")
+    if campaign.protocol == "contrastive-esa":
+        rows = list(outputs.order_by("segment__position", "system__name"))
+        return [_cell(campaign, row, n) for n, row in enumerate(rows)]
     if campaign.protocol == "side-by-side":
         rows = list(outputs.order_by("segment__position", "system__name"))
         systems = campaign.systems.count()
@@ -64,6 +67,14 @@ def _items(campaign: Campaign) -> list[Item]:
         system=rows[0].system, screen=0, place=len(rows),
     )  # fmt: skip
     return [*items, whole]
+
+
+def _cell(campaign: Campaign, output: Output, place: int) -> Item:
+    systems = campaign.systems.count()
+    return Item(
+        campaign=campaign, segment=output.segment, output=output, screen=0, place=place,
+        column=place % systems, n_columns=systems,
+    )  # fmt: skip
 
 
 def _item(campaign: Campaign, output: Output, screen: int | None, place: int) -> Item:

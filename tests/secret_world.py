@@ -150,7 +150,7 @@ def _place(
     layout = campaign.judging.layout
     if layout == Layout.SINGLE:
         return
-    size = 2 if layout == Layout.TOGETHER else 6
+    size = 2 if layout.has_systems else 6
     if layout == Layout.DOCUMENT:
         whole = Item(
             pk=new(), campaign=campaign, kind=Kind.DOCUMENT, segment=segment, system=system

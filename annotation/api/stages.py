@@ -117,6 +117,9 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     document = serializers.CharField(source="assignment.item.segment.document")
     system = serializers.SerializerMethodField()
     batch = serializers.CharField(source="assignment.item.batch")
+    screen = serializers.IntegerField(source="assignment.item.screen", allow_null=True)
+    column = serializers.SerializerMethodField()
+    n_columns = serializers.IntegerField(source="assignment.item.n_columns")
     is_excluded = serializers.SerializerMethodField()
     spans = SpanSerializer(many=True, read_only=True)
 
@@ -130,6 +133,9 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "document",
             "system",
             "batch",
+            "screen",
+            "column",
+            "n_columns",
             "score",
             "penalty",
             "spans",
@@ -152,6 +158,10 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
         item = judgment.assignment.item
         system = item.output.system if item.output is not None else item.system
         return system.name if system is not None else None
+
+    def get_column(self, judgment: Judgment) -> int:
+        """The place among the systems beside each other on a screen, from 1."""
+        return judgment.assignment.item.column + 1
 
     def get_is_excluded(self, judgment: Judgment) -> bool:
         """Whether the annotator counts in no analysis."""

@@ -45,7 +45,10 @@ def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any)
         _fault(report, whole, "slug", f"a campaign “{slug}” is stored already; give another slug")
     elif form.is_valid():
         try:
-            return form.create(user, slug=slug)
+            campaign = form.create(user, slug=slug)
+            campaign.special_tokens = whole.settings.get("special_tokens")
+            campaign.save(update_fields=["special_tokens"])
+            return campaign
         except ValidationError as error:
             _report(report, whole, error.message_dict)
     else:

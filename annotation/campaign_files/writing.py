@@ -17,7 +17,10 @@ FIELDS = {
     for part, properties in json.loads(SCHEMA.read_text(encoding="utf-8"))["properties"].items()
     if part in ("task", "checks")
 }
-ITEM = ("kind", "text", "batch", "screen", "place", "low", "high", "feedback")
+ITEM = (
+    "kind", "text", "batch", "screen", "place", "column", "n_columns", "note", "low", "high",
+    "feedback",
+)  # fmt: skip
 
 
 def to_values(campaign: Campaign) -> dict[str, Any]:

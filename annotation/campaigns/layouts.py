@@ -17,7 +17,10 @@ from annotation.counted import counted
 from annotation.models import Campaign, Item, Output
 from annotation.protocols import Layout
 
+Row = tuple[int, int, int, str]
 BATCH = 2_000
+# More answers than these come in one request no more, and nobody gives them in one sitting.
+MOST_ON_SCREEN = 200
 SCREENS = 500
 MAX_SHUFFLE = 2**31 - 1
 
@@ -79,7 +82,7 @@ def next_screen(campaign: Campaign) -> int:
     return 0 if last is None else int(last) + 1
 
 
-def _outputs(campaign: Campaign, *order: str) -> Iterator[tuple[int, int, int, str]]:
+def _outputs(campaign: Campaign, *order: str) -> Iterator[Row]:
     """Yield output, segment, system and document in the given order."""
     rows = Output.objects.filter(system__in=campaign.systems.all()).order_by(*order, "pk")
     columns = ("pk", "segment_id", "system_id", "segment__document")
@@ -110,15 +113,37 @@ def _documents(campaign: Campaign) -> Iterator[list[Item]]:
 
 def _together(campaign: Campaign) -> Iterator[list[Item]]:
     """The outputs of a segment in random groups, each in random order."""
+    rows = _outputs(campaign, "segment__position")
+    return _columns(campaign, (list(group) for _, group in groupby(rows, key=itemgetter(1))))
+
+
+def _grids(campaign: Campaign) -> Iterator[list[Item]]:
+    """The outputs of a document, segment by segment, in random groups of systems."""
+    rows = _outputs(campaign, "segment__document", "segment__position")
+    return _columns(campaign, (list(group) for _, group in groupby(rows, key=itemgetter(3))))
+
+
+def _columns(campaign: Campaign, parts: Iterator[list[Row]]) -> Iterator[list[Item]]:
+    """Deal the systems of each part to screens at random; columns are alike in all its rows."""
     rng = random.Random(f"{campaign.seed}:together")
-    for segment, group in groupby(_outputs(campaign, "segment__position"), key=itemgetter(1)):
-        outputs = [row[0] for row in group]
-        rng.shuffle(outputs)
+    for rows in parts:
+        systems = list(dict.fromkeys(system for _, _, system, _ in rows))
+        rng.shuffle(systems)
         start = 0
-        for size in group_sizes(len(outputs), campaign.systems_per_screen):
+        for size in group_sizes(len(systems), campaign.systems_per_screen):
+            column = {system: n for n, system in enumerate(systems[start : start + size])}
+            own = [row for row in rows if row[2] in column]
+            segments = {segment: n for n, segment in enumerate(dict.fromkeys(r[1] for r in own))}
+            own.sort(key=lambda row: (segments[row[1]], column[row[2]]))
             yield [
-                Item(campaign=campaign, segment_id=segment, output_id=output)
-                for output in outputs[start : start + size]
+                Item(
+                    campaign=campaign,
+                    segment_id=segment,
+                    output_id=output,
+                    column=column[system],
+                    n_columns=size,
+                )
+                for output, segment, system, _ in own
             ]
             start += size
 
@@ -165,6 +190,32 @@ def _check_together(campaign: Campaign) -> None:
         )
 
 
+def _check_grid(campaign: Campaign) -> None:
+    _check_documents(campaign)
+    _check_together(campaign)
+    systems = campaign.systems.count()
+    documents = (
+        Output.objects.filter(system__in=campaign.systems.all())
+        .values("segment__document")
+        .annotate(n=Count("pk"), segments=Count("segment", distinct=True))
+    )
+    for document in documents.order_by("segment__document"):
+        name, segments = document["segment__document"], document["segments"]
+        if document["n"] != segments * systems:
+            raise ValidationError(
+                f"{campaign.judging.label} needs the outputs of all chosen systems for every "
+                f"segment of a document, and “{name}” has {document['n']:,} of "
+                f"{segments * systems:,}."
+            )
+        most = max(group_sizes(systems, campaign.systems_per_screen))
+        if segments * most > MOST_ON_SCREEN:
+            raise ValidationError(
+                f"The document “{name}” has {segments:,} segments: with {most} systems a screen "
+                f"would have {segments * most:,} texts, and {MOST_ON_SCREEN} is the most. Show "
+                "fewer systems on a screen, or split the document."
+            )
+
+
 def _check_nothing(campaign: Campaign) -> None:
     pass
 
@@ -173,9 +224,11 @@ MAKERS: dict[Layout, Callable[[Campaign], Iterator[list[Item]]]] = {
     Layout.SINGLE: _singles,
     Layout.DOCUMENT: _documents,
     Layout.TOGETHER: _together,
+    Layout.GRID: _grids,
 }
 CHECKS: dict[Layout, Callable[[Campaign], None]] = {
     Layout.SINGLE: _check_nothing,
     Layout.DOCUMENT: _check_documents,
     Layout.TOGETHER: _check_together,
+    Layout.GRID: _check_grid,
 }

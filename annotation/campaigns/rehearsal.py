@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from annotation.models import Campaign, Item, Output, Segment
 from annotation.protocols import Layout
 
@@ -30,6 +32,9 @@ def rehearse(campaign: Campaign) -> list[list[Shown]]:
 def _screens(campaign: Campaign) -> Iterator[list[Shown]]:
     outputs = Output.objects.filter(system__in=campaign.systems.all()).select_related("segment")
     layout = campaign.judging.layout
+    if layout == Layout.GRID:
+        yield from _grid(campaign, outputs.order_by("segment__position", "system__name"))
+        return
     if layout == Layout.DOCUMENT:
         yield from _document(outputs.order_by("system", "segment__position"))
         return
@@ -47,6 +52,16 @@ def _document(outputs: Sequence[Output] | object) -> Iterator[list[Shown]]:
     if same:
         last = Shown(same[0].segment, "", is_document=True)
         yield [*(Shown(row.segment, row.text) for row in same), last]
+
+
+def _grid(campaign: Campaign, outputs: QuerySet[Output]) -> Iterator[list[Shown]]:
+    """The first document by as many systems as a screen shows."""
+    first = outputs.first()
+    if first is None:
+        return
+    systems = list(campaign.systems.order_by("name")[: campaign.systems_per_screen])
+    own = outputs.filter(segment__document=first.segment.document, system__in=systems)
+    yield [Shown(row.segment, row.text) for row in own[: MOST_SEGMENTS * len(systems)]]
 
 
 def _place(output: Output) -> tuple[int, str]:

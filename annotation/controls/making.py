@@ -24,7 +24,10 @@ Kind = Item.Kind
 CHUNK = 200
 MANY_KEYS = 5_000
 MAX_DONORS = 1_000
-COLUMNS = ("pk", "kind", "segment_id", "output_id", "system_id")
+COLUMNS = ("pk", "kind", "segment_id", "output_id", "system_id", "column", "n_columns", "note")
+
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 class ScreenList(Protocol):
@@ -148,8 +151,8 @@ class ControlMaker:
         if kind != Kind.REPEAT and not texts:
             return None
         order = list(rows)
-        if self.layout == Layout.TOGETHER:
-            rng.shuffle(order)
+        if self.layout.has_systems:
+            order = shuffled_columns(order, rng)
         items = [
             self._item(kind, row, texts.get(row["pk"], ""), place)
             for place, row in enumerate(order)
@@ -166,8 +169,11 @@ class ControlMaker:
     ) -> dict[int, str]:
         """New texts by primary key: of one text, or of a third of a document."""
         rated = [row for row in rows if row["output_id"] is not None]
+        if self.layout == Layout.GRID:
+            column = rng.choice(sorted({row["column"] for row in rated}))
+            rated = [row for row in rated if row["column"] == column]
         count = 1
-        if self.layout == Layout.DOCUMENT:
+        if self.layout.has_documents:
             count = len(rated) if kind == Kind.REF else max(1, round(len(rated) / 3))
         if kind == Kind.REPEAT:
             count = 0
@@ -208,6 +214,9 @@ class ControlMaker:
             partner_id=row["pk"],
             screen=None if self.layout == Layout.SINGLE else self.next_screen,
             place=place,
+            column=row["column"],
+            n_columns=row["n_columns"],
+            note=row["note"],
         )
 
     @property
@@ -226,3 +235,12 @@ class ControlMaker:
         keys = list(rows.exclude(text="").order_by("pk").values_list("pk", flat=True))
         drawn = rng.sample(keys, min(len(keys), MAX_DONORS))
         return list(rows.filter(pk__in=drawn).order_by("pk").values_list("segment_id", "text"))
+
+
+def shuffled_columns(rows: Rows, rng: random.Random) -> list[Mapping[str, Any]]:
+    """Give the systems of a screen other columns, alike in all its segments."""
+    before = sorted({row["column"] for row in rows})
+    column = dict(zip(before, rng.sample(before, len(before)), strict=True))
+    segments = {pk: n for n, pk in enumerate(dict.fromkeys(row["segment_id"] for row in rows))}
+    moved = [{**row, "column": column[row["column"]]} for row in rows]
+    return sorted(moved, key=lambda row: (segments[row["segment_id"]], row["column"]))

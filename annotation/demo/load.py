@@ -36,6 +36,11 @@ TRY_IT: dict[str, dict[str, Any]] = {
         "systems_per_screen": 3,
         "bad_references_per_annotator": 4,
     },
+    "try-contrastive-esa": {
+        "name": "Try it: error spans, systems side by side (cESA)",
+        "protocol": "contrastive-esa",
+        "systems_per_screen": 3,
+    },
     "try-esa": {
         "name": "Try it: error spans (ESA)",
         "protocol": "esa",

@@ -32,6 +32,7 @@ TASK_TYPES = {
     "document-da": ("Document", ""),
     "side-by-side": ("Pairwise", ""),
     "esa": ("Document", "ESA"),
+    "contrastive-esa": ("Document", "ESA"),
     "mqm": ("Document", "MQM"),
 }
 SOURCE_ID = "source"

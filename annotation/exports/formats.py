@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from annotation.exports import appraise, mtme
+from annotation.exports import appraise, mtme, pearmut
 from annotation.exports.judgments import (
     JUDGMENT_HEADER,
     SPAN_HEADER,
@@ -110,6 +110,20 @@ FORMATS = {
         "appraise.zip",
         ZIP,
         lambda campaign, filters: zip_bytes(_with_readme(appraise.bundle, campaign, filters)),
+    ),
+    "pearmut": Format(
+        "Pearmut campaign",
+        "The file it came in, or one written from its items: systems, tokens, notes.",
+        "pearmut.json",
+        "application/json",
+        pearmut.campaign_json,
+    ),
+    "pearmut-log": Format(
+        "Pearmut answers",
+        "One line a screen with the current answers, as Pearmut logs them.",
+        "pearmut.jsonl",
+        LINES,
+        pearmut.log_lines,
     ),
     "mtme": Format(
         "mt-metrics-eval",

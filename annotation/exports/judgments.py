@@ -52,6 +52,9 @@ JUDGMENT_HEADER = (
     "batch",
     "item",
     "partner",
+    "screen",
+    "column",
+    "n_columns",
     "judgment",
     "spans",
 )
@@ -102,6 +105,9 @@ COLUMNS = (
     f"{ITEM}__kind",
     f"{ITEM}__batch",
     f"{ITEM}__partner_id",
+    f"{ITEM}__screen",
+    f"{ITEM}__column",
+    f"{ITEM}__n_columns",
     f"{ITEM}__segment__key",
     f"{ITEM}__segment__document",
     f"{ITEM}__output__system__name",
@@ -147,6 +153,9 @@ def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -
         "batch": values[f"{ITEM}__batch"],
         "item": values[f"{ITEM}_id"],
         "partner": values[f"{ITEM}__partner_id"],
+        "screen": values[f"{ITEM}__screen"],
+        "column": values[f"{ITEM}__column"] + 1,
+        "n_columns": values[f"{ITEM}__n_columns"],
         "judgment": values["pk"],
         "spans": [span_dict(span) for span in spans],
     }
@@ -207,7 +216,7 @@ def span_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Ro
                 "number": number,
                 **span_dict(span),
                 "weight": scheme.weight(span) if scheme else None,
-                "text": text[span.start : span.end],
+                "text": scheme.quote(span, text) if scheme else "",
             }
 
 

@@ -9,9 +9,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
+
+from django.db.models.functions import Length
 
 from annotation.exports.rows import CHUNK, counted, moments, spans_of
 from annotation.filters import EVERYTHING, FilterError, Filters
@@ -19,14 +21,15 @@ from annotation.filters.chosen import segments_of
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
 from annotation.models.judgment import VALUE
 from annotation.protocols import Span
-from annotation.protocols.base import SOURCE
+from annotation.protocols.base import SOURCE, TARGET
 
 DOMAIN = "general"
 NOTHING = "[No translation supplied]"
 JUDGED = (Item.Kind.TARGET, Item.Kind.REPEAT)
 BREAKS = str.maketrans("\n\r", "  ")
 Files = Iterator[tuple[str, Iterable[str]]]
-Ratings = dict[int, tuple[int, str]]
+# The judgment, its annotator, and the lengths of output and source, by segment.
+Ratings = dict[int, tuple[int, str, int, int]]
 Means = Mapping[tuple[int, int], float]
 
 
@@ -256,11 +259,13 @@ def _ranked(campaign: Campaign, filters: Filters) -> Mapping[tuple[int, int], Ra
             "assignment__item__output__system_id",
             "assignment__item__segment_id",
             "assignment__annotator__label",
+            Length("assignment__item__output__text"),
+            Length("assignment__item__segment__source"),
         )
     )
-    for judgment, system, segment, label in rows.iterator(CHUNK):
+    for judgment, system, segment, *rest in rows.iterator(CHUNK):
         place = seen[system, segment]
-        ranked.setdefault((place, system), {})[segment] = judgment, label
+        ranked.setdefault((place, system), {})[segment] = judgment, *rest
         seen[system, segment] += 1
     return ranked
 
@@ -274,8 +279,18 @@ def _rating_lines(
         rated = [ratings.get(segment.pk) for segment in portion]
         spans = spans_of([rating[0] for rating in rated if rating])
         for rating in rated:
-            found = (spans.get(rating[0], ()), rating[1]) if rating else None
+            found = (_placed(spans.get(rating[0], ()), *rating[2:]), rating[1]) if rating else None
             yield _rating_line(campaign, name, found)
+
+
+def _placed(spans: Sequence[Span], output: int, source: int) -> list[Span]:
+    """Errors without a place in the output become errors of the whole source, as MQM has them."""
+    return [
+        replace(span, side=SOURCE, start=0, end=source)
+        if span.side == TARGET and span.start >= output
+        else span
+        for span in spans
+    ]
 
 
 def _rating_line(campaign: Campaign, name: str, rating: tuple[Sequence[Span], str] | None) -> str:

@@ -13,7 +13,10 @@ from annotation.models import Campaign
 CHUNK = 10_000
 BYTES = 1 << 18
 INSTALL = "Parquet needs pyarrow: pip install -r requirements/web.txt"
-WHOLE = ("score", "revision", "visible_ms", "active_ms", "paid_ms", "sent_together")
+WHOLE = (
+    "score", "revision", "visible_ms", "active_ms", "paid_ms", "sent_together", "screen", "column",
+    "n_columns",
+)  # fmt: skip
 KEYS = ("item", "partner", "judgment")
 TRUTHS = ("is_simulated", "is_current", "is_flagged", "is_excluded")
 REALS = ("z_targets", "z_all", "seconds", "penalty")

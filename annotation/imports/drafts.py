@@ -28,6 +28,9 @@ class ItemDraft:
     partner: int | None = None
     screen: int | None = None
     place: int = 0
+    column: int = 0
+    n_columns: int = 1
+    note: str = ""
     low: int | None = None
     high: int | None = None
     feedback: str = ""
@@ -56,6 +59,7 @@ class CampaignDraft:
     """A campaign as published: finished, or a draft that is ready to be opened.
 
     Of a draft, every batch goes to `annotators_per_item` of its `places` annotators.
+    `original` is the file that it came in, where that can go out again.
     `output_scores` (system, segment) and `system_scores` (system) are human scores published
     without the judgments behind them. Systems are those of the test set at `length_ratio`.
     """
@@ -69,6 +73,8 @@ class CampaignDraft:
     annotators_per_item: int = 3
     places: int = 0
     systems_per_screen: int = 2
+    special_tokens: Sequence[str] | None = None
+    original: str = ""
     instructions: str = ""
     shown_text: Campaign.ShownText = Campaign.ShownText.REFERENCE
     z_pool: Campaign.ZPool = Campaign.ZPool.TARGETS

@@ -19,6 +19,7 @@ from annotation.models import (
     ErrorSpan,
     Item,
     Judgment,
+    OriginalFile,
     Output,
     PublishedScore,
     TestSet,
@@ -53,6 +54,8 @@ def store_campaign(draft: CampaignDraft, test_set: TestSet, *, user: Any = None)
     outputs = outputs_of(campaign)
     segments = dict(test_set.segments.values_list("key", "pk"))
     items = store_items(campaign, draft, segments, outputs)
+    if draft.original:
+        OriginalFile.objects.create(campaign=campaign, content=draft.original)
     _store_judgments(campaign, draft, items)
     _store_published(campaign, draft, outputs)
     return _result(campaign, draft, is_new=True)
@@ -129,6 +132,7 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         protocol=draft.protocol,
         annotators_per_item=draft.annotators_per_item,
         systems_per_screen=draft.systems_per_screen,
+        special_tokens=None if draft.special_tokens is None else list(draft.special_tokens),
         traps_per_annotator=0,
         status=Campaign.Status.CLOSED if finished else Campaign.Status.DRAFT,
         origin=Campaign.Origin.IMPORTED if finished else Campaign.Origin.COLLECTED,
@@ -175,6 +179,9 @@ def store_items(
                 batch=item.batch,
                 screen=item.screen,
                 place=item.place,
+                column=item.column,
+                n_columns=item.n_columns,
+                note=item.note,
                 low=item.low,
                 high=item.high,
                 feedback=item.feedback,

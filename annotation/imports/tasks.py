@@ -53,7 +53,11 @@ def deal(batches: Sequence[str], n_annotators: int, per_batch: int) -> list[list
 def _with_common(items: list[Item], common: Sequence[Item], *, seed: str) -> list[Item]:
     """Put gold between screens, never into one."""
     rng = random.Random(seed)
-    gold = [item for item in common if item.kind == Item.Kind.GOLD]
+    screens: dict[int, list[Item]] = defaultdict(list)
+    for item in common:
+        if item.kind == Item.Kind.GOLD:
+            screens[-item.pk if item.screen is None else item.screen].append(item)
+    gold = list(screens.values())
     starts = [
         place
         for place, item in enumerate(items)
@@ -61,6 +65,6 @@ def _with_common(items: list[Item], common: Sequence[Item], *, seed: str) -> lis
     ]
     places = sorted((rng.choice(starts or [0]) for _ in gold), reverse=True)
     rng.shuffle(gold)
-    for place, item in zip(places, gold, strict=True):
-        items.insert(place, item)
+    for place, screen in zip(places, gold, strict=True):
+        items[place:place] = screen
     return [item for item in common if item.kind == Item.Kind.TUTORIAL] + items

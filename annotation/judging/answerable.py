@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from annotation.entry.welcome import next_step
 from annotation.models import Assignment
-from annotation.protocols import Layout, Protocol
+from annotation.protocols import Protocol
 from config.database.prepared import Prepared, stand_in, stand_in_key
 
 USER, ANNOTATOR, SCREEN = map(stand_in_key, (1, 2, 3))
@@ -44,7 +44,7 @@ def find_answerable(*, user: User, public_id: UUID) -> Answerable | None:
 
 
 def _answered_with(row: Assignment, protocol: Protocol) -> tuple[Assignment, ...]:
-    if protocol.layout != Layout.TOGETHER or row.item.screen is None:
+    if not protocol.layout.has_systems or row.item.screen is None:
         return (row,)
     return tuple(_screen.rows({ANNOTATOR: row.annotator_id, SCREEN: row.item.screen}))
 

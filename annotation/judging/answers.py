@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.screens import span_sides
-from annotation.models import Assignment, Item, Judgment
+from annotation.models import Assignment, ErrorSpan, Item, Judgment
 from annotation.models.judgment import MAX_SCORE
 from annotation.protocols import Span, SpanScheme
 from annotation.protocols.base import TARGET
@@ -96,6 +96,9 @@ def _problem(span: Span, scheme: SpanScheme, sides: Sequence[str], item: Item) -
             return gettext("no category is chosen.")
         return gettext("unknown category “%(category)s”.") % {"category": span.category}
     length = len(_rated(item) if span.side == TARGET else item.segment.source)
+    tokens = len(scheme.tokens) if span.side == TARGET else 0
+    if length <= span.start < length + tokens and span.end == span.start + 1:
+        return ""
     if not 0 <= span.start < span.end <= length:
         return gettext(
             "it goes from %(start)s to %(end)s, outside the text, whose length is %(length)s."
@@ -110,15 +113,14 @@ def _rated(item: Item) -> str:
 
 
 def is_same(answer: Answer, stored: Judgment) -> bool:
-    """Whether an answer says what is stored already; times do not matter."""
+    """Whether an answer says what is stored already, its spans fetched; times do not matter."""
     same = (answer.score, answer.comment, answer.is_flagged) == (
         stored.score,
         stored.comment,
         stored.is_flagged,
     )
-    rows = stored.spans.values_list("side", "start", "end", "severity", "category")
-    return same and sorted(map(_key, answer.spans)) == sorted(rows)
+    return same and sorted(map(_key, answer.spans)) == sorted(map(_key, stored.spans.all()))
 
 
-def _key(span: Span) -> tuple[str, int, int, str, str]:
+def _key(span: Span | ErrorSpan) -> tuple[str, int, int, str, str]:
     return span.side, span.start, span.end, span.severity, span.category

@@ -7,7 +7,7 @@ queue, on PostgreSQL by row and on SQLite by IMMEDIATE transactions; the constra
 the lock cannot see: the same key sent for two items at once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -144,11 +144,16 @@ def _store(
     draws_next: bool = False,
 ) -> list[Judgment]:
     assignments = known or _lock(user, [answer.public_id for answer in answers])
+    # What is rated for the first time need not be looked for: the constraints would tell.
+    is_new = is_first_try and all(row.completed_at is None for row in assignments.values())
+    earlier = [] if is_new else _stored(assignments.values(), answers)
     stored = [
-        _settle_or_make(assignments[answer.public_id], answer, len(answers), is_first_try)
+        _settle_or_make(assignments[answer.public_id], answer, len(answers), earlier)
         for answer in answers
     ]
-    _save([each for each in zip(stored, answers, strict=True) if each[0].pk is None])
+    new = [each for each in zip(stored, answers, strict=True) if each[0].pk is None]
+    _step_back([judgment.assignment_id for judgment, _ in new if judgment.revision > 1])
+    _save(new)
     if draws_next:
         pool.claim(stored[0].assignment.annotator)
     return stored
@@ -169,14 +174,16 @@ def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
 
 
 def _settle_or_make(
-    assignment: Assignment, answer: Answer, together: int, is_first_try: bool
+    assignment: Assignment, answer: Answer, together: int, earlier: Sequence[Judgment]
 ) -> Judgment:
-    """Return the judgment that stands for an answer; it is unsaved where it is a new one."""
+    """Return the judgment that stands for an answer; it is unsaved where it is a new one.
+
+    `earlier` are what the keys stored before, and the current answers.
+    """
     check(answer, assignment)
-    same_key, current = None, None
-    # What is rated for the first time need not be looked for: the constraints would tell.
-    if assignment.completed_at is not None or not is_first_try:
-        same_key, current = _stored(assignment, answer.submit_key)
+    same_key = next((row for row in earlier if row.submit_key == answer.submit_key), None)
+    own = (row for row in earlier if row.assignment_id == assignment.pk and row.is_current)
+    current = next(own, None)
     if same_key is not None:
         return _replay(same_key, answer, assignment, current)
     campaign = assignment.annotator.campaign
@@ -188,16 +195,19 @@ def _settle_or_make(
     return _make(answer, assignment, current, together)
 
 
-def _stored(assignment: Assignment, key: UUID) -> tuple[Judgment | None, Judgment | None]:
-    """Return what the key stored before, and the current answer, in one query."""
-    rows = list(
-        Judgment.objects.filter(Q(submit_key=key) | Q(assignment=assignment, is_current=True))
-    )
-    same_key = next((row for row in rows if row.submit_key == key), None)
-    current = next(
-        (row for row in rows if row.assignment_id == assignment.pk and row.is_current), None
-    )
-    return same_key, current
+def _stored(rows: Iterable[Assignment], answers: Sequence[Answer]) -> list[Judgment]:
+    """Return what the keys stored before and the current answers, with spans, in two queries."""
+    keys = [answer.submit_key for answer in answers]
+    current = Q(assignment__in=[row.pk for row in rows], is_current=True)
+    found = Judgment.objects.filter(Q(submit_key__in=keys) | current)
+    return list(found.prefetch_related("spans"))
+
+
+def _step_back(assignments: Sequence[int]) -> None:
+    """The current answers of some assignments make room for newer ones."""
+    if assignments:
+        own = Judgment.objects.filter(assignment__in=assignments, is_current=True)
+        own.update(is_current=False)
 
 
 def _replay(
@@ -235,8 +245,6 @@ def _make(
     answer: Answer, assignment: Assignment, current: Judgment | None, together: int
 ) -> Judgment:
     campaign = assignment.annotator.campaign
-    if current is not None:
-        Judgment.objects.filter(pk=current.pk).update(is_current=False)
     scheme = campaign.judging.spans
     return Judgment(
         assignment=assignment,
@@ -289,13 +297,14 @@ def _complete(assignments: Sequence[Assignment], judgment: Judgment) -> None:
             "UPDATE annotation_annotator SET answered_at = %s WHERE id = %s",
             [at, judgment.assignment.annotator_id],
         )
-        for assignment in assignments:
+        if assignments:
+            marks = ", ".join(["%s"] * len(assignments))
             cursor.execute(
-                "UPDATE annotation_assignment SET completed_at = %s"
-                " WHERE id = %s AND completed_at IS NULL AND released_at IS NULL",
-                [at, assignment.pk],
+                f"UPDATE annotation_assignment SET completed_at = %s WHERE id IN ({marks})"  # noqa: S608 - marks
+                " AND completed_at IS NULL AND released_at IS NULL",
+                [at, *(assignment.pk for assignment in assignments)],
             )
-            if not cursor.rowcount:
+            if cursor.rowcount < len(assignments):
                 raise _ChangedError
     for assignment in assignments:
         assignment.completed_at = given_at

@@ -67,12 +67,14 @@ class Feedback:
 class ShownItem:
     """All that an annotator may know of an item; the answer is their own.
 
+    `row` is the place of its segment on the screen, and `note` what is to be said of the segment.
     `revision` is 0 and `score` None while there is no answer. `is_document` marks the rating of
     a document as a whole. `is_editable` is False once the time to revise the answer is over.
     """
 
     public_id: UUID
     place: int
+    row: int
     context: Text
     rated: Text
     is_document: bool
@@ -83,6 +85,7 @@ class ShownItem:
     comment: str
     is_flagged: bool
     revision: int
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,8 @@ def screen_rows() -> QuerySet[Any]:
         is_flagged=F("current__is_flagged"),
         revision=F("current__revision"),
         kind=F("item__kind"),
+        segment=F("item__segment"),
+        note=F("item__note"),
         screen=F("item__screen"),
         rated_text=RATED_TEXT,
         source=F("item__segment__source"),
@@ -168,6 +173,7 @@ def make_screen(row: Any) -> ShownScreen | None:
     protocol = campaign.judging
     rows = _all_rows(row)
     spans = _spans(protocol, rows)
+    segments = {own: n for n, own in enumerate(dict.fromkeys(each.segment for each in rows))}
     return ShownScreen(
         public_id=row.public_id,
         previous_id=rows[0].previous_id,
@@ -180,7 +186,10 @@ def make_screen(row: Any) -> ShownScreen | None:
             campaign.instructions, row.translated, instructions.active()
         ),
         question=campaign.question_text,
-        items=tuple(_item(campaign, each, spans.get(each.judgment_id, ())) for each in rows),
+        items=tuple(
+            _item(campaign, each, segments[each.segment], spans.get(each.judgment_id, ()))
+            for each in rows
+        ),
         feedback=_feedback(rows[0]),
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
@@ -215,10 +224,11 @@ def _spans(protocol: Protocol, rows: Sequence[Any]) -> Mapping[int, tuple[Span, 
     return found
 
 
-def _item(campaign: Campaign, row: Any, spans: tuple[Span, ...]) -> ShownItem:
+def _item(campaign: Campaign, row: Any, place: int, spans: tuple[Span, ...]) -> ShownItem:
     return ShownItem(
         public_id=row.public_id,
         place=row.position + 1,
+        row=place,
         context=_context(campaign, source=row.source, reference=row.reference),
         rated=text(row.rated_text, campaign.test_set.target_language),
         is_document=row.kind == Item.Kind.DOCUMENT,
@@ -229,6 +239,7 @@ def _item(campaign: Campaign, row: Any, spans: tuple[Span, ...]) -> ShownItem:
         comment=row.comment or "",
         is_flagged=bool(row.is_flagged),
         revision=row.revision or 0,
+        note=row.note,
     )
 
 

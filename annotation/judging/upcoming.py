@@ -12,12 +12,13 @@ from annotation import pool
 from annotation.judging import instructions
 from annotation.judging.progress import counts, progress
 from annotation.judging.screens import ShownScreen, make_screen, screen_rows
-from annotation.models import Annotator, Item
+from annotation.models import Annotator, Assignment, Item
 from config.database.prepared import Prepared, stand_in_key
 
 ANNOTATOR = stand_in_key(1)
-# How many items a browser gets ahead.
+# How many items a browser gets ahead, and how many screens that may have a hundred texts each.
 AHEAD = 20
+SCREENS_AHEAD = 5
 
 
 def next_screen(*, annotator: Annotator) -> ShownScreen | None:
@@ -31,6 +32,14 @@ def next_screen(*, annotator: Annotator) -> ShownScreen | None:
     return make_screen(row)
 
 
+def _head(annotator: Annotator, item: UUID) -> UUID:
+    """Return the first item of an item's screen."""
+    own = Assignment.objects.filter(annotator=annotator)
+    screens = own.filter(public_id=item, item__screen__isnull=False).values("item__screen")
+    head = own.filter(item__screen__in=screens, item__place=0).values_list("public_id", flat=True)
+    return head.first() or item
+
+
 @cache
 def _next(language: str) -> Prepared[Any]:
     """For each active language, which stands in the query."""
@@ -38,8 +47,10 @@ def _next(language: str) -> Prepared[Any]:
 
 
 @cache
-def _ahead(language: str) -> Prepared[Any]:
-    return Prepared(lambda: _open()[:AHEAD])
+def _ahead(language: str, has_systems: bool) -> Prepared[Any]:
+    """Items, or where a screen is submitted as one its first items, each for all of it."""
+    heads = {"item__place": 0} if has_systems else {}
+    return Prepared(lambda: _open().filter(**heads)[: SCREENS_AHEAD if has_systems else AHEAD])
 
 
 def _open() -> QuerySet[Any]:
@@ -54,7 +65,10 @@ def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[Sh
     What follows practice waits for what is to be said of the practice.
     """
     pool.give_ahead(annotator=annotator, most=AHEAD)
-    rows = _ahead(instructions.active()).rows({ANNOTATOR: annotator.pk})
+    has_systems = annotator.campaign.judging.layout.has_systems
+    rows = _ahead(instructions.active(), has_systems).rows({ANNOTATOR: annotator.pk})
+    if has_systems and after is not None:
+        after = _head(annotator, after)
     rows = list(takewhile(lambda row: row.previous_kind != Item.Kind.TUTORIAL, rows))
     known = next((n for n, row in enumerate(rows) if row.public_id == after), None)
     heads: dict[int, Any] = {}

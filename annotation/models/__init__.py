@@ -2,7 +2,7 @@
 
 from annotation.models.accounts import AccountLink
 from annotation.models.assignment import Assignment
-from annotation.models.campaign import Campaign, Item
+from annotation.models.campaign import Campaign, Item, OriginalFile
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
 from annotation.models.guesses import GuessCount
 from annotation.models.judgment import ErrorSpan, Judgment, PublishedScore
@@ -32,6 +32,7 @@ __all__ = [
     "Judgment",
     "Membership",
     "Notification",
+    "OriginalFile",
     "Output",
     "PublishedScore",
     "Reference",

@@ -1,5 +1,6 @@
 """Campaigns: which outputs are judged, by which protocol, with which control items."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from django.conf import settings
@@ -12,6 +13,8 @@ from django.utils.translation import gettext
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 
+# The most systems that one screen shows.
+MOST_SYSTEMS = 10
 DEFAULT_QUESTION = protocols.get(protocols.DEFAULT).length_question
 
 
@@ -26,7 +29,8 @@ class Campaign(models.Model):
     between two control items, and between a control item and its partner. Answers may be revised
     for `edit_minutes` after they are given: None is as long as the campaign is open, 0 never.
     Paid time counts at most `time_cap_seconds` an answer. A private campaign is seen by its
-    members and by site admins only.
+    members and by site admins only. `special_tokens` are what can be marked behind an output; None
+    is the protocol's own.
     """
 
     class Status(models.TextChoices):
@@ -67,8 +71,9 @@ class Campaign(models.Model):
         choices=[(name, protocols.get(name).label) for name in protocols.PROTOCOLS],
     )
     systems_per_screen = models.PositiveSmallIntegerField(
-        default=2, validators=[MinValueValidator(2), MaxValueValidator(8)]
+        default=2, validators=[MinValueValidator(2), MaxValueValidator(MOST_SYSTEMS)]
     )
+    special_tokens = models.JSONField(null=True, blank=True)
     question = models.TextField(default=DEFAULT_QUESTION)
     instructions = models.TextField(blank=True)
     # How outputs reach annotators.
@@ -118,8 +123,11 @@ class Campaign(models.Model):
 
     @property
     def judging(self) -> protocols.Protocol:
-        """The protocol itself."""
-        return protocols.get(self.protocol)
+        """The protocol itself, with the campaign's own special tokens where it has some."""
+        protocol = protocols.get(self.protocol)
+        if self.special_tokens is None or protocol.spans is None:
+            return protocol
+        return replace(protocol, spans=replace(protocol.spans, tokens=tuple(self.special_tokens)))
 
     @property
     def percent(self) -> str:
@@ -144,8 +152,10 @@ class Item(models.Model):
     references, gold and tutorial items, and imported control items. `partner` is the target item
     that a control item is compared with. `batch` keeps items of one imported HIT together; it is
     empty for items planted here. Items with the same `screen` number are shown on one screen, in
-    the order of `place`; None is a screen of its own. A whole document is an item without output,
-    with its `system` and its first segment.
+    the order of `place`; None is a screen of its own. There, `column` is the place among the
+    `n_columns` systems that are shown beside each other. A whole document is an item without
+    output, with its `system` and its first segment. `note` tells annotators something about the
+    segment, above it.
 
     `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
@@ -172,6 +182,9 @@ class Item(models.Model):
     partner = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="+")
     screen = models.PositiveIntegerField(null=True, blank=True)
     place = models.PositiveSmallIntegerField(default=0)
+    column = models.PositiveSmallIntegerField(default=0)
+    n_columns = models.PositiveSmallIntegerField(default=1)
+    note = models.TextField(blank=True, default="")
     low = models.PositiveSmallIntegerField(null=True, blank=True)
     high = models.PositiveSmallIntegerField(null=True, blank=True)
     feedback = models.TextField(blank=True)
@@ -199,3 +212,13 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class OriginalFile(models.Model):
+    """The JSON in which another tool gave us a campaign, so that it can go out as it came."""
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="original")
+    content = models.TextField()
+
+    def __str__(self) -> str:
+        return str(self.campaign_id)

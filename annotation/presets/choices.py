@@ -6,7 +6,6 @@ from decimal import Decimal
 
 from annotation.models import TestSet
 from annotation.presets.preset import Preset
-from annotation.protocols import Layout
 
 DEFAULT, DEFAULT_LENGTH = "da", "length"
 PRESETS = {
@@ -29,6 +28,14 @@ PRESETS = {
         ),
         Preset(
             "contrastive",
+            "Mark errors in all systems, then rate",
+            "WMT 2026",
+            "A document, several systems beside each other: error spans and 0–100 for each (cESA).",
+            "contrastive-esa",
+            people=2,
+        ),
+        Preset(
+            "side-by-side",
             "Compare systems",
             "RankME",
             "Several systems side by side, a slider each.",
@@ -90,9 +97,9 @@ def _lacks(preset: Preset, test_set: TestSet, ratios: set[Decimal]) -> str:
     layout = preset.judging.layout
     if preset.is_shortened and not any(ratio < 1 for ratio in ratios):
         return "Needs outputs below full length, such as files named baseline@0.8.txt."
-    if layout == Layout.DOCUMENT and test_set.segments.filter(document="").exists():
+    if layout.has_documents and test_set.segments.filter(document="").exists():
         return "Needs documents: some segments of the test set belong to none."
-    if layout == Layout.TOGETHER and not _has_two(test_set, ratios):
+    if layout.has_systems and not _has_two(test_set, ratios):
         return "Needs outputs of two systems at one length."
     return ""
 

@@ -54,7 +54,8 @@ def standard_text(campaign: Campaign, language: str) -> str:
     if is_short:
         parts.append(words["length"])
     if campaign.judging.has_score:
-        parts.append(words["scale"]["short" if is_short else "full"])
+        usual = "short" if is_short else "full"
+        parts.append(words["scale"].get(preset.name, words["scale"][usual]))
     text = "\n\n".join(part.strip() for part in parts)
     return text.replace("{percent}", campaign.percent)
 

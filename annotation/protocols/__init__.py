@@ -9,6 +9,7 @@ PROTOCOLS = {
     "document-da": "annotation.protocols.document_da",
     "side-by-side": "annotation.protocols.side_by_side",
     "esa": "annotation.protocols.esa",
+    "contrastive-esa": "annotation.protocols.contrastive_esa",
     "mqm": "annotation.protocols.mqm",
 }
 DEFAULT = "segment-da"

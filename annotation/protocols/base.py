@@ -12,16 +12,36 @@ TARGET, SOURCE = "target", "source"
 
 
 class Layout(StrEnum):
-    """What one screen shows.
+    """What one screen shows: a grid of segments (one, or a document) × systems (one, several).
 
     SINGLE: one item. DOCUMENT: the segments of one document by one system, in order, then the
     document as a whole; each is submitted on its own. TOGETHER: outputs of several systems for
-    one segment, submitted as one.
+    one segment, submitted as one. GRID: a document with the outputs of several systems as columns,
+    alike in all its rows, submitted as one.
     """
 
     SINGLE = "single"
     DOCUMENT = "document"
     TOGETHER = "together"
+    GRID = "grid"
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether a screen shows all segments of a document."""
+        return self in (Layout.DOCUMENT, Layout.GRID)
+
+    @property
+    def has_systems(self) -> bool:
+        """Whether a screen shows several systems, whose answers are submitted as one."""
+        return self in (Layout.TOGETHER, Layout.GRID)
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """What scores from `low` upwards mean, up to the next anchor."""
+
+    low: int
+    label: str | Promise
 
 
 @dataclass(frozen=True)
@@ -63,13 +83,16 @@ class SpanScheme:
     """Which spans a protocol takes.
 
     `weights` gives penalties by (category, severity) that differ from the severity's own; a
-    category's weight holds for its children too.
+    category's weight holds for its children too. `tokens` are errors that have no place in the
+    output, such as `[missing]`: they stand behind it as one more code point each, so that token
+    number i of an output of length n is marked as [n + i, n + i + 1).
     """
 
     severities: Sequence[Severity]
     categories: Sequence[Category] = ()
     sides: Sequence[str] = (TARGET,)
     weights: Mapping[tuple[str, str], float] | None = None
+    tokens: Sequence[str] = ()
 
     @cached_property
     def severity_keys(self) -> frozenset[str]:
@@ -90,6 +113,13 @@ class SpanScheme:
                 return found
         return next(each.weight for each in self.severities if each.key == span.severity)
 
+    def quote(self, span: Span, text: str) -> str:
+        """Return what a span marks in its text, or the name of the token that it marks."""
+        token = span.start - len(text)
+        if span.side == TARGET and 0 <= token < len(self.tokens):
+            return self.tokens[token]
+        return text[span.start : span.end]
+
     def penalty(self, spans: Sequence[Span]) -> float:
         """Return the sum of the weights, 0 for a translation without errors."""
         return sum(self.weight(span) for span in spans)
@@ -109,8 +139,10 @@ class Protocol:
 
     `has_score`: the annotator gives 0–100; otherwise the score is minus the penalty of the
     spans. `question` and, for outputs of a required length, `length_question` are stored in
-    English and translated where they are shown; {percent} stands for the length. `template` draws
-    the answer part of an item and `script` is the JavaScript module that makes it work.
+    English and translated where they are shown; {percent} stands for the length. `anchors` say
+    what scores mean, from the lowest; a score below `errorless_from` without any marked error is
+    doubted, never refused. `template` draws the answer part of an item and `script` is the
+    JavaScript module that makes it work.
     """
 
     name: str
@@ -121,6 +153,8 @@ class Protocol:
     layout: Layout = Layout.SINGLE
     has_score: bool = True
     spans: SpanScheme | None = None
+    anchors: Sequence[Anchor] = ()
+    errorless_from: int = 0
 
     def ask(self, ratio: Decimal) -> str:
         """Return the question for outputs of this length ratio."""

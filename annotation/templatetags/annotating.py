@@ -8,12 +8,14 @@ from django.utils.crypto import salted_hmac
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from annotation.protocols import Span, SpanScheme
+from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import TARGET
 
 register = template.Library()
 # By key: marks the selected text with this severity. Upper case is with Shift.
+TOKENS = {"[missing]": gettext_noop("Something is missing")}
 MARK_KEYS = {"minor": "m", "major": "M", "neutral": "n"}
 
 
@@ -47,6 +49,18 @@ def duration(milliseconds: int) -> str:
 def mark_key(severity: str) -> str:
     """The key that marks an error of this severity, if there is one."""
     return MARK_KEYS.get(severity, "")
+
+
+@register.filter
+def token_label(token: str) -> str:
+    """What stands on the button of a special token; a campaign's own ones are shown as they are."""
+    return _(TOKENS[token]) if token in TOKENS else token
+
+
+@register.filter
+def anchors(protocol: Protocol) -> str:
+    """JSON of what scores mean: the lowest score and its words, from the lowest."""
+    return json.dumps([(anchor.low, str(anchor.label)) for anchor in protocol.anchors])
 
 
 @register.filter

@@ -20,7 +20,6 @@ from annotation.campaigns.facts import has_scores
 from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Assignment, Campaign, Item, TestSet, listed
 from annotation.presets import fitting, offered, ratio_label
-from annotation.protocols import Layout
 from annotation.quality.reach import design_doubt
 
 MOST_DECISIONS = 100
@@ -79,7 +78,7 @@ def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
         "counts": counts,
         "design": describe(campaign),
         "doubt": design_doubt(campaign) if campaign.status != Campaign.Status.CLOSED else "",
-        "is_together": campaign.judging.layout == Layout.TOGETHER,
+        "is_together": campaign.judging.layout.has_systems,
         "audit": campaign.audit.select_related("actor", "annotator")[:MOST_DECISIONS],
     }
     return render(request, "annotation/campaign.html", context)

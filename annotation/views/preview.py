@@ -79,7 +79,11 @@ def _drawn(
 
 
 def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> ShownScreen:
-    items = tuple(_item(campaign, each, place + n) for n, each in enumerate(shown))
+    segments = list(dict.fromkeys(each.segment.pk for each in shown))
+    items = tuple(
+        _item(campaign, each, place + n, segments.index(each.segment.pk))
+        for n, each in enumerate(shown)
+    )
     return ShownScreen(
         public_id=items[0].public_id,
         previous_id=None,
@@ -97,7 +101,7 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
     )
 
 
-def _item(campaign: Campaign, shown: Shown, place: int) -> ShownItem:
+def _item(campaign: Campaign, shown: Shown, place: int, row: int) -> ShownItem:
     test_set, segment = campaign.test_set, shown.segment
     gray = text(segment.source, test_set.source_language)
     if campaign.shown_text == Campaign.ShownText.REFERENCE:
@@ -106,6 +110,7 @@ def _item(campaign: Campaign, shown: Shown, place: int) -> ShownItem:
     return ShownItem(
         public_id=uuid5(NOWHERE, str(place)),
         place=place,
+        row=row,
         context=gray,
         rated=text(shown.text, test_set.target_language),
         is_document=shown.is_document,

@@ -9,6 +9,7 @@ const PROTOCOLS = {
   "segment-da": () => import("./protocols/segment-da.js"),
   "document-da": () => import("./protocols/document-da.js"),
   "side-by-side": () => import("./protocols/side-by-side.js"),
+  "contrastive-esa": () => import("./protocols/contrastive-esa.js"),
   "esa": () => import("./protocols/esa.js"),
   "mqm": () => import("./protocols/mqm.js"),
 };
@@ -249,6 +250,7 @@ function onKey(event) {
 
 /** From slider to slider; back, and from the last one, to all that lies between and after. */
 function toNextSlider(event) {
+  if (current.spans) return; // The next text comes first.
   const all = sheets.flatMap((sheet) => sheet.sliders);
   const place = all.findIndex(({ range }) => range === event.target);
   const next = place >= 0 && !event.shiftKey && all[place + 1];

@@ -28,8 +28,13 @@ export function measure(text, language) {
 
   return {
     text,
-    toPoint: (unit) => [...text.slice(0, unit)].length,
-    toUnit: (point) => [...text].slice(0, point).join("").length,
+    // What lies behind the text counts one each, as special tokens do.
+    toPoint: (unit) => [...text.slice(0, unit)].length + Math.max(0, unit - text.length),
+    toUnit(point) {
+      const points = [...text];
+      const behind = Math.max(0, point - points.length);
+      return points.slice(0, point).join("").length + behind;
+    },
     /** The next place for a caret: `step` is 1 or -1. */
     move(unit, step, isWord) {
       return (step > 0 ? after : before)(isWord ? words : clusters, unit);

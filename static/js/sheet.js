@@ -40,7 +40,7 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
     for (const slider of sliders) slider.restore(fields[slider.name] ?? "");
     for (const area of form.querySelectorAll("textarea")) area.value = fields[area.name] ?? "";
     for (const box of form.querySelectorAll("[type=checkbox]")) box.checked = box.name in fields;
-    if (spans) spans.restore(fields[spans.name]);
+    spans?.restore(fields);
     for (const details of form.querySelectorAll(".extras")) {
       details.open ||= [...details.querySelectorAll("textarea")].some((area) => area.value);
     }
@@ -73,7 +73,9 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
       return form.querySelector("[name$=submit_key]")?.value;
     },
     get slider() {
+      const cell = document.activeElement?.closest("[data-cell]");
       return sliders.find((each) => each.range === document.activeElement)
+        ?? sliders.find((each) => cell?.contains(each.range))
         ?? sliders.find((each) => each.value === null) ?? sliders[0];
     },
     fields() {

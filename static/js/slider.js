@@ -7,6 +7,7 @@ export function makeSlider(answer, onChange) {
   const box = answer.querySelector(".by-slider");
   const output = answer.querySelector("output");
   const initial = field.defaultValue;
+  const anchors = JSON.parse(output.dataset.anchors || "[]");
   let value = null;
 
   function set(next) {
@@ -14,7 +15,7 @@ export function makeSlider(answer, onChange) {
     // Unset rests in the middle, so that the first arrow key goes either way.
     range.value = value ?? 50;
     field.value = value ?? "";
-    const text = value === null ? output.dataset.unset : `${value}%`;
+    const text = value === null ? output.dataset.unset : `${value}%${meaning(value)}`;
     output.textContent = text;
     range.setAttribute("aria-valuetext", text);
     // The thumb's centre never reaches the ends of the track.
@@ -24,6 +25,12 @@ export function makeSlider(answer, onChange) {
     onChange();
   }
 
+  /** What the score means, where the scale says so. */
+  function meaning(score) {
+    const anchor = anchors.findLast(([low]) => low <= score);
+    return anchor ? ` · ${anchor[1]}` : "";
+  }
+
   /** Take a score as a field has it: anything else is none. */
   function restore(text) {
     set(/^(\d\d?|100)$/.test(text) ? Number(text) : null);
@@ -31,7 +38,7 @@ export function makeSlider(answer, onChange) {
 
   // The hidden field carries the score; the range has no name, for it always has a value.
   field.type = "hidden";
-  field.closest(".by-number").hidden = true;
+  field.closest(".by-number")?.toggleAttribute("hidden", true);
   box.hidden = false;
   range.addEventListener("input", () => set(range.valueAsNumber));
   // A press on the resting place changes nothing, so no input event follows it.

@@ -2,10 +2,10 @@
 
 const LONG = 60;
 
-/** `on` does what the list is asked for: quote, language, open, close, remove, change. */
-export function makeSpanList(box, on) {
+/** `box` has the words and the editor; `on` does what the list is asked for: quote, language, open, close, remove, change. */
+export function makeSpanList(root, box, on) {
   const words = box.dataset;
-  const place = box.querySelector(".spans");
+  const place = root.querySelector(".spans");
   const template = box.querySelector("template").content;
   const radios = [...template.querySelectorAll("[name=severity]")];
   const options = [...template.querySelectorAll("option")];
@@ -16,7 +16,7 @@ export function makeSpanList(box, on) {
   let lines = new Map();
 
   function show(spans, opened) {
-    box.querySelector(".marked").hidden = !spans.length;
+    root.querySelector(".marked").hidden = !spans.length;
     lines = new Map(spans.map((span) => [span, lines.get(span) ?? makeLine(span)]));
     for (const [span, line] of lines) update(line, span, span === opened);
     const items = [...lines.values()].map(({ item }) => item);

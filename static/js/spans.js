@@ -1,25 +1,72 @@
 // Marked errors: made in the texts, listed below them, each with an editor of its own.
 
+import { measure } from "./graphemes.js";
 import { makeMarkedText } from "./marks.js";
 import { makeSpanList } from "./span-list.js";
 
 const SPANS = "spans";
+const NOTHING = measure("", "");
 
-/** Make the texts of a sheet markable; `changed` is called after every change. */
-export function makeSpans(root, changed, say) {
-  const box = root.querySelector("[data-marking]");
-  const words = box.dataset;
-  const field = root.querySelector(`form [name$=${SPANS}]`);
-  const chosenText = box.querySelector("[data-chosen]");
-  const buttons = [...box.querySelectorAll("[data-severity]")];
-  const weights = JSON.parse(words.weights);
+/**
+ * The bar that marks what is selected, in whichever of several texts. `box` has its sentences.
+ * A marker is {mark(severity), drop()}.
+ */
+export function makeBar(box, say) {
+  const place = box.querySelector("[data-chosen]");
+  const buttons = [...box.querySelectorAll(".mark-button")];
+  let marker = null;
+
+  /** Something is selected, or with null for its quote nothing any more. */
+  function take(who, quote) {
+    if (marker !== who) marker?.drop();
+    marker = quote === null ? null : who;
+    for (const button of buttons) button.disabled = !marker;
+    if (place) place.textContent = marker ? `“${quote}”` : place.dataset.none;
+  }
+
+  /** By the letter, or on keyboards without it by the place of the key. */
+  function severityOf({ key, code, shiftKey }) {
+    const letter = /^[a-z]$/i.test(key) ? key : code.match(/^Key([A-Z])$/)?.[1];
+    const wanted = shiftKey ? letter?.toUpperCase() : letter?.toLowerCase();
+    return wanted && buttons.find((button) => button.dataset.key === wanted)?.dataset.severity;
+  }
+
+  for (const button of buttons) {
+    // Pressing a button must not take the selection away.
+    button.addEventListener("pointerdown", (event) => event.preventDefault());
+    button.addEventListener("click", () =>
+      (marker ? marker.mark(button.dataset.severity) : say(box.dataset.choose)));
+  }
+  return {
+    box,
+    words: box.dataset,
+    weights: JSON.parse(box.dataset.weights),
+    take,
+    severityOf,
+    isFree: (who) => !marker || marker === who,
+  };
+}
+
+/**
+ * Make the texts in `root` markable; `changed` is called after every change. Its errors are listed
+ * in the root's `.spans`. Buttons with `data-token` stand for what has no place in the text.
+ */
+export function makeSpans(root, changed, say, bar) {
+  const { words, weights } = bar ??= makeBar(root.querySelector("[data-marking]"), say);
+  const field = root.querySelector(`[name$=${SPANS}]`);
+  const tokens = [...root.querySelectorAll("[data-token]")];
   const texts = {};
   let spans = [];
   let chosen = null;
   let opened = null;
+  const self = { mark, drop };
 
   // --- What is marked -------------------------------------------------------------------------
-  const quote = ({ side, start, end }) => texts[side].ruler.text.slice(start, end);
+  const ruler = (side) => texts[side]?.ruler ?? NOTHING;
+  const tokenOf = ({ side, start }) =>
+    side === "target" && tokens[start - ruler(side).text.length];
+  const quote = (span) => (tokenOf(span)
+    ? tokenOf(span).textContent : ruler(span.side).text.slice(span.start, span.end));
   const isSame = (one, other) =>
     ["side", "start", "end", "severity", "category"].every((name) => one[name] === other[name]);
   const isWhere = (one, other) =>
@@ -27,14 +74,15 @@ export function makeSpans(root, changed, say) {
 
   function stored() {
     return spans.map(({ side, start, end, severity, category }) => {
-      const { toPoint } = texts[side].ruler;
+      const { toPoint } = ruler(side);
       return { side, start: toPoint(start), end: toPoint(end), severity, category };
     });
   }
 
   function restore(json) {
-    spans = JSON.parse(json || "[]").filter(({ side }) => texts[side]).map((span) => {
-      const { toUnit } = texts[span.side].ruler;
+    const isHere = ({ side }) => texts[side] || side === "target";
+    spans = JSON.parse(json || "[]").filter(isHere).map((span) => {
+      const { toUnit } = ruler(span.side);
       return { ...span, start: toUnit(span.start), end: toUnit(span.end) };
     });
     opened = null;
@@ -43,14 +91,21 @@ export function makeSpans(root, changed, say) {
 
   function show() {
     for (const [side, text] of Object.entries(texts)) {
-      const own = spans.filter((span) => span.side === side);
+      const own = spans.filter((span) => span.side === side && !tokenOf(span));
       text.draw(own.map((span) => ({ ...span, isOpen: span === opened })));
     }
+    for (const token of tokens) showToken(token);
     list.show(spans, opened);
     if (field) field.value = JSON.stringify(stored());
-    const penalty = box.querySelector(".penalty output");
+    const penalty = bar.box.querySelector(".penalty output");
     if (penalty) penalty.textContent = String(Math.round(penaltyOf(spans) * 100) / 100);
     changed();
+  }
+
+  function showToken(token) {
+    const span = spans.find((each) => tokenOf(each) === token);
+    token.className = span ? `token mark mark-${span.severity}` : "token";
+    token.setAttribute("aria-pressed", String(Boolean(span)));
   }
 
   const penaltyOf = (all) => all.reduce((sum, { category, severity }) =>
@@ -60,11 +115,15 @@ export function makeSpans(root, changed, say) {
   function onSelect(side, stretch) {
     // What is selected in one text ends what was selected in the other.
     if (!stretch && chosen && chosen.side !== side) return;
+    if (!stretch && !bar.isFree(self)) return;
     for (const [other, text] of Object.entries(texts)) if (other !== side) text.drop();
     chosen = stretch && { side, ...stretch };
-    for (const button of buttons) button.disabled = !chosen;
-    if (!chosenText) return;
-    chosenText.textContent = chosen ? `“${quote(chosen)}”` : chosenText.dataset.none;
+    bar.take(self, chosen && quote(chosen));
+  }
+
+  function drop() {
+    chosen = null;
+    for (const text of Object.values(texts)) text.drop();
   }
 
   function mark(severity) {
@@ -79,7 +138,8 @@ export function makeSpans(root, changed, say) {
     opened = list.hasCategories ? same ?? span : null;
     onSelect(span.side, null);
     show();
-    texts[span.side].select(span.end, span.end);
+    if (tokenOf(span)) tokenOf(span).focus();
+    else texts[span.side].select(span.end, span.end);
     if (opened) list.focusEditor();
     say(words.marked.replace("{severity}", list.label(severity)).replace("{quote}", quote(span)));
   }
@@ -100,25 +160,28 @@ export function makeSpans(root, changed, say) {
   }
 
   function close() {
-    const side = opened?.side ?? "target";
+    const target = placeOf(opened);
     opened = null;
     show();
-    texts[side]?.focus();
+    target?.focus();
   }
+
+  /** Where an error is marked: its text, or its token. */
+  const placeOf = (span) => (span && tokenOf(span)) || texts[span?.side ?? "target"];
 
   function remove(span) {
     const text = quote(span);
     spans = spans.filter((each) => each !== span);
     opened = null;
     show();
-    texts[span.side].focus();
+    placeOf(span).focus();
     say(words.deleted.replace("{quote}", text));
   }
 
   function onKey(side, event, { unit, chosen: isChosen }) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const here = at(side, unit) ?? at(side, unit - 1);
-    const severity = severityOf(event);
+    const severity = bar.severityOf(event);
     if (severity) mark(severity);
     else if (event.key === "Enter") {
       if (isChosen) mark("minor");
@@ -128,18 +191,26 @@ export function makeSpans(root, changed, say) {
     event.preventDefault();
   }
 
-  /** By the letter, or on keyboards without it by the place of the key. */
-  function severityOf({ key, code, shiftKey }) {
-    const letter = /^[a-z]$/i.test(key) ? key : code.match(/^Key([A-Z])$/)?.[1];
-    const wanted = shiftKey ? letter?.toUpperCase() : letter?.toLowerCase();
-    return wanted && buttons.find((button) => button.dataset.key === wanted)?.dataset.severity;
+  function onToken(token, event) {
+    const unit = ruler("target").text.length + tokens.indexOf(token);
+    const span = spans.find((each) => tokenOf(each) === token);
+    const severity = event.type === "keydown" && bar.severityOf(event);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.type === "click" && span) open(span);
+    else if (event.type === "click" || severity) {
+      onSelect("target", { start: unit, end: unit + 1 });
+      if (severity) mark(severity);
+    } else if (span && ["Delete", "Backspace"].includes(event.key)) remove(span);
+    else return;
+    event.preventDefault();
   }
 
   // --- Putting it together ----------------------------------------------------------------------
-  const list = makeSpanList(box, {
+  const list = makeSpanList(root, bar.box, {
     isLocked: !field,
     quote,
-    language: ({ side }) => root.querySelector(`[data-side=${side}]`).lang,
+    language: (span) => (tokenOf(span)
+      ? "" : root.querySelector(`[data-side=${span.side}]`)?.lang ?? ""),
     open,
     close,
     remove,
@@ -157,18 +228,16 @@ export function makeSpans(root, changed, say) {
       read: say,
     });
   }
-  for (const button of buttons) {
-    // Pressing a button must not take the selection away.
-    button.addEventListener("pointerdown", (event) => event.preventDefault());
-    button.addEventListener("click", () => mark(button.dataset.severity));
+  for (const token of field ? tokens : []) {
+    token.addEventListener("click", (event) => onToken(token, event));
+    token.addEventListener("keydown", (event) => onToken(token, event));
   }
   onSelect("target", null);
-  restore(field?.value ?? words.spans);
+  restore(field?.value ?? root.dataset.spans ?? words.spans);
 
   return {
-    name: field?.name,
     words,
-    restore,
+    restore: (fields) => restore(fields[field?.name]),
     get count() {
       return spans.length;
     },

@@ -41,6 +41,7 @@ def test_layouts() -> None:
         "document-da": Layout.DOCUMENT,
         "side-by-side": Layout.TOGETHER,
         "esa": Layout.SINGLE,
+        "contrastive-esa": Layout.GRID,
         "mqm": Layout.SINGLE,
     }
 

@@ -50,9 +50,9 @@ def screens_of(world: World, protocol: str, slug: str = "") -> Campaign:
     first = world.test_set.segments.order_by("position")[0]
     system = campaign.systems.earliest("name")
     outputs = list(system.outputs.order_by("segment__position")[:3])
-    if protocol == "side-by-side":
+    if protocol in ("side-by-side", "contrastive-esa"):
         outputs = list(first.outputs.order_by("system__name")[:2])
-    screen = 1 if protocol in ("document-da", "side-by-side") else None
+    screen = 1 if protocol in ("document-da", "side-by-side", "contrastive-esa") else None
     items = [
         Item(campaign=campaign, segment=each.segment, output=each, system=each.system,
              screen=screen, place=place)

@@ -6,7 +6,6 @@ from typing import Any
 from annotation import protocols
 from annotation.counted import counted
 from annotation.models import Campaign, TestSet
-from annotation.protocols import Layout
 from annotation.protocols.base import SOURCE
 
 Fault = tuple[str, str]
@@ -17,9 +16,9 @@ def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
     name = data.get("protocol")
     if name:
         protocol = protocols.get(name)
-        if protocol.layout == Layout.DOCUMENT:
+        if protocol.layout.has_documents:
             yield from _documents(test_set, protocol)
-        if protocol.layout == Layout.TOGETHER and len(data.get("systems") or []) == 1:
+        if protocol.layout.has_systems and len(data.get("systems") or []) == 1:
             yield "systems", f"{protocol.label} compares systems: choose at least two."
     yield from _shown_text(test_set, data)
     yield from _controls(test_set, data)

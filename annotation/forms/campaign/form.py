@@ -112,7 +112,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             name: {
                 "question": protocols.get(name).question,
                 "shortened": protocols.get(name).length_question,
-                "together": protocols.get(name).layout == Layout.TOGETHER,
+                "together": protocols.get(name).layout.has_systems,
                 "scored": protocols.get(name).has_score,
             }
             for name in protocols.PROTOCOLS

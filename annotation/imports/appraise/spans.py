@@ -114,7 +114,7 @@ def write_spans(spans: Iterable[Span], text: str) -> str:
 
 def _value(span: Span, stripped: str, lead: int) -> dict[str, Any]:
     places: dict[str, Any] = {"start_i": MISSING, "end_i": MISSING}
-    if span.side == TARGET:
+    if span.side == TARGET and span.start < lead + len(stripped):
         start = max(0, span.start - lead)
         end = min(len(stripped), span.end - lead)
         places = {"start_i": _units(stripped[:start]), "end_i": _units(stripped[:end]) - 1}

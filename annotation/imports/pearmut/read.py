@@ -1,10 +1,14 @@
-"""Campaigns of Pearmut: one JSON file with `info`, `campaign_id` and `data`.
+"""Campaigns of Pearmut: one JSON file with `campaign_id`, `data` and perhaps `info`.
 
-Task-based data become batches, one annotator each; of shared data every document is a batch, and
-the documents are dealt to the users. Items with validation rules become gold, or practice where
-they may be skipped. What is wrong is named by its path, such as `data[0][2][1].tgt`.
+Task-based data become batches, one annotator each; of shared data every screen is a batch, and the
+screens are dealt to the users. A document of cESA is a screen with its models as columns; where
+systems are drawn for each screen (`dynamic`), all of them come, by as many. Items with validation
+rules become gold, or practice where they may be skipped. What is wrong is named by its path, such
+as `data[0][2][1].tgt`.
 """
 
+import json
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +18,11 @@ from typing import Any
 from django.utils.text import slugify
 
 from annotation import protocols
+from annotation.campaigns.layouts import MOST_ON_SCREEN, group_sizes
 from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.imports.jsonfiles import read_json
 from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.info import DYNAMIC, USUAL_ASSIGNMENT, Info, read_info
 from annotation.imports.pearmut.outputs import (
     kind_of,
     plain,
@@ -25,26 +31,16 @@ from annotation.imports.pearmut.outputs import (
     read_targets,
 )
 from annotation.models import Campaign, Item
+from annotation.models.campaign import MOST_SYSTEMS
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import Report
 
-TASKS, SHARED = "task-based", ("single-stream", "dynamic")
-PROTOCOLS = {"DA": "segment-da", "ESA": "esa", "cESA": "esa", "MQM": "mqm"}
-NEEDED, EXTRA = ("info", "campaign_id", "data"), ("data_welcome", "data_random")
-# These change how Pearmut looks or assigns, not what is asked.
-HARMLESS = {
-    "assignment", "protocol", "shuffle", "show_model_names", "show_alignment", "word_level",
-    "slider_colors", "instructions", "users", "docs_per_user", "validation_threshold",
-    "data_random_prob", "dynamic_models", "dynamic_coldstart", "special_tokens", "template",
-}  # fmt: skip
-REFUSED = {
-    "sliders": "custom sliders have no protocol here",
-    "mqm_categories": "custom categories have no protocol here",
-    "mqm_severities": "custom severities have no protocol here",
-}
+TASKS, SHARED = "task-based", (USUAL_ASSIGNMENT, DYNAMIC)
+NEEDED, EXTRA = ("campaign_id", "data"), ("data_welcome", "data_random")
+# `token` opens a stored campaign there, and is of no use here.
+BESIDES = ("info", "data_goodbye", "token")
 NO_SOURCE = "[no source]"
-MOST_ON_SCREEN = 8
 
 
 def read(
@@ -56,6 +52,7 @@ def read(
     if len(report.errors) > before:
         return []
     reader = Reader(Findings(file.name, report))
+    reader.original = json.dumps(values, ensure_ascii=False)
     reader.read(values)
     if len(report.errors) > before:
         return []
@@ -74,6 +71,9 @@ class Spot:
     batch: str
     screen: int | None
     place: int
+    models: Sequence[str] = ()
+    # What is left out is counted once, however many screens a document makes.
+    is_counted: bool = True
 
 
 @dataclass
@@ -82,9 +82,8 @@ class Reader:
 
     findings: Findings
     name: str = ""
-    protocol: str = protocols.DEFAULT
-    places: int = 0
-    instructions: str = ""
+    info: Info = field(default_factory=Info)
+    original: str = ""
     items: list[ItemDraft] = field(default_factory=list)
     # By item_id and source; how many sources an item_id has.
     segments: dict[tuple[str, str], SegmentDraft] = field(default_factory=dict)
@@ -98,6 +97,7 @@ class Reader:
         """Go through the whole file."""
         if not self._has_keys(values):
             return
+        values = {"info": {}, **values}
         if self.findings.is_a("campaign_id", values["campaign_id"], "text"):
             self.name = values["campaign_id"]
         batches = list(self._batches(values))
@@ -106,7 +106,11 @@ class Reader:
             for key, kind in zip(EXTRA, (Item.Kind.TUTORIAL, Item.Kind.GOLD), strict=True)
             for document, path in self.findings.entries(key, values.get(key, []))
         ]
-        self._read_info(values["info"], batches)
+        self.info = read_info(
+            self.findings, values["info"], batches, by_user=isinstance(values["data"], dict)
+        )
+        if goodbye := values.get("data_goodbye"):
+            self.findings.left_out["pages of data_goodbye"] += len(goodbye)
         for batch, document, path in batches:
             self._document(document, path, batch, None)
         for document, path, kind in common:
@@ -115,7 +119,7 @@ class Reader:
     def _has_keys(self, values: Any) -> bool:
         if not self.findings.is_a("the file", values, "an object"):
             return False
-        for key in sorted(set(values) - {*NEEDED, *EXTRA}):
+        for key in sorted(set(values) - {*NEEDED, *EXTRA, *BESIDES}):
             self.findings.error(key, f"“{key}” is not known here")
         missing = [key for key in NEEDED if key not in values]
         for key in missing:
@@ -125,56 +129,69 @@ class Reader:
     def _batches(self, values: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
         """Yield (batch, document, path); a task is a batch, or else a document is."""
         info = values["info"] if isinstance(values["info"], dict) else {}
-        assignment = info.get("assignment", TASKS)
+        assignment = info.get("assignment", USUAL_ASSIGNMENT)
         if assignment not in (TASKS, *SHARED):
             self.findings.error("info.assignment", f"“{assignment}” is not known here")
             return
-        for number, (part, path) in enumerate(self.findings.entries("data", values["data"]), 1):
-            if assignment == TASKS:
+        data = values["data"]
+        # A stored campaign has the tasks by user.
+        by_user = isinstance(data, dict)
+        parts = (
+            ((part, f"data.{user}") for user, part in data.items())
+            if by_user
+            else self.findings.entries("data", data)
+        )
+        for number, (part, path) in enumerate(parts, 1):
+            if assignment == TASKS or by_user:
                 for document, inner in self.findings.entries(path, part):
                     yield str(number), document, inner
             else:
                 yield str(number), part, path
 
-    def _read_info(self, info: Any, batches: Sequence[tuple[str, Any, str]]) -> None:
-        if not self.findings.is_a("info", info, "an object"):
-            return
-        for key in sorted(set(info) & set(REFUSED)):
-            self.findings.error(f"info.{key}", REFUSED[key])
-        if unknown := sorted(set(info) - HARMLESS - set(REFUSED)):
-            place = Place(self.findings.file, None, "info")
-            self.findings.report.warn(f"not used: {', '.join(unknown)}", place)
-        asked = info.get("protocol")
-        if not isinstance(asked, str) or asked not in PROTOCOLS:
-            known = ", ".join(PROTOCOLS)
-            self.findings.error("info.protocol", f"{asked!r} is no protocol known here ({known})")
-            return
-        self.protocol = _protocol(PROTOCOLS[asked], [document for _, document, _ in batches])
-        instructions = info.get("instructions", "")
-        if instructions and self.findings.is_a("info.instructions", instructions, "text"):
-            self.instructions = plain(instructions)
-        self._read_users(info, {batch for batch, _, _ in batches})
-
-    def _read_users(self, info: Mapping[str, Any], batches: set[str]) -> None:
-        if not batches:
-            if not self.findings.report.errors:
-                self.findings.error("data", "there is nothing to rate")
-            return
-        users = info.get("users", len(batches))
-        self.places = len(users) if isinstance(users, list) else users
-        if type(self.places) is not int or not 1 <= self.places <= 10_000:
-            message = "the number of users, or a list of them, is expected"
-            self.findings.error("info.users", message)
-
     def _document(self, values: Any, path: str, batch: str, kind: Item.Kind | None) -> None:
-        screen = next(self._screens) if self.protocol == "document-da" else None
+        if self.info.protocol == "contrastive-esa":
+            self._grid(values, path, batch, kind)
+            return
+        screen = next(self._screens) if self.info.protocol == "document-da" else None
         document = f"document{path.removeprefix('data')}"
-        for place, (value, inner) in enumerate(self.findings.entries(path, values)):
+        for place, (value, inner) in enumerate(self._rows(values, path)):
+            self._item(value, inner, Spot(document, batch, screen, place if screen else 0), kind)
+
+    def _grid(self, values: Any, path: str, batch: str, kind: Item.Kind | None) -> None:
+        """A document with its models as columns, alike in all its segments."""
+        rows = list(self._rows(values, path))
+        if not rows:
+            return
+        models = list(read_targets(self.findings, *rows[0]))
+        for value, inner in rows[1:]:
+            if set(read_targets(self.findings, value, inner)) != set(models):
+                message = "the models are others than those of the document’s first segment"
+                self.findings.error(f"{inner}.tgt", message)
+                return
+        if self.info.shuffles:
+            random.Random(f"{self.name}:{path}").shuffle(models)
+        wanted = min(self.info.n_models or len(models), MOST_SYSTEMS)
+        sizes = group_sizes(len(models), wanted) if wanted > 1 else [1] * len(models)
+        start = 0
+        for number, size in enumerate(sizes):
+            own, start = models[start : start + size], start + size
+            screen, dealt = next(self._screens), f"{batch}.{number + 1}" if number else batch
+            if size * len(rows) > MOST_ON_SCREEN:
+                message = f"{size * len(rows)} texts on a screen; {MOST_ON_SCREEN} is the most"
+                self.findings.error(path, message)
+            self.widest = max(self.widest, size)
+            document = f"document{path.removeprefix('data')}"
+            for row, (value, inner) in enumerate(rows):
+                spot = Spot(document, dealt if batch else "", screen, row * size, own, not number)
+                self._item(value, inner, spot, kind)
+
+    def _rows(self, values: Any, path: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+        """Yield the segments of a document with their paths, without fields of forms."""
+        for value, inner in self.findings.entries(path, values):
             if isinstance(value, dict) and "form" in value and "tgt" not in value:
                 self.findings.left_out["fields of forms"] += 1
             elif self.findings.is_a(inner, value, "an object"):
-                spot = Spot(document, batch, screen, place if screen else 0)
-                self._item(value, inner, spot, kind)
+                yield value, inner
 
     def _item(
         self, value: Mapping[str, Any], path: str, spot: Spot, kind: Item.Kind | None
@@ -186,10 +203,13 @@ class Reader:
         segment = self._segment(value, path, spot.document, is_practice=not is_target)
         if segment is None:
             return
-        if value.get("error_spans"):
+        if value.get("error_spans") and spot.is_counted:
             self.findings.left_out["items with errors marked beforehand"] += 1
-        spots = self._spots(spot, len(targets), path)
-        for (model, text), (screen, place) in zip(targets.items(), spots, strict=True):
+        spots = self._spots(spot, len(spot.models or targets), path)
+        shown = spot.models or list(targets)
+        note = plain(str(value.get("instructions") or ""))
+        for column, (model, (screen, place)) in enumerate(zip(shown, spots, strict=True)):
+            text = targets.get(model, "")
             low, high, feedback = read_range(
                 self.findings, rules.get(model, []), f"{path}.validation"
             )
@@ -204,6 +224,9 @@ class Reader:
                     text="" if is_target else text,
                     screen=screen,
                     place=place,
+                    column=column if self._has_columns else 0,
+                    n_columns=len(spots) if self._has_columns else 1,
+                    note=note,
                     low=low,
                     high=high,
                     feedback=feedback,
@@ -212,14 +235,20 @@ class Reader:
 
     def _spots(self, spot: Spot, n_outputs: int, path: str) -> list[tuple[int | None, int]]:
         """Return the screen of every output of an item, and its place there."""
-        if self.protocol != "side-by-side":
+        if spot.models:
+            return [(spot.screen, spot.place + column) for column in range(n_outputs)]
+        if self.info.protocol != "side-by-side":
             return [(spot.screen, spot.place)] * n_outputs
-        if n_outputs > MOST_ON_SCREEN:
-            message = f"{n_outputs} outputs are more than the {MOST_ON_SCREEN} of a screen"
+        if n_outputs > MOST_SYSTEMS:
+            message = f"{n_outputs} outputs are more than the {MOST_SYSTEMS} of a screen"
             self.findings.error(f"{path}.tgt", message)
         self.widest = max(self.widest, n_outputs)
         screen = next(self._screens)
         return [(screen, place) for place in range(n_outputs)]
+
+    @property
+    def _has_columns(self) -> bool:
+        return protocols.get(self.info.protocol).layout.has_systems
 
     def _segment(
         self, value: Mapping[str, Any], path: str, document: str, *, is_practice: bool
@@ -268,30 +297,21 @@ class Reader:
             segments=list(self.segments.values()),
             systems=[SystemDraft(model, outputs=texts) for model, texts in self.outputs.items()],
         )
-        own = protocols.get(self.protocol).question
+        own = protocols.get(self.info.protocol).question
         shown = Campaign.ShownText.SOURCE if self.has_sources else Campaign.ShownText.REFERENCE
         campaign = CampaignDraft(
             slug=slug,
             name=name,
             question=own,
-            protocol=self.protocol,
+            protocol=self.info.protocol,
             is_finished=False,
             annotators_per_item=1,
-            places=self.places,
+            places=self.info.places,
             systems_per_screen=self.widest,
-            instructions=self.instructions,
+            special_tokens=self.info.tokens,
+            original=self.original,
+            instructions=self.info.instructions,
             shown_text=shown,
             items=self.items,
         )
         return test_set, campaign
-
-
-def _protocol(base: str, documents: Sequence[Any]) -> str:
-    """Several models are compared on one screen; documents keep their segments together."""
-    if base != "segment-da":
-        return base
-    items = [item for d in documents if isinstance(d, list) for item in d]
-    targets = [item.get("tgt") for item in items if isinstance(item, dict)]
-    if any(isinstance(target, dict) and len(target) > 1 for target in targets):
-        return "side-by-side"
-    return "document-da" if len(items) > len(documents) else base

@@ -11,7 +11,7 @@ from annotation.access import signed_in
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import judgments
 from annotation.judging.screens import ShownItem, ShownScreen
-from annotation.protocols import Layout, Span
+from annotation.protocols import Span
 
 MAX_ECHO = 20
 
@@ -46,7 +46,7 @@ class Card:
 
 def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:
     """A form for each item of a screen, filled with what is stored."""
-    together = screen.protocol.layout == Layout.TOGETHER
+    together = screen.protocol.layout.has_systems
     user_id = signed_in(request).pk
     return [
         fresh_card(item, f"{number}-" if together else "", user_id)

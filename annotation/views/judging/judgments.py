@@ -27,7 +27,6 @@ from annotation.judging.screens import ShownScreen
 from annotation.judging.upcoming import next_screen
 from annotation.models import Assignment, Judgment
 from annotation.notifications import events
-from annotation.protocols import Layout
 from annotation.views.judging.assignments import not_open_page
 from annotation.views.judging.cards import Card, fresh_cards, kept_card, refused_card
 from annotation.views.judging.unsent import SIGNED_OUT, SIGNED_OUT_TITLE, kept_score, unsent_page
@@ -105,7 +104,7 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
 
 def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
     """One form for each item that is submitted: all of a screen, or the one asked for."""
-    together = asked.protocol.layout == Layout.TOGETHER
+    together = asked.protocol.layout.has_systems
     return [
         JudgmentForm(
             request.POST,

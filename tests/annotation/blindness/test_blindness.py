@@ -32,11 +32,12 @@ from tests.annotation.blindness.worlds import (
 Mode = Campaign.Mode
 DA = "segment-da"
 # Every mode with the plainest protocol, every other protocol with one mode (documents with two:
-# a pool hands them out whole), and a share for everybody, which pages then name. All fifteen pairs
+# a pool hands them out whole), and a share for everybody, which pages then name. All pairs
 # with BLIND_WORLDS=all.
 WORLDS = [(mode, DA, 0) for mode in Mode.values]
 WORLDS += [(Mode.POOL, DA, 40), (Mode.STATIC, "document-da", 0), (Mode.POOL, "document-da", 0)]
-WORLDS += [(Mode.POOL, "side-by-side", 0), (Mode.ACTIVE, "esa", 0), (Mode.STATIC, "mqm", 0)]
+WORLDS += [(Mode.POOL, "contrastive-esa", 0), (Mode.POOL, "side-by-side", 0)]
+WORLDS += [(Mode.ACTIVE, "esa", 0), (Mode.STATIC, "mqm", 0)]
 if os.environ.get("BLIND_WORLDS") == "all":
     pairs = [(mode, protocol, 0) for mode in Mode.values for protocol in PROTOCOLS]
     WORLDS += [pair for pair in pairs if pair not in WORLDS]

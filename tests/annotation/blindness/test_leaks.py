@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.judging.judgments import issue_start
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
-from annotation.protocols import PROTOCOLS, Layout
+from annotation.protocols import PROTOCOLS
 from tests.addresses import fill, routes
 from tests.secret_world import (
     CAMPAIGN,
@@ -205,7 +205,7 @@ def walk(
 def answer(secret: SecretWorld, rows: list[Assignment], **changed: str) -> dict[str, str]:
     """The form of the items that are submitted together."""
     protocol = secret.campaign.judging
-    together = protocol.layout == Layout.TOGETHER
+    together = protocol.layout.has_systems
     data = {}
     for number, row in enumerate(rows):
         fields = {
@@ -231,7 +231,7 @@ def category(campaign: Campaign) -> str:
 def screens_of(secret: SecretWorld) -> list[list[Assignment]]:
     """What is submitted together, in order."""
     rows = list(secret.me.assignments.select_related("item").order_by("position"))
-    if secret.campaign.judging.layout != Layout.TOGETHER:
+    if not secret.campaign.judging.layout.has_systems:
         return [[row] for row in rows]
     return [rows[start : start + 2] for start in range(0, len(rows), 2)]
 

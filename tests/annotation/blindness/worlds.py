@@ -27,7 +27,7 @@ PER_ITEM = 3
 # Segments, segments a document, and controls of each kind that one person is to get.
 SIZES = {
     "segment-da": (12, 1, 2), "esa": (10, 1, 2), "mqm": (10, 1, 2), "document-da": (14, 2, 2),
-    "side-by-side": (18, 1, 3),
+    "side-by-side": (18, 1, 3), "contrastive-esa": (36, 2, 3),
 }  # fmt: skip
 WORDS = ("harbour", "quiet", "boats", "left", "early", "morning", "wind", "north", "sea", "stone")
 HISTORY_LINE = '<li class="card">'
@@ -171,7 +171,7 @@ class Person:
         Half of the screens by a script, which is replied to; the others as it is stored anyway,
         before the page is loaded anew.
         """
-        together = self.annotator.campaign.judging.layout == Layout.TOGETHER
+        together = self.annotator.campaign.judging.layout.has_systems
         turns = [self.at] if together else [[row] for row in self.at]
         is_scripted = self.rng.random() < 0.5
         if self.is_thorough and len(self.shown) % 3 == 2:

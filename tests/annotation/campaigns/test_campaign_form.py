@@ -86,7 +86,7 @@ def test_the_question_follows_the_protocol(world: World, as_admin: Client, name:
         ({"protocol": "guess"}, "protocol", "Select a valid choice"),
         ({"references_per_annotator": "2"}, "references_per_annotator", "the gray text"),
         ({"systems_per_screen": "1"}, "systems_per_screen", "greater than or equal to 2"),
-        ({"systems_per_screen": "9"}, "systems_per_screen", "less than or equal to 8"),
+        ({"systems_per_screen": "11"}, "systems_per_screen", "less than or equal to 10"),
         ({"claim_minutes": "0"}, "claim_minutes", "greater than or equal to 1"),
         ({"time_cap_seconds": "5"}, "time_cap_seconds", "greater than or equal to 10"),
         ({"notify_email": "nobody"}, "notify_email", "valid email"),

@@ -1,19 +1,28 @@
 """Pearmut's campaigns become drafts; what is wrong is named by its path."""
 
 import json
+import uuid
 from collections import Counter
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from annotation.campaigns import open_campaign
+from annotation.exports.pearmut import campaign_json, log_lines, write_span
 from annotation.imports import pearmut
+from annotation.imports.appraise.spans import write_spans
 from annotation.imports.launch import Launched, launch
-from annotation.models import Campaign, Output
+from annotation.judging.answers import Answer
+from annotation.judging.judgments import submit
+from annotation.models import Campaign, Item, Output
+from annotation.protocols import Span
 from annotation.uploads import Report
 from tests.annotation.appraise import as_file
+from tests.planting import plant
 
 
 def item(item_id: str = "seg1", *models: str, **changes: Any) -> dict[str, Any]:
@@ -155,6 +164,206 @@ def test_the_path_of_what_is_wrong(values: Any, message: str) -> None:
     assert len(found) == 1
     assert message in found[0]
     assert found[0].startswith("pearmut.json, ")
+
+
+def contrastive(*documents: Any, **info: Any) -> dict[str, Any]:
+    """As the campaigns of WMT 2026 are: what is not said is as usual there."""
+    return {"campaign_id": "wmt26", "info": info, "data": list(documents)}
+
+
+def test_models_of_a_contrastive_campaign_are_columns(db: None) -> None:
+    """A document a screen, the models in one order in all its segments."""
+    document = [item("a", "m1", "m2", "m3", instructions="<b>Formal</b> style."),
+                item("b", "m3", "m1", "m2")]  # fmt: skip
+    found = import_all(contrastive(document, [item("c", "m1", "m2", "m3")])).result.campaign
+    assert (found.protocol, found.systems_per_screen) == ("contrastive-esa", 3)
+    rows = list(found.items.order_by("pk").values_list(
+        "screen", "place", "column", "n_columns", "segment__key", "output__system__name", "note"
+    ))  # fmt: skip
+    assert [row[:5] for row in rows] == [
+        (1, 0, 0, 3, "a"), (1, 1, 1, 3, "a"), (1, 2, 2, 3, "a"),
+        (1, 3, 0, 3, "b"), (1, 4, 1, 3, "b"), (1, 5, 2, 3, "b"),
+        (2, 0, 0, 3, "c"), (2, 1, 1, 3, "c"), (2, 2, 2, 3, "c"),
+    ]  # fmt: skip
+    assert [row[5] for row in rows[:3]] == [row[5] for row in rows[3:6]]
+    assert {row[5] for row in rows[:3]} == {"m1", "m2", "m3"}
+    assert [row[6] for row in rows[2:4]] == ["Formal style.", ""]
+
+
+def test_columns_stay_where_they_are_not_shuffled(db: None) -> None:
+    values = contrastive([item("a", "m3", "m1", "m2")], shuffle=False)
+    found = import_all(values).result.campaign
+    names = found.items.order_by("column").values_list("output__system__name", flat=True)
+    assert list(names) == ["m3", "m1", "m2"]
+
+
+def test_systems_drawn_for_each_screen_all_come_by_as_many(db: None) -> None:
+    names = [f"m{n}" for n in range(7)]
+    values = contrastive([item("a", *names)], assignment="dynamic", dynamic_models=3, users=3)
+    found = open_campaign(campaign=import_all(values).result.campaign)
+    sizes = Counter(found.items.values_list("screen", flat=True))
+    assert sorted(sizes.values()) == [2, 2, 3]
+    assert sorted(a.assignments.count() for a in found.annotators.all()) == [2, 2, 3]
+
+
+def test_models_differ_within_no_document() -> None:
+    document = [item("a", "m1", "m2"), item("b", "m1", "m3")]
+    (found,) = errors(contrastive(document))
+    assert "data[0][1].tgt: the models are others than" in found
+
+
+def test_one_system_a_screen_where_one_is_drawn(db: None) -> None:
+    values = contrastive([item("a", "m1", "m2"), item("b", "m1", "m2")], assignment="dynamic")
+    found = import_all(values).result.campaign
+    assert sorted(Counter(found.items.values_list("screen", flat=True)).values()) == [2, 2]
+    assert set(found.items.values_list("n_columns", flat=True)) == {1}
+
+
+@pytest.mark.parametrize("tgt", [None, 7, [], {}])
+def test_a_later_segment_without_outputs_is_named(tgt: object) -> None:
+    found = errors(contrastive([item("a", "m1", "m2"), item("b", tgt=tgt)]))
+    assert any("data[0][1].tgt: " in each for each in found)
+
+
+def test_a_check_of_several_texts_stays_on_one_screen(db: None) -> None:
+    rule = {"good": {"warning": "Attention.", "score_greaterthan": "bad"}}
+    check = item("check", "good", "bad", "fair", validation=rule)
+    documents = [[item(f"d{n}", "m1", "m2")] for n in range(6)]
+    values = contrastive(*documents, users=2) | {"data_random": [[check]]}
+    found = open_campaign(campaign=import_all(values).result.campaign)
+    for annotator in found.annotators.all():
+        order = annotator.assignments.order_by("position")
+        screens = list(order.values_list("item__screen", flat=True))
+        assert len([screen for screen, _ in groupby(screens)]) == 4
+        assert order.filter(item__kind="gold").count() == 3
+
+
+def test_a_stored_campaign_has_its_tasks_by_user(db: None) -> None:
+    values = contrastive() | {"token": "x", "data": {
+        "anna": [[item("a", "m1", "m2")]], "bert": [[item("b", "m1", "m2")]],
+    }}  # fmt: skip
+    launched = import_all(values)
+    assert len(launched.invitations) == 2
+    assert launched.result.campaign.items.filter(batch="2", segment__key="b").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("info", "message"),
+    [
+        ({"special_tokens": "[missing]"}, "info.special_tokens: a list is expected, not text"),
+        ({"special_tokens": [1]}, "info.special_tokens: at most 20 texts are expected"),
+        ({"assignment": "dynamic", "dynamic_models": "3"}, "info.dynamic_models: a whole number"),
+    ],
+)
+def test_wrong_settings_of_a_contrastive_campaign(info: dict[str, Any], message: str) -> None:
+    (found,) = errors(contrastive([item("a", "m1", "m2")], **info))
+    assert message in found
+
+
+# Offsets by the rules of Pearmut 1.1.5 and later: UTF-16 units, the end included, line breaks
+# counted; a special token stands behind the text. Computed by hand.
+TEXT = "Die Brücke ist offen.\nDer Bus 😀 fährt."
+OFFSETS = [
+    ("Brücke", (4, 10), (4, 9)),
+    ("a line break counts", (22, 25), (22, 24)),
+    ("an emoji has two units", (30, 31), (30, 31)),
+    ("after it", (32, 37), (33, 37)),
+    ("[missing]", (38, 39), (39, 39)),
+    ("[instructions fault]", (39, 40), (40, 40)),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "points", "pearmut_1_1_5", "appraise"),
+    [
+        # By the rules of each program, as its source has them (Pearmut 1.1.6, Appraise 612e4b0).
+        ("The dog walked outside.", (8, 14), [8, 13], [8, 13]),
+        ("Die Brücke ist seit Montag gesperrt.\nDer Bus 😀 fährt nicht.", (47, 52), [48, 52],
+         [48, 52]),
+        ("Die Brücke ist seit Montag gesperrt.\nDer Bus 😀 fährt nicht.", (45, 46), [45, 46],
+         [45, 46]),
+        ("  So gut.", (5, 8), [5, 7], [3, 5]),  # Appraise trims
+        ("Ja.", (0, 3), [0, 2], [0, 2]),
+        ("Die Brücke ist seit Montag gesperrt.\nDer Bus 😀 fährt nicht.", (59, 60), [60, 60],
+         ["missing", "missing"]),
+    ],
+)  # fmt: skip
+def test_offsets_in_each_convention(
+    text: str, points: tuple[int, int], pearmut_1_1_5: list[int], appraise: list[Any]
+) -> None:
+    span = Span("target", *points, "minor")
+    (written,) = json.loads(write_spans([span], text))
+    assert [written["start_i"], written["end_i"]] == appraise
+    here = write_span(span, text)
+    assert [here["start_i"], here["end_i"]] == pearmut_1_1_5
+
+
+def test_what_was_rated_goes_out_as_it_was(db: None) -> None:
+    """A file as WMT26 had them comes in, three people rate it, and it goes out equal."""
+    assert (len(TEXT), len(TEXT.encode("utf-16-le")) // 2) == (38, 39)
+    tokens = ["[missing]", "[instructions fault]"]
+    texts = [item("a", tgt={"m1": TEXT, "m2": "Anders.", "m3": "Noch."}, instructions="News."),
+             item("b", "m1", "m2", "m3")]  # fmt: skip
+    values = contrastive(
+        texts, [item("c", "m1", "m2", "m3", src_text="kept")], special_tokens=tokens,
+        validation_threshold=0.5, assignment="dynamic", dynamic_models=3, users=["x", "y", "z"],
+    ) | {"data_goodbye": [[{"text": "Clear?", "form": "number"}]]}  # fmt: skip
+    found = import_all(values).result.campaign
+    Campaign.objects.filter(pk=found.pk).update(annotators_per_item=3)
+    found = open_campaign(campaign=Campaign.objects.get(pk=found.pk))
+    spans = tuple(
+        Span("target", *here, "major" if n % 2 else "minor")
+        for n, (_, here, _) in enumerate(OFFSETS)
+    )
+    for number, annotator in enumerate(found.annotators.select_related("user", "campaign")):
+        rows = annotator.assignments.select_related("item__output__system", "item__segment")
+        for _, screen in groupby(rows.order_by("position"), key=lambda row: row.item.screen):
+            submit(user=annotator.user, answers=[
+                Answer(
+                    public_id=row.public_id, submit_key=uuid.uuid4(), started_at=timezone.now(),
+                    seen=0, score=_score(row.item, number),
+                    spans=spans if row.item.output.text == TEXT else (),
+                )
+                for row in screen
+            ])  # fmt: skip
+    assert json.loads("".join(campaign_json(found))) == values
+    entries = [json.loads(line) for line in log_lines(found)]
+    assert sorted((entry["user_id"], entry["item_i"]) for entry in entries) == [
+        (f"A{n}", i) for n in (1, 2, 3) for i in (0, 1)
+    ]
+    for entry in entries:
+        for segment, rated in zip(entry["item"], entry["annotation"], strict=True):
+            want = next(i for d in values["data"] for i in d if i["item_id"] == segment["item_id"])
+            assert (segment["src"], segment["tgt"]) == (want["src"], want["tgt"])
+            for model, answer in rated.items():
+                key = f"{segment['item_id']}{model}"
+                assert answer["score"] == SCORES[key] + int(entry["user_id"][1]) - 1
+                marked = [(s["start_i"], s["end_i"], s["severity"]) for s in answer["error_spans"]]
+                assert marked == ([
+                    (*there, "major" if n % 2 else "minor")
+                    for n, (_, _, there) in enumerate(OFFSETS)
+                ] if key == "am1" else [])  # fmt: skip
+
+
+SCORES = {f"{key}m{n}": 10 * n + 30 * "abc".index(key) for key in "abc" for n in (1, 2, 3)}
+
+
+def _score(row: Item, more: int) -> int:
+    return SCORES[row.segment.key + row.output.system.name] + more
+
+
+def test_a_campaign_of_ours_goes_out_and_comes_back(db: None) -> None:
+    """Written from its items, it has the same columns here again."""
+    texts = ["A.", "B."]
+    campaign_here = plant("contrastive-esa", sources=texts, outputs=[texts, texts, texts])
+    (written,) = campaign_json(campaign_here)
+    again = import_all(json.loads(written)).result.campaign
+    columns = ("screen", "place", "column", "n_columns", "segment__key", "output__system__name")
+    before, after = (
+        [row[1:] for row in each.items.order_by("pk").values_list(*columns)]
+        for each in (campaign_here, again)
+    )
+    assert before == after
 
 
 def test_the_command(db: None, tmp_path: Path, capsys: Any) -> None:

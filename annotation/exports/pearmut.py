@@ -1,0 +1,156 @@
+"""A campaign and its answers as Pearmut (1.1.6) has them.
+
+A campaign that came from there goes out as it came; any other one is written from its items. Spans
+count UTF-16 units of the output, the end included; special tokens stand behind it, one unit each.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.filters import EVERYTHING, Filters
+from annotation.models import Campaign, Item, Judgment, OriginalFile
+from annotation.protocols import Span
+from annotation.protocols.base import SOURCE
+
+PROTOCOLS = {
+    "segment-da": "DA", "document-da": "DA", "side-by-side": "DA", "esa": "ESA",
+    "contrastive-esa": "cESA", "mqm": "MQM",
+}  # fmt: skip
+MISSING = "[missing]"
+Rated = tuple[Judgment, Sequence[Span]]
+
+
+def campaign_json(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
+    """Yield the campaign file: the one it came in, or one written from the targets."""
+    own = OriginalFile.objects.filter(campaign=campaign).first()
+    if own is not None:
+        yield own.content
+        return
+    yield json.dumps(_written(campaign), ensure_ascii=False)
+
+
+def _written(campaign: Campaign) -> dict[str, Any]:
+    """The outputs to be judged, a screen a document; controls belong to what is known here."""
+    rows = campaign.items.filter(kind=Item.Kind.TARGET, output__isnull=False)
+    rows = rows.select_related("segment", "output__system").order_by("screen", "place", "pk")
+    documents = [
+        _segments(list(screen))
+        for _, screen in groupby(
+            rows, key=lambda item: (item.screen is None, item.screen or item.pk)
+        )
+    ]
+    scheme = campaign.judging.spans
+    info: dict[str, Any] = {
+        "assignment": "single-stream",
+        "protocol": PROTOCOLS[campaign.protocol],
+        "shuffle": False,
+        "users": max(1, campaign.annotators.count()),
+        "instructions": campaign.instructions,
+    }
+    if scheme is not None:
+        info["special_tokens"] = list(scheme.tokens) or [MISSING]
+    return {"info": info, "campaign_id": campaign.slug, "data": documents}
+
+
+def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """A screen as Pearmut has it: a list of segments, each with its outputs by model."""
+    return [
+        {
+            "item_id": same[0].segment.key,
+            "src": same[0].segment.source,
+            "tgt": {_model(item): rated_text(item) for item in same},
+            **({"instructions": same[0].note} if same[0].note else {}),
+        }
+        for same in _by_segment(items)
+    ]
+
+
+def _by_segment(items: Sequence[Item]) -> list[list[Item]]:
+    return [list(same) for _, same in groupby(items, key=lambda item: item.segment_id)]
+
+
+def _model(item: Item) -> str:
+    """The system; texts that are no system's output are numbered by their columns."""
+    return system_name(item) or f"text {item.column + 1}"
+
+
+def log_lines(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
+    """Yield the current answers as Pearmut's log: a line a screen, in each annotator's order."""
+    rows = judgments_of(campaign, filters).filter(
+        is_current=True, assignment__item__output__isnull=False
+    ) | judgments_of(campaign, filters).filter(is_current=True).exclude(assignment__item__text="")
+    numbers: dict[tuple[str, str], int] = {}
+    for (label, _), found in groupby(with_spans(rows.distinct()), key=_screen):
+        screen = list(found)
+        kind = _place(screen[0][0].assignment.item)
+        number = numbers[label, kind] = numbers.get((label, kind), -1) + 1
+        entry = _entry(campaign, screen) | {"user_id": label}
+        entry["item_i"] = f"{kind}_{number}" if kind else number
+        yield json.dumps(entry, ensure_ascii=False) + "\n"
+
+
+def _screen(rated: Rated) -> tuple[str, int]:
+    assignment = rated[0].assignment
+    item = assignment.item
+    return assignment.annotator.label, -item.pk if item.screen is None else item.screen
+
+
+def _place(item: Item) -> str:
+    if item.kind == Item.Kind.TUTORIAL:
+        return "welcome"
+    return "" if item.kind == Item.Kind.TARGET else "random"
+
+
+def _entry(campaign: Campaign, screen: Sequence[Rated]) -> dict[str, Any]:
+    items = [judgment.assignment.item for judgment, _ in screen]
+    by_item = {judgment.assignment.item_id: (judgment, spans) for judgment, spans in screen}
+    first, last = screen[0][0], screen[-1][0]
+    stamps = (("load", first.started_at), ("submit", last.submitted_at))
+    return {
+        "annotation": [
+            {_model(item): _answer(item, *by_item[item.pk]) for item in same}
+            for same in _by_segment(items)
+        ],
+        "actions": [
+            {"time": time.timestamp(), "action": action} for action, time in stamps if time
+        ],
+        "item": _segments(items),
+        "comment": "\n".join(judgment.comment for judgment, _ in screen if judgment.comment),
+    }
+
+
+def _answer(item: Item, judgment: Judgment, spans: Sequence[Span]) -> dict[str, Any]:
+    return {
+        "score": judgment.score,
+        "error_spans": [write_span(span, rated_text(item)) for span in spans],
+        "textfield": None,
+    }
+
+
+def write_span(span: Span, text: str) -> dict[str, Any]:
+    """Return a span with the offsets of Pearmut 1.1.5 and later.
+
+    What is marked in the source, which it cannot mark, is the first special token: something is
+    missing.
+
+    >>> write_span(Span("target", 2, 3, "minor"), "a \\U0001f600")["end_i"]
+    3
+    """
+    length = len(text)
+    if span.side == SOURCE:
+        span = Span("target", length, length + 1, span.severity, span.category)
+    start = _units(text[: span.start]) + max(0, span.start - length)
+    end = _units(text[: span.end]) + max(0, span.end - length)
+    return {
+        "start_i": start,
+        "end_i": end - 1,
+        "category": span.category or None,
+        "severity": span.severity,
+    }
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,119 @@
+"""The settings of a campaign of Pearmut: its `info`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation import protocols
+from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.outputs import plain
+from annotation.uploads.problems import Place
+
+DYNAMIC = "dynamic"
+USUAL_PROTOCOL, USUAL_ASSIGNMENT = "cESA", "single-stream"
+PROTOCOLS = {"DA": "segment-da", "ESA": "esa", "cESA": "contrastive-esa", "MQM": "mqm"}
+MISSING = "[missing]"
+MOST_TOKENS, MOST_USERS = 20, 10_000
+# These change how Pearmut looks or assigns, not what is asked.
+HARMLESS = {
+    "assignment", "protocol", "shuffle", "show_model_names", "show_alignment", "word_level",
+    "slider_colors", "instructions", "users", "docs_per_user", "validation_threshold",
+    "data_random_prob", "dynamic_models", "dynamic_coldstart", "special_tokens", "template", "seed",
+    "dynamic_coldstart_pool", "dynamic_warmup", "show_progress", "instructions_goodbye",
+}  # fmt: skip
+REFUSED = {
+    "sliders": "custom sliders have no protocol here",
+    "mqm_categories": "custom categories have no protocol here",
+    "mqm_severities": "custom severities have no protocol here",
+}
+
+
+@dataclass
+class Info:
+    """What is asked and of how many. `n_models` is the most on a screen, 0 for all of them;
+    `tokens` are special tokens, None for the usual ones."""
+
+    protocol: str = protocols.DEFAULT
+    places: int = 0
+    instructions: str = ""
+    tokens: list[str] | None = None
+    n_models: int = 0
+    shuffles: bool = True
+
+
+def read_info(
+    findings: Findings, values: Any, batches: Sequence[tuple[str, Any, str]], *, by_user: bool
+) -> Info:
+    """Read the settings; `batches` are (batch, document, path), `by_user` one for each user."""
+    info = Info()
+    if not findings.is_a("info", values, "an object"):
+        return info
+    _name_others(findings, values)
+    asked = values.get("protocol", USUAL_PROTOCOL)
+    if not isinstance(asked, str) or asked not in PROTOCOLS:
+        known = ", ".join(PROTOCOLS)
+        findings.error("info.protocol", f"{asked!r} is no protocol known here ({known})")
+        return info
+    info.protocol = _protocol(PROTOCOLS[asked], [document for _, document, _ in batches])
+    instructions = values.get("instructions", "")
+    if instructions and findings.is_a("info.instructions", instructions, "text"):
+        info.instructions = plain(instructions)
+    info.shuffles = values.get("shuffle", True) is not False
+    info.n_models = _models(findings, values)
+    info.tokens = _tokens(findings, values, info.protocol)
+    numbers = {batch for batch, _, _ in batches}
+    info.places = _places(findings, {} if by_user else values, len(numbers))
+    return info
+
+
+def _name_others(findings: Findings, values: Mapping[str, Any]) -> None:
+    for key in sorted(set(values) & set(REFUSED)):
+        findings.error(f"info.{key}", REFUSED[key])
+    if unknown := sorted(set(values) - HARMLESS - set(REFUSED)):
+        place = Place(findings.file, None, "info")
+        findings.report.warn(f"not used: {', '.join(unknown)}", place)
+
+
+def _models(findings: Findings, values: Mapping[str, Any]) -> int:
+    models = values.get("dynamic_models", 1) if values.get("assignment") == DYNAMIC else 0
+    if type(models) is int and models >= 0:
+        return models
+    findings.error("info.dynamic_models", "a whole number is expected")
+    return 0
+
+
+def _tokens(findings: Findings, values: Mapping[str, Any], protocol: str) -> list[str] | None:
+    tokens = values.get("special_tokens")
+    if tokens is None or not findings.is_a("info.special_tokens", tokens, "a list"):
+        return None
+    if len(tokens) > MOST_TOKENS or not all(isinstance(each, str) for each in tokens):
+        findings.error("info.special_tokens", f"at most {MOST_TOKENS} texts are expected")
+    elif protocol == "contrastive-esa":
+        return list(tokens)
+    elif others := set(tokens) - {MISSING}:
+        findings.left_out["special tokens"] += len(others)
+    return None
+
+
+def _places(findings: Findings, values: Mapping[str, Any], n_batches: int) -> int:
+    if not n_batches:
+        if not findings.report.errors:
+            findings.error("data", "there is nothing to rate")
+        return 0
+    users = values.get("users", n_batches)
+    places = len(users) if isinstance(users, list) else users
+    if type(places) is int and 1 <= places <= MOST_USERS:
+        return places
+    findings.error("info.users", "the number of users, or a list of them, is expected")
+    return 0
+
+
+def _protocol(base: str, documents: Sequence[Any]) -> str:
+    """Several models are compared on one screen; documents keep their segments together."""
+    if base != "segment-da":
+        return base
+    items = [item for d in documents if isinstance(d, list) for item in d]
+    targets = [item.get("tgt") for item in items if isinstance(item, dict)]
+    if any(isinstance(target, dict) and len(target) > 1 for target in targets):
+        return "side-by-side"
+    return "document-da" if len(items) > len(documents) else base
