@@ -175,8 +175,8 @@ def test_the_page_asks_and_stores(test_set: TestSet, client: Client) -> None:
     assert "Imported 2 spans of 1 outputs." in stored
     sent_back = b"".join(client.get(f"/testsets/{test_set.slug}/spans.csv")).decode("utf-8-sig")
     rows = list(csv.DictReader(StringIO(sent_back)))
-    assert [[row[name] for name in ("system", "segment", "start", "end", "text")] for row in rows] \
-        == [["strong", "1", "0", "8", "Sentence"], ["strong", "1", "14", "20", "gnorts"]]  # fmt: skip
+    told = [[row[name] for name in ("system", "segment", "start", "end", "text")] for row in rows]
+    assert told == [["strong", "1", "0", "8", "Sentence"], ["strong", "1", "14", "20", "gnorts"]]
     again = check(test_set, [file(sent_back, "spans.csv")], "Again", False)
     sent = check(test_set, [file(HEADER + WORDS)], "Marker", True)
     assert (again.digest, again.n_spans) == (sent.digest, 2)
