@@ -1,4 +1,4 @@
-"""Statements put together once in a process: for small ones that takes longer than running.
+"""Statements put together once in a process: for small ones that takes longer than running them.
 
 A query is written with stand-ins for what differs from call to call: numbers or UUIDs that occur
 nowhere else among its parameters.
