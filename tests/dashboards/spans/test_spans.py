@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.models import Assignment, Campaign, Item, Judgment, Output, TestSet
+from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output, TestSet
 from annotation.uploads import InputFile
 from dashboards.spans.document import Spans, SpansChoice, compute
 from dashboards.spans.overlay import METRIC, PEOPLE, Mark, pieces
@@ -196,13 +196,14 @@ def test_gold_that_two_agree_on_and_a_ceiling(world: World) -> None:
     type(campaign).objects.filter(pk=campaign.pk).update(protocol="esa")
     add_system(world.test_set, "third")
     campaign.systems.set(world.test_set.systems.all())
+    people = [Annotator.objects.create(campaign=campaign, user=user, label=f"P{n}")
+              for n, user in enumerate(world.annotators[:2])]  # fmt: skip
     texts = Output.objects.filter(system__test_set=world.test_set).order_by("pk")
     for place, output in enumerate(texts):
         item = Item.objects.create(campaign=campaign, output=output, segment=output.segment,
                                    kind=Item.Kind.TARGET)  # fmt: skip
-        for person, (start, severity) in zip(
-            world.campaign.annotators.order_by("pk")[:2], ((0, "minor"), (4, "major")), strict=True
-        ):
+        marks = ((0, "minor"), (4, "major"))
+        for person, (start, severity) in zip(people, marks, strict=True):
             assignment = Assignment.objects.create(annotator=person, item=item, position=place)
             judgment = Judgment.objects.create(
                 assignment=assignment, score=50, submit_key=uuid4(), is_current=True
