@@ -16,6 +16,7 @@ from annotation.access import campaign_for_reader, researcher_required
 from annotation.models import Campaign, Item, Judgment, Output, PublishedScore
 from annotation.models.judgment import VALUE
 from annotation.web.parameters import NOTHING, takes
+from dashboards.spans.of_output import MarkedText, marked_texts
 from metrics import catalogue
 from metrics.imported.reading import of_output
 from metrics.models import MetricSignature, SegmentScore
@@ -59,6 +60,7 @@ class OutputView:
     judgments: Sequence[JudgmentLine]
     published: float | None
     scores: Sequence[ScoreLine]
+    marked: Sequence[MarkedText] = ()
 
 
 def find_output(campaign: Campaign, pk: int | str) -> Output:
@@ -76,12 +78,14 @@ def output_view(campaign: Campaign, output: Output) -> OutputView:
     """Read an output's judgments and scores, in a handful of queries."""
     published = PublishedScore.objects.filter(campaign=campaign, output=output).first()
     references = output.segment.references.values_list("text", flat=True)
+    signatures = {row.pk: row for row in latest_signatures(campaign.test_set).values()}
     return OutputView(
         output,
         list(references),
         _judgments(campaign, output),
         published.value if published else None,
-        _scores(campaign, output),
+        _scores(output, signatures),
+        marked_texts(campaign, output, list(signatures.values())),
     )
 
 
@@ -143,8 +147,7 @@ def _z(row: Judgment, spreads: Mapping[int, tuple[float, float]]) -> float | Non
     return (row.value - mean) / sd
 
 
-def _scores(campaign: Campaign, output: Output) -> list[ScoreLine]:
-    signatures = {row.pk: row for row in latest_signatures(campaign.test_set).values()}
+def _scores(output: Output, signatures: Mapping[int, MetricSignature]) -> list[ScoreLine]:
     stored = SegmentScore.objects.filter(
         signature__in=list(signatures), content_key=output.content_key
     ).order_by()

@@ -29,6 +29,7 @@ FAMILY_LABELS = {
     "wmd": "Word mover's distance",
     "sentbleu-wmt": "Lexical metrics",
     "lexical": "Lexical metrics",
+    "floor": "Floor",
     "imported": "Imported scores",
 }
 # The family of metrics whose scores were computed elsewhere: they are shown, and never run.

@@ -183,7 +183,9 @@ class _Work:
             self.notes.append("Metrics looked at different outputs: compare rows of equal n only.")
         tested = [self._test(held[0], other) for other in held[1:]]
         adjusted = adjust_pvalues(tested).pvalues.tolist() if tested else []
-        for (each, line, items, values), p in zip(held, [None, *adjusted], strict=True):
+        for (each, line, items, values), p in zip(
+            held, [None, *adjusted][: len(held)], strict=True
+        ):
             yield Line(
                 key=each.key, signature=each.signature, is_imported=each.is_imported,
                 p=_plain(p), p_floor=_plain(self._floor(items, values)), **line,

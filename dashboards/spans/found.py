@@ -147,15 +147,15 @@ def _missed(gold: Gold, detector: Detector) -> list[Chosen]:
     certain = np.array([value or 0.0 for value in sure])[table.usable(SIDES[:1])]
     alarms = np.flatnonzero(_by_nobody(own, by))
     surest = alarms[np.lexsort((-by.severity[alarms], -certain[alarms]))]
-    seen: set[tuple[int, int, int]] = set()
+    seen: set[int] = set()
     for row in surest.tolist():
-        output = int(own.output[by.item[row]])
-        place = _span(by, row)
-        if (output, *place) in seen or len(seen) == MOST_ALARMS:
-            continue
-        seen.add((output, *place))
         item = int(items[by.item[row]])
-        found.append((detector, ALARM, item, place, SEVERITIES[by.severity[row]], ""))
+        output = int(gold.output[item])
+        if output in seen or len(seen) == MOST_ALARMS:
+            continue
+        seen.add(output)
+        severity = SEVERITIES[by.severity[row]]
+        found.append((detector, ALARM, item, _span(by, row), severity, ""))
     return found
 
 

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
+from annotation.counted import counted
 from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, some
@@ -106,8 +107,12 @@ def check(
         report.error(" ".join(error.messages), Place(field="name"))
     return Checked(
         test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
-        Counter(each.severity for own in spans.values() for each in own), bool(collected.scores),
+        _counted(spans), bool(collected.scores),
     )  # fmt: skip
+
+
+def _counted(spans: Mapping[int, Sequence[FoundSpan]]) -> dict[str, int]:
+    return dict(Counter(each.severity for own in spans.values() for each in own))
 
 
 Texts = tuple[int, str, str]
@@ -141,7 +146,7 @@ class _Reader:
         if span.side == MISSING and span.start == span.end == 0:
             return FoundSpan(MISSING, 0, 0, *about)
         if start >= len(text):
-            self.counts["behind the end of their text: kept as omissions without a place"] += 1
+            self.counts["behind the end of their text: omissions without a place"] += 1
             return FoundSpan(MISSING, 0, 0, *about)
         if end > len(text):
             self.counts["cut at the end of their text"] += 1
@@ -155,7 +160,7 @@ class _Reader:
     def say(self) -> None:
         """Report what was counted."""
         for what, n in self.counts.items():
-            self.report.warn(f"{n:,} spans are {what}")
+            self.report.warn(f"{counted(n, 'span is', 'spans are')} {what}")
 
 
 def _scores(

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from django.db.models import Q
+
 from annotation.models import Output, System
 from metrics.models import MetricSignature, SegmentSpans
 from metrics.spans.found import FoundSpan, Spans
@@ -50,3 +52,13 @@ def read_rows(signature: MetricSignature, systems: Collection[System]) -> dict[i
     own = dict(rows.filter(output__in=outputs.values("pk")).values_list("output", "spans"))
     keys = outputs.values_list("pk", "content_key") if by_key else ()
     return own | {pk: by_key[key] for pk, key in keys if key in by_key}
+
+
+def of_output(
+    signatures: Collection[MetricSignature], output: Output
+) -> list[tuple[MetricSignature, list[Row]]]:
+    """Return the spans of one output by signature, in the order given; one query."""
+    here = Q(output=None, content_key=output.content_key) | Q(output=output)
+    rows = SegmentSpans.objects.filter(here, signature__in=signatures).order_by()
+    found = dict(rows.values_list("signature", "spans"))
+    return [(each, found[each.pk]) for each in signatures if each.pk in found]

@@ -191,6 +191,8 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "run-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
     "metric-scores": ("GET", READ, READ),
     "metric-scores-sets": ("GET", CREATE, CREATE),
+    "metric-spans": ("GET", SITE, SITE),
+    "metric-spans-file": ("GET", READ, READ),
     "mtme-import": ("GET", CREATE, CREATE),
     "dataset-list": ("GET", CREATE, CREATE),
     "dataset-import": ("GET", *[CREATE | {"other": 404}] * 2),
@@ -289,4 +291,4 @@ SHARES = {"testset-share", "testset-share-remove", "testset-owner"}
 TEST_SETS = SHARES | {
     "testset", "run-start", "api-testset-detail", "api-testset-segments",
 } | PREFERENCES  # fmt: skip
-TEST_SETS |= {"metric-scores", "metric-scores-withdraw"}
+TEST_SETS |= {"metric-scores", "metric-scores-withdraw", "metric-spans", "metric-spans-file"}

@@ -2,8 +2,10 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from io import StringIO
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -11,14 +13,14 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.models import Campaign, TestSet
+from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output, TestSet
 from annotation.uploads import InputFile
 from dashboards.spans.document import Spans, SpansChoice, compute
 from dashboards.spans.overlay import METRIC, PEOPLE, Mark, pieces
 from metrics.spans.importing import check, store
 from tests.metaeval.published import table
 from tests.shared import SharedRows
-from tests.world import make_user
+from tests.world import World, add_system, make_user
 
 GOLD = "wmt23-spans-en-de-wmt-mqm"
 
@@ -174,3 +176,43 @@ def test_pieces_put_together_are_the_text() -> None:
     long = pieces("x" * 5000, [Mark(2000, 2010, "major", PEOPLE)], around=2000)
     assert sum(len(each.text) for each in long) < 1000
     assert "x" * 10 in [each.text for each in long if each.marks]
+
+
+def test_an_output_shows_who_marked_what(campaign: Campaign, client: Client) -> None:
+    client.force_login(make_user("reader", "researcher"))
+    rows = Output.objects.filter(system__name="AIRC", segment__key="12")
+    output = rows.get(system__campaigns=campaign)
+    page = client.get(f"/campaigns/{campaign.slug}/outputs/{output.pk}/").content.decode()
+    assert "<h3>Error spans</h3>" in page
+    for label in ("MQM-1 (imported)", "ESA-2 (imported)"):
+        assert f"<dt>{label}" in page
+    assert re.search(r'<mark class="people-major" title="people: major">[^<]*beim', page)
+    assert 'class="metric-' in page
+
+
+def test_gold_that_two_agree_on_and_a_ceiling(world: World) -> None:
+    """Two annotators marked twelve outputs: half of each other's characters, one major."""
+    campaign = world.campaign
+    type(campaign).objects.filter(pk=campaign.pk).update(protocol="esa")
+    add_system(world.test_set, "third")
+    campaign.systems.set(world.test_set.systems.all())
+    people = [Annotator.objects.create(campaign=campaign, user=user, label=f"P{n}")
+              for n, user in enumerate(world.annotators[:2])]  # fmt: skip
+    texts = Output.objects.filter(system__test_set=world.test_set).order_by("pk")
+    for place, output in enumerate(texts):
+        item = Item.objects.create(campaign=campaign, output=output, segment=output.segment,
+                                   kind=Item.Kind.TARGET)  # fmt: skip
+        marks = ((0, "minor"), (4, "major"))
+        for person, (start, severity) in zip(people, marks, strict=True):
+            assignment = Assignment.objects.create(annotator=person, item=item, position=place)
+            judgment = Judgment.objects.create(
+                assignment=assignment, score=50, submit_key=uuid4(), is_current=True
+            )
+            judgment.spans.create(side="target", start=start, end=start + 8, severity=severity)
+    found = compute(Campaign.objects.get(pk=campaign.pk), SpansChoice())
+    (line,) = [row for row in found.rows if row.kind == "ceiling"]
+    assert line.f1 == pytest.approx(0.5)
+    assert line.character_f1 == pytest.approx(0.25)
+    agreed = compute(Campaign.objects.get(pk=campaign.pk), SpansChoice(agreed="2"))
+    assert (agreed.n_judgments, agreed.n_spans) == (12, 12)
+    assert compute(Campaign.objects.get(pk=campaign.pk), SpansChoice(agreed="3")).rows == ()

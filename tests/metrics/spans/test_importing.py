@@ -118,8 +118,8 @@ def test_spans_outside_their_text_are_cut_and_counted(test_set: TestSet) -> None
     long = "strong\t1\t38\t999\tminor\t\t\t\nstrong\t1\t900\t901\tmajor\t\t\t\n"
     checked = check(test_set, [file(HEADER + long)], "Marker", False)
     said = " ".join(str(problem) for problem in checked.report.warnings)
-    assert "1 spans are cut" in said
-    assert "1 spans are behind the end" in said
+    assert "1 span is cut" in said
+    assert "1 span is behind the end" in said
     store(checked)
     text = Output.objects.get(system__name="strong", segment__key="1").text
     assert spans_of(test_set)["strong", "1"] == [
@@ -175,8 +175,8 @@ def test_the_page_asks_and_stores(test_set: TestSet, client: Client) -> None:
     assert "Imported 2 spans of 1 outputs." in stored
     sent_back = b"".join(client.get(f"/testsets/{test_set.slug}/spans.csv")).decode("utf-8-sig")
     rows = list(csv.DictReader(StringIO(sent_back)))
-    told = [[row[name] for name in ("system", "segment", "start", "end", "text")] for row in rows]
-    assert told == [["strong", "1", "0", "8", "Sentence"], ["strong", "1", "14", "20", "gnorts"]]
+    shown = [[row[name] for name in ("segment", "start", "end", "text")] for row in rows]
+    assert shown == [["1", "0", "8", "Sentence"], ["1", "14", "20", "gnorts"]]
     again = check(test_set, [file(sent_back, "spans.csv")], "Again", False)
     sent = check(test_set, [file(HEADER + WORDS)], "Marker", True)
     assert (again.digest, again.n_spans) == (sent.digest, 2)

@@ -1,0 +1,1 @@
+"""Metrics that judge no translation: what any metric has to beat."""
