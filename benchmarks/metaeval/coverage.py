@@ -5,8 +5,9 @@
 
 Each case makes data whose truth is known, calls the public function, and counts: an interval
 should hold the truth in 95 % of replicates, a test of a true null reject in 5 %, and an estimate
-without optimism exceed the truth in half. Prints the tables of benchmarks/results/coverage.md; seeds are fixed,
-so the same versions give the same table. No peer: the truth is the yardstick.
+without optimism exceed the truth in half. Prints the tables of
+benchmarks/results/coverage.md; seeds are fixed, so the same versions give the same table. No peer:
+the truth is the yardstick.
 """
 
 import argparse
