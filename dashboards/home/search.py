@@ -49,7 +49,7 @@ class Hit:
 
 
 @researcher_required
-@takes(Parameters(("q",)))
+@takes(Parameters(frozenset({"q"})))
 def search(request: HttpRequest) -> HttpResponse:
     """What has all the words of `q` in its name, by kind."""
     asked = " ".join(request.GET.get("q", "")[:LONGEST].split())
