@@ -330,4 +330,9 @@ def test_an_empty_campaign_exports(db: None) -> None:
     drafts, _ = read(tasks([item(1, documentID="d", isCompleteDocument=False)]), ESA)
     (launched,) = launch(drafts)
     for name in FORMATS:
-        assert data(launched.result.campaign, name) or name in ("jsonl", "spans-jsonl", "appraise")
+        assert data(launched.result.campaign, name) or name in (
+            "jsonl",
+            "spans-jsonl",
+            "appraise",
+            "pearmut-log",
+        )

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.campaigns import add_annotators, layouts, open_campaign
@@ -18,7 +19,7 @@ from annotation.judging.judgments import issue_start, read_start, submit
 from annotation.judging.screens import find_screen
 from annotation.judging.upcoming import screens_ahead
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
-from annotation.protocols import Span
+from annotation.protocols import PROTOCOLS, Span
 from tests.planting import plant
 from tests.world import make_campaign, make_test_set, make_user
 
@@ -213,3 +214,14 @@ def test_a_campaign_has_tokens_of_its_own(db: None) -> None:
     fault = Span("target", 3, 4, "minor")
     submit(user=annotator.user, answers=[replace(one, spans=(fault,)), replace(other, spans=())])
     assert [row["text"] for row in span_dicts(campaign)] == ["[instructions fault]"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_note_is_shown_above_its_segment(db: None, client: Client, protocol: str) -> None:
+    campaign = plant(protocol)
+    campaign.items.update(note="Formal <b>style</b>.")
+    annotator = Annotator.objects.select_related("user").get()
+    client.force_login(annotator.user)
+    first = annotator.assignments.order_by("position")[0]
+    html = client.get(f"/item/{first.public_id}/").text
+    assert "Formal &lt;b&gt;style&lt;/b&gt;." in html
