@@ -6,6 +6,7 @@ from metrics.models.datasets import DatasetImport
 from metrics.models.loading import Loading
 from metrics.models.runs import FailedText, MetricRun, RunPlan, RunWorker, Slice
 from metrics.models.scores import ImportedScores, MetricImport, MetricSignature, SegmentScore
+from metrics.models.spans import SegmentSpans
 
 __all__ = [
     "ConfiguredMetric",
@@ -20,6 +21,7 @@ __all__ = [
     "RunPlan",
     "RunWorker",
     "SegmentScore",
+    "SegmentSpans",
     "Slice",
     "find_info",
 ]

@@ -6,9 +6,10 @@ is done twice (a worker killed between storing and the answer, or thought dead) 
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from metrics.runs.contents import (
 )
 from metrics.runs.signatures import HostError
 from metrics.scores import store_scores
+from metrics.spans.found import FindsSpans, Spans
+from metrics.spans.stored import store_spans
 from metrics.workers import telemetry
 
 logger = logging.getLogger(__name__)
@@ -134,7 +137,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     output_ids = patiently(partial(load_part, row.run_id, row.first, row.size))
     places = {pk: place for place, pk in enumerate(output_ids, start=row.first)}
     chunk = patiently(partial(load_chunk, loaded.signature, output_ids))
-    rows = _score(loaded.metric, chunk, places)
+    rows, spans = _score(loaded.metric, chunk, places)
     good = np.isfinite(rows).all(axis=1)
     _measure(loaded, row.size, time.monotonic() - began)
     label = loaded.metric.info.label
@@ -151,7 +154,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         rate=loaded.rate,
         reading=telemetry.read(loaded.metric).as_fields(),
     )
-    patiently(partial(_store, loaded.signature, chunk, rows, good, work))
+    patiently(partial(_store, loaded.signature, chunk, rows, spans, good, work))
     _grow(row, time.monotonic() - began)
 
 
@@ -218,13 +221,22 @@ def _next_size(size: int, seconds: float) -> int:
     return max(1, min(wanted, 4 * size, LARGEST_CHUNK))
 
 
-def _score(metric: Metric, chunk: Chunk, places: Mapping[int, int]) -> Scores:
-    """Score a chunk; a :class:`TextError` names the text at fault, where one is."""
+def _score(
+    metric: Metric, chunk: Chunk, places: Mapping[int, int]
+) -> tuple[Scores, Sequence[Spans] | None]:
+    """Score a chunk, with its spans where the metric finds any.
+
+    A :class:`TextError` names the text at fault, where one is.
+    """
     expected = (len(chunk.inputs), metric.info.width)
+    spans: Sequence[Spans] | None = None
     if not chunk.inputs:
-        return np.empty(expected)
+        return np.empty(expected), spans
     try:
-        rows = metric.score(chunk.inputs)
+        if isinstance(metric, FindsSpans):
+            rows, spans = metric.score_with_spans(chunk.inputs)
+        else:
+            rows = metric.score(chunk.inputs)
     except MetricError as error:
         if error.index is None:
             raise
@@ -235,19 +247,22 @@ def _score(metric: Metric, chunk: Chunk, places: Mapping[int, int]) -> Scores:
         raise MetricError(
             f"{metric.info.label} returned {rows.shape} scores, not {expected}", permanent=True
         )
-    return rows
+    return rows, spans
 
 
 def _store(
     signature: MetricSignature,
     chunk: Chunk,
     rows: Scores,
+    spans: Sequence[Spans] | None,
     good: NDArray[np.bool_],
     complete: Callable[[], None],
 ) -> None:
-    """Store scores and the end of their slice together; scores stay even where it is lost."""
-    keys = [key for key, is_good in zip(chunk.keys, good, strict=True) if is_good]
+    """Store scores, spans and the end of their slice together; they stay even where it is lost."""
+    keys = list(compress(chunk.keys, good))
     with transaction.atomic():
+        if spans is not None:
+            store_spans(signature, keys, list(compress(spans, good)))
         store_scores(signature, keys, rows[good])
         complete()
 
