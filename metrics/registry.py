@@ -115,6 +115,7 @@ FAMILIES: dict[str, str] = {
     "wmd": "metrics.families.wmd.options:FAMILY",
     "sentbleu-wmt": "metrics.families.lexical.options:FAMILY",
     "lexical": "metrics.families.lexical.options:LEXICAL",
+    "judge": "metrics.families.judges.options:FAMILY",
 }
 
 

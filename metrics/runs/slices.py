@@ -107,12 +107,13 @@ def complete(
     seconds: float,
     rate: float,
     reading: dict[str, Any],
+    is_final: bool = False,
 ) -> None:
     """Finish a slice, of which `reused` contents had been scored by others, in `seconds`.
 
-    `failed` maps places in the plan to errors: those texts are tried again, alone. Whoever calls
-    stores the scores in the same transaction. A slice that was taken away counts when its new
-    owner completes it.
+    `failed` maps places in the plan to errors: those texts are tried again, alone, unless the
+    metric says that this `is_final`. Whoever calls stores the scores in the same transaction. A
+    slice that was taken away counts when its new owner completes it.
     """
     with transaction.atomic():
         run = lock(row.run_id)
@@ -128,7 +129,10 @@ def complete(
         )
         count(run, done=n_done, reused=reused)
         for place, error in failed.items():
-            _try_alone(run, row, place, error, attempts=row.attempts + 1)
+            if is_final and RunPlan.objects.filter(run=run).exists():
+                _record(run, place, error, attempts=row.attempts + 1)
+            elif not is_final:
+                _try_alone(run, row, place, error, attempts=row.attempts + 1)
         finish_if_done(run)
 
 

@@ -7,7 +7,9 @@ from importlib.util import find_spec
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.checkpoints import hosts, inventory
+from metrics.families.judges.options import KEY as JUDGE
 from metrics.families.lexical import tokens
+from metrics.judges import endpoints
 from metrics.models import MetricRun
 from metrics.options import count_layers, precision_of
 from metrics.runs import signatures
@@ -32,6 +34,10 @@ def lacking(info: MetricInfo | None, target_language: str = "") -> list[str]:
         return [UNKNOWN]
     if info.is_imported:
         return []
+    if info.family == JUDGE:
+        return [
+            sentence for sentence in [endpoints.lacking(str(info.option("endpoint")))] if sentence
+        ]
     found = [*_packages(info), *_checkpoints(info), *_layers(info), *_files(info), *_device(info)]
     return list(dict.fromkeys([*found, *_tokenizer(info, tokens.base_language(target_language))]))
 
