@@ -164,6 +164,10 @@ env_int("EMBEDDING_CACHE_MB", 1024)
 # own, which `metrics.judges.endpoints` reads when a worker calls.
 JUDGE_ENDPOINTS = judge_endpoints(os.environ.get("JUDGE_ENDPOINTS") or "[]")
 
+# Distributions whose metrics are loaded (docs/plugins.md); read in metrics/plugins.py, which knows
+# no Django.
+env_list("METRIC_PLUGINS", "")
+
 # --- Language and time --------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 # Each by its own name: what people look for in a list of languages.

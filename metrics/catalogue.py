@@ -7,14 +7,12 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from config.work.clock import Now
-from metrics import registry
+from metrics import plugins, registry
 from metrics.base import IMPORTED, InputError, Metric, MetricError, MetricInfo, OnTestSet
 from metrics.families.judges.desk import ComparesSystems, NeedsDesk
-from metrics.judges.known import known as judges_known
 from metrics.judges.replies import RunDesk
+from metrics.known import everything_known, judges_known
 from metrics.models import ConfiguredMetric, find_info
-from metrics.options import layers_elsewhere
-from metrics.workers.fleet import layers_on_workers
 
 _TAKEN = "There is a metric named {} already."
 # The page of a metric has its name in the address, where this one means something else.
@@ -83,7 +81,7 @@ def load(
         raise MetricError(refusal(name), permanent=True)
     scorer = registry.get_family(info.family).scorer
     with judges_known():
-        metric = registry.build(info, scorer, **languages)
+        metric = plugins.sign(registry.build(info, scorer, **languages), info.family)
     if isinstance(metric, ComparesSystems):
         metric.compare(outputs() if outputs else ())
     return _seated(_fitted(metric, references), run)
@@ -110,12 +108,8 @@ def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) 
     ValidationError names the field at fault; ValueError and MetricError are about the options.
     What only workers have on their disks, they are asked for.
     """
-    asking = layers_elsewhere.set(layers_on_workers)
-    try:
-        with judges_known():
-            info = registry.configure(family, name, label, options)
-    finally:
-        layers_elsewhere.reset(asking)
+    with everything_known():
+        info = registry.configure(family, name, label, options)
     if find(name):
         raise ValidationError({"name": _TAKEN.format(name)})
     if name == RESERVED:

@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 1.0
 FIRST_CHUNK, LARGEST_CHUNK = 16, slices.LARGEST
+# At the end of a slice connections are idle: there should be few ends.
+FIRST_OF_JUDGES = 256
 # A worker that gives other scores than a run is planned for looks again after so many seconds.
 STRANGER_SECONDS = 30.0
 # What may pass is tried again after so many seconds, and then ever later.
@@ -72,7 +74,9 @@ def is_loaded(row: Slice) -> bool:
 
 def size_for(row: Slice) -> int:
     """Return how many texts of a slice this process scores in about a second."""
-    return _Memory.sizes.get(row.run.metric, FIRST_CHUNK)
+    info = row.run.info
+    first = FIRST_OF_JUDGES if info and info.family == JUDGE else FIRST_CHUNK
+    return _Memory.sizes.get(row.run.metric, first)
 
 
 def forget() -> None:

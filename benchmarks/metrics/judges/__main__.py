@@ -55,7 +55,7 @@ def measure(port: int) -> None:
     catalogue.configure(family="judge", name="bench", label="Bench", options=options)
     test_set = fill()
     seconds = score(test_set)
-    with urlopen(f"http://127.0.0.1:{port}/busy") as told:  # noqa: S310
+    with urlopen(f"http://127.0.0.1:{port}/busy") as told:
         wall, busy, n = json.load(told)
     print(f"{n:,} questions in {seconds:.1f} s, {wall:.1f} s of them between first and last")
     print(f"connections busy: {busy / (CONNECTIONS * wall):.1%} of {CONNECTIONS}")

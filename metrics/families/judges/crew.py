@@ -1,5 +1,6 @@
 """Threads that ask, one connection each, while the caller stores what they bring."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -10,6 +11,7 @@ from metrics.families.judges.purse import Purse
 
 # As many answers are stored at once as are there; the first is waited for so long.
 WAIT_SECONDS, MOST_AT_ONCE = 1.0, 256
+SWITCH_SECONDS = 0.0005
 Answered = tuple[Question, Reply | Exception]
 
 
@@ -33,6 +35,9 @@ class Crew:
     def answers(self, beat: Callable[[], None]) -> Iterator[list[Answered]]:
         """Yield answers as they come, until nothing is open; `beat` is called in between."""
         self._client.stopping.clear()
+        usual = sys.getswitchinterval()
+        # An answer that came should not wait while others are stored.
+        sys.setswitchinterval(SWITCH_SECONDS)
         for thread in self._threads:
             thread.start()
         try:
@@ -42,6 +47,7 @@ class Crew:
                     self._n_open -= len(found)
                     yield found
         finally:
+            sys.setswitchinterval(usual)
             self.stop()
             for _ in self._threads:
                 self._waiting.put(None)

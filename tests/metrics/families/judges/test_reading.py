@@ -32,7 +32,8 @@ def test_the_answers_of_the_specification(name: str) -> None:
     ("text", "score"),
     [("85", 85), ("85.5", 85.5), ("85 out of 100", 85), ("85/100", 85), ("Score: 85.", 85),
      ("**85**", 85), ('{"score": 0}', 0), ('```json\n{"score": 100}\n```', 100),
-     ('Sure! {"score": 7} is my verdict.', 7), ('<think>maybe {"score": 3}</think>{"score": 9}', 9)],
+     ('Sure! {"score": 7} is my verdict.', 7),
+     ('<think>maybe {"score": 3}</think>{"score": 9}', 9)],
 )  # fmt: skip
 def test_numbers(text: str, score: float) -> None:
     assert reading.read(prompts.SCORE, text).score == score
@@ -41,7 +42,8 @@ def test_numbers(text: str, score: float) -> None:
 @pytest.mark.parametrize(
     "text",
     ["-5", "101", "80 or 90", "around 80", "得分：八十", "{}", '{"score": "good"}',
-     '{"score": true}', '{"score": NaN}', '{"score": 1}{"score": 2}', '{"score": 12', "I cannot help with that."],
+     '{"score": true}', '{"score": NaN}', '{"score": 1}{"score": 2}',
+     '{"score": 12', "I cannot help with that."],
 )  # fmt: skip
 def test_what_is_no_score(text: str) -> None:
     with pytest.raises(UnusableError):
