@@ -10,7 +10,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from http.client import HTTPConnection
 from pathlib import Path
+from threading import Thread
 from urllib.request import urlopen
 
 TEXTS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
@@ -55,15 +57,42 @@ def measure(port: int) -> None:
     catalogue.configure(family="judge", name="bench", label="Bench", options=options)
     test_set = fill()
     seconds = score(test_set)
-    with urlopen(f"http://127.0.0.1:{port}/busy") as told:
-        wall, busy, n = json.load(told)
+    wall, busy, n = told(port)
     print(f"{n:,} questions in {seconds:.1f} s, {wall:.1f} s of them between first and last")
     print(f"connections busy: {busy / (CONNECTIONS * wall):.1%} of {CONNECTIONS}")
+    print(f"bare threads of http.client, nothing stored: {bare(port):.1%}")
     from metrics.models import SegmentScore
 
     SegmentScore.objects.all().delete()
     seconds = score(test_set)
     print(f"read again: {TEXTS / seconds:,.0f} replies a second, scores stored")
+
+
+def bare(port: int) -> float:
+    """Return how busy as many threads keep the same server that do nothing else: the peer."""
+    before = told(port)
+    body = json.dumps({"messages": [{"role": "user", "content": "x" * 1000}]})
+
+    def ask() -> None:
+        connection = HTTPConnection("127.0.0.1", port)
+        for _ in range(TEXTS // CONNECTIONS // 4):
+            connection.request("POST", "/v1/chat/completions", body)
+            json.load(connection.getresponse())
+
+    threads = [Thread(target=ask) for _ in range(CONNECTIONS)]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return (told(port)[1] - before[1]) / (CONNECTIONS * (time.monotonic() - began))
+
+
+def told(port: int) -> tuple[float, float, int]:
+    """Ask the server: seconds from first to last, seconds of answers, their number."""
+    with urlopen(f"http://127.0.0.1:{port}/busy") as answer:
+        wall, busy, n = json.load(answer)
+    return wall, busy, n
 
 
 def fill() -> "object":

@@ -1,6 +1,7 @@
 """Threads that ask, one connection each, while the caller stores what they bring."""
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -9,8 +10,9 @@ from metrics.families.judges.client import Client, StoppedError
 from metrics.families.judges.desk import Question, Reply
 from metrics.families.judges.purse import Purse
 
-# As many answers are stored at once as are there; the first is waited for so long.
-WAIT_SECONDS, MOST_AT_ONCE = 1.0, 256
+# As many answers are stored at once as are there; the first is waited for so long, and while many
+# questions are open others for a moment, so that storing takes nothing from the asking.
+WAIT_SECONDS, GATHER_SECONDS, MOST_AT_ONCE = 1.0, 0.02, 256
 SWITCH_SECONDS = 0.0005
 Answered = tuple[Question, Reply | Exception]
 
@@ -61,6 +63,8 @@ class Crew:
         found: list[Answered] = []
         try:
             found.append(self._answers.get(timeout=WAIT_SECONDS))
+            if self._n_open > len(self._threads):
+                time.sleep(GATHER_SECONDS)
             while len(found) < MOST_AT_ONCE:
                 found.append(self._answers.get_nowait())
         except Empty:
