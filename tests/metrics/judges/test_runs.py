@@ -21,7 +21,7 @@ from metrics.models import (
     MetricSignature,
     SegmentSpans,
 )
-from metrics.runs import scoring, starting
+from metrics.runs import scoring, slices, starting
 from metrics.scores import load_scores
 from tests.metrics.conftest import reread, work_off
 from tests.metrics.judges.server import KEY, Answer, Server, prompt_of, serving
@@ -144,10 +144,6 @@ def test_an_unusable_reply_is_asked_for_once_more_and_then_missing(
     assert failed.output.text == bad.text  # type: ignore[attr-defined]
     assert failed.error.startswith(why)
     assert np.isnan(scores(world)[bad.text])  # type: ignore[attr-defined]
-    # A run of its own tries once more, and a usable reply is believed.
-    with serving(score_by_length) as server:
-        again = judge(server)
-    assert again.metric == run.metric
 
 
 @pytest.mark.parametrize(
@@ -428,3 +424,30 @@ def test_a_worker_without_endpoint_or_key_takes_nothing(
     settings.JUDGE_ENDPOINTS = []
     assert reread(run).status == Status.QUEUED
     assert work_off(run).status == Status.QUEUED
+
+
+def test_a_server_that_refuses_everything_is_given_up(judge: Callable[..., MetricRun]) -> None:
+    def respond(asked: dict[str, Any], times: int) -> Answer:
+        return Answer(refusal="No.")
+
+    with serving(respond) as server:
+        run = work_off(judge(server))
+    assert run.status == Status.FAILED
+    assert "Refused: “No.”" in run.message
+
+
+def test_a_new_run_tries_what_was_missing_once_more_and_ends_well(
+    world: World, judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad.text = max((o.text for s in world.test_set.systems.all() for o in s.outputs.all()), key=len)  # type: ignore[attr-defined]
+    with serving(score_by_length) as server:
+        server.respond = bad(refusal="No.")
+        first = work_off(judge(server))
+        monkeypatch.setattr(slices, "HOPELESS", 1)
+        again = work_off(judge(server))
+        assert (first.status, first.failed) == (again.status, again.failed) == (Status.DONE, 1)
+        about = [each for each in server.seen if f"judge:\n{bad.text}\n" in prompt_of(each)]  # type: ignore[attr-defined]
+        assert len(about) == 4
+        server.respond = score_by_length
+        last = work_off(judge(server))
+    assert (last.status, last.failed, last.done) == (Status.DONE, 0, last.total)
