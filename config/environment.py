@@ -1,7 +1,9 @@
 """Readers of environment variables that refuse bad values by name."""
 
 import ipaddress
+import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -76,6 +78,73 @@ def email_settings(url: str) -> dict[str, Any]:
         "EMAIL_USE_SSL": parts.scheme == "smtps",
         "EMAIL_TIMEOUT": 10,
     }
+
+
+_ENDPOINT_FIELDS = {
+    "name": str,
+    "url": str,
+    "key_variable": str,
+    "connections": int,
+    "allow_private": bool,
+    "prompt_price": (int, float),
+    "completion_price": (int, float),
+    "currency": str,
+    "priced_on": str,
+    "timeout": (int, float),
+}
+
+
+def judge_endpoints(text: str) -> list[dict[str, Any]]:
+    """Read the endpoints of judges, a JSON list of objects; refuses bad ones by name and field."""
+    try:
+        listed = json.loads(text or "[]")
+    except ValueError:
+        raise ImproperlyConfigured("JUDGE_ENDPOINTS is no JSON.") from None
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise ImproperlyConfigured("JUDGE_ENDPOINTS must be a list of objects.")
+    names = [each.get("name") for each in listed]
+    for number, each in enumerate(listed, start=1):
+        if problem := _endpoint_problem(each):
+            who = each.get("name") or number
+            raise ImproperlyConfigured(f"JUDGE_ENDPOINTS, endpoint {who}: {problem}")
+        if names.count(each["name"]) > 1:
+            raise ImproperlyConfigured(f"JUDGE_ENDPOINTS names {each['name']} twice.")
+    return listed
+
+
+def _endpoint_problem(given: dict[str, Any]) -> str:
+    for field, value in given.items():
+        kind: Any = _ENDPOINT_FIELDS.get(field)
+        if kind is None:
+            return f"there is no field {field!r}."
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            return f"{field} has a wrong value."
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,39}", given.get("name", "")):
+        return "name must be 1 to 40 of a-z, 0-9, . and -."
+    # A key would be shown: its place is the variable that is named.
+    if not re.fullmatch(r"([A-Z][A-Z0-9_]*)?", given.get("key_variable", "")):
+        return "key_variable must be the name of an environment variable, in capitals."
+    return _url_problem(given.get("url", "")) or _number_problem(given)
+
+
+def _url_problem(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_good = False
+    if not is_good or parts.query or parts.fragment or re.search(r"\s", url):
+        return "url must look like https://host/v1."
+    return "url may not hold a user name or password." if "@" in parts.netloc else ""
+
+
+def _number_problem(given: dict[str, Any]) -> str:
+    if not 1 <= given.get("connections", 1) <= 256:
+        return "connections must be between 1 and 256."
+    if not 1 <= given.get("timeout", 1) <= 3600:
+        return "timeout must be between 1 and 3600 seconds."
+    prices = (given.get("prompt_price", 0), given.get("completion_price", 0))
+    return "" if all(0 <= price < 1e6 for price in prices) else "a price is out of range."
 
 
 def site_url(value: str) -> str:

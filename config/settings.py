@@ -17,6 +17,7 @@ from config.environment import (
     env_int,
     env_list,
     env_networks,
+    judge_endpoints,
     secret_key,
     site_url,
     transport_options,
@@ -165,6 +166,14 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 200
 env_int("RESIDENT_MODELS_MB", 4096)
 env_int("EMBEDDING_CACHE_MB", 1024)
 
+# Servers of language models that judges may ask (docs/judges.md). Keys stay in variables of their
+# own, which `metrics.judges.endpoints` reads when a worker calls.
+JUDGE_ENDPOINTS = judge_endpoints(os.environ.get("JUDGE_ENDPOINTS") or "[]")
+
+# Distributions whose metrics are loaded (docs/plugins.md); read in metrics/plugins.py, which knows
+# no Django.
+env_list("METRIC_PLUGINS", "")
+
 # --- Language and time --------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 # Labels of choices are translated like other labels: templates/django/forms.
@@ -268,7 +277,7 @@ CELERY_WORKER_LOST_WAIT = 0.5
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
-WORK_QUEUES = ("cpu", "gpu", "documents", "documents-slow", "mail", "slow")
+WORK_QUEUES = ("cpu", "gpu", "judges", "documents", "documents-slow", "mail", "slow")
 # Without keys of their own both would be bound to the default key, and get every message twice.
 CELERY_TASK_QUEUES = [
     Queue(name, routing_key=name)  # type: ignore[no-untyped-call]

@@ -30,6 +30,7 @@ FAMILY_LABELS = {
     "sentbleu-wmt": "Lexical metrics",
     "lexical": "Lexical metrics",
     "floor": "Floor",
+    "judge": "Judges",
     "imported": "Imported scores",
 }
 # The family of metrics whose scores were computed elsewhere: they are shown, and never run.
@@ -38,6 +39,7 @@ IMPORTED = "imported"
 # without one, by name. All others read them all at once, as BLEU does.
 READINGS = {
     "comet": "first",
+    "judge": "first",
     "bleurt": "mean",
     **dict.fromkeys(("bertscore", "xbertscore", "moverscore", "cosine", "wmd"), "best"),
     **dict.fromkeys(("yisi", "yisi-static", "yisi-0"), "best"),
@@ -74,6 +76,20 @@ class InputError(MetricError):
         super().__init__(message, permanent=True)
 
 
+class UnfinishedError(MetricError):
+    """Scoring ended before the last text, through no fault of the texts.
+
+    ``rows`` (n, width) holds what there is, nan elsewhere, and ``spans`` the same of a metric that
+    finds any. The run fails where the error is permanent; else the rest is tried again later.
+    """
+
+    def __init__(
+        self, message: str, rows: "Scores", spans: "Sequence[Any] | None", *, permanent: bool
+    ) -> None:
+        super().__init__(message, permanent=permanent)
+        self.rows, self.spans = rows, spans
+
+
 class MetricWarning(UserWarning):
     """A value is defined, but not by the usual computation; the message says how and how often."""
 
@@ -97,6 +113,8 @@ class MetricInfo:
     Where a segment's score ``depends_on_set``, it hangs on all references of its test set, and the
     metric is an :class:`OnTestSet`. One that ``expects_raw_text`` cuts it into words itself.
     ``remarks`` are for its page alone, where ``description`` stands in lists.
+    One that ``compares_systems`` judges an output beside the others of its segment: its signature
+    names the systems of a run.
     ``checkpoint`` is the hub's name, or the directory, of the model that scores. ``family`` and
     ``options`` are those of a metric that an admin configured (:mod:`metrics.options`).
     """
@@ -117,6 +135,7 @@ class MetricInfo:
     family: str = ""
     depends_on_set: bool = False
     expects_raw_text: bool = False
+    compares_systems: bool = False
     remarks: str = ""
     options: tuple[tuple[str, OptionValue], ...] = ()
 
@@ -233,6 +252,19 @@ class Telemetry(Protocol):
     def peak_bytes(self) -> int:
         """Return bytes."""
         ...
+
+
+@runtime_checkable
+class NamesMissing(Protocol):
+    """A metric that knows why a text of the last call has no score: trying again would not help."""
+
+    missing: Mapping[int, str]
+
+
+class Paced(Protocol):
+    """How long a slice of a metric's texts should take, in seconds; a second where it is silent."""
+
+    slice_seconds: float
 
 
 class MeanOfSegments:

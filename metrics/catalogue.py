@@ -1,17 +1,18 @@
 """All metrics that this installation knows: those of the registry, then those configured here."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from config.work.clock import Now
-from metrics import registry
-from metrics.base import IMPORTED, Metric, MetricError, MetricInfo, OnTestSet
+from metrics import plugins, registry
+from metrics.base import IMPORTED, InputError, Metric, MetricError, MetricInfo, OnTestSet
+from metrics.families.judges.desk import ComparesSystems, NeedsDesk
+from metrics.judges.replies import RunDesk
+from metrics.known import everything_known, judges_known
 from metrics.models import ConfiguredMetric, find_info
-from metrics.options import layers_elsewhere
-from metrics.workers.fleet import layers_on_workers
 
 _TAKEN = "There is a metric named {} already."
 # The page of a metric has its name in the address, where this one means something else.
@@ -53,6 +54,8 @@ def get(name: str) -> MetricInfo:
 
 
 References = Callable[[], Iterable[tuple[str, ...]]]
+# Source, references and outputs of each segment.
+Outputs = Callable[[], Iterable[tuple[str, tuple[str, ...], Sequence[str]]]]
 
 
 def load(
@@ -61,10 +64,14 @@ def load(
     source_language: str,
     target_language: str,
     references: References | None = None,
+    outputs: Outputs | None = None,
+    run: int | None = None,
 ) -> Metric:
     """Import and create a metric for a language pair, as :func:`metrics.registry.load`.
 
-    ``references`` gives those of every segment of the test set, for metrics that depend on them.
+    ``references`` gives those of every segment of the test set, for metrics that depend on them,
+    ``outputs`` those of the systems of a run, and ``run`` its key, for those that it pays.
+    InputError where a judge has no run.
     """
     languages = {"source_language": source_language, "target_language": target_language}
     if name in registry.METRICS:
@@ -73,12 +80,25 @@ def load(
     if info.is_imported:
         raise MetricError(refusal(name), permanent=True)
     scorer = registry.get_family(info.family).scorer
-    return _fitted(registry.build(info, scorer, **languages), references)
+    with judges_known():
+        metric = plugins.sign(registry.build(info, scorer, **languages), info.family)
+    if isinstance(metric, ComparesSystems):
+        metric.compare(outputs() if outputs else ())
+    return _seated(_fitted(metric, references), run)
 
 
 def _fitted(metric: Metric, references: References | None) -> Metric:
     if metric.info.depends_on_set and isinstance(metric, OnTestSet):
         metric.fit(references() if references else ())
+    return metric
+
+
+def _seated(metric: Metric, run: int | None) -> Metric:
+    """Give a judge the desk of its run, where its replies are kept and counted."""
+    if isinstance(metric, NeedsDesk):
+        if run is None:
+            raise InputError(f"{metric.info.label} asks an endpoint, which only a run may do.")
+        metric.sit(RunDesk(metric.info, run))
     return metric
 
 
@@ -88,11 +108,8 @@ def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) 
     ValidationError names the field at fault; ValueError and MetricError are about the options.
     What only workers have on their disks, they are asked for.
     """
-    asking = layers_elsewhere.set(layers_on_workers)
-    try:
+    with everything_known():
         info = registry.configure(family, name, label, options)
-    finally:
-        layers_elsewhere.reset(asking)
     if find(name):
         raise ValidationError({"name": _TAKEN.format(name)})
     if name == RESERVED:

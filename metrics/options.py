@@ -13,7 +13,9 @@ from typing import Any, Literal
 from metrics.base import MetricError, MetricInfo, OptionValue
 from metrics.checkpoints import places
 
-Kind = Literal["text", "integer", "number", "boolean", "choice", "checkpoint", "file"]
+Kind = Literal[
+    "text", "integer", "number", "boolean", "choice", "checkpoint", "file", "endpoint", "template"
+]
 Options = Mapping[str, OptionValue]
 Given = Iterable[tuple[str, OptionValue]]
 
@@ -22,7 +24,8 @@ Given = Iterable[tuple[str, OptionValue]]
 class Option:
     """One setting. ``default`` None means that a value must be given.
 
-    A ``checkpoint`` is a hub's name or a local directory, a ``file`` an absolute path or empty.
+    A ``checkpoint`` is a hub's name or a local directory, a ``file`` an absolute path or empty; an
+    ``endpoint`` and a ``template`` are those of judges.
     What few people change, whatever its kind, ``is_rare``.
     """
 
@@ -45,7 +48,9 @@ class Option:
         """
         if self.is_rare:
             return False
-        names_the_metric = self.kind in ("checkpoint", "choice", "integer", "boolean")
+        names_the_metric = self.kind in (
+            *("checkpoint", "choice", "integer", "boolean", "template"),
+        )
         is_telling = names_the_metric and self.default != "" and not self.is_rare
         return self.default is None or is_telling
 
@@ -148,6 +153,8 @@ _CONVERT: dict[str, Callable[[Any], OptionValue]] = {
     "choice": str,
     "checkpoint": str,
     "file": str,
+    "endpoint": str,
+    "template": str,
     "integer": _whole,
     "number": _finite,
     "boolean": _boolean,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from metrics import options
+from metrics import options, plugins
 from metrics.base import Metric, MetricError, MetricInfo
 from metrics.families import reference_free
 from metrics.families.bertscore import options as bertscore
@@ -116,13 +116,30 @@ FAMILIES: dict[str, str] = {
     "sentbleu-wmt": "metrics.families.lexical.options:FAMILY",
     "lexical": "metrics.families.lexical.options:LEXICAL",
     "floor": "metrics.families.floor.options:FAMILY",
+    "judge": "metrics.families.judges.options:FAMILY",
 }
+
+
+def has_family(key: str) -> bool:
+    """Whether a family can be configured: ours, or that of a plug-in here or on a worker."""
+    if key in FAMILIES:
+        return True
+    found = plugins.everywhere().get(key) if "--" in key else None
+    return found is not None and found.plugin is not None
+
+
+def family_keys() -> list[str]:
+    """Return the keys of all families, ours first."""
+    return [*FAMILIES, *(key for key, found in plugins.everywhere().items() if found.plugin)]
 
 
 def get_family(key: str) -> options.Family:
     """Return a family that can be configured; a permanent :class:`MetricError` for others."""
     if key not in FAMILIES:
-        known = ", ".join(FAMILIES)
+        found = plugins.everywhere().get(key)
+        if found is not None and found.family is not None:
+            return found.family
+        known = ", ".join(family_keys())
         raise MetricError(f"Unknown family {key!r}; known: {known}", permanent=True)
     module, _, name = FAMILIES[key].partition(":")
     family: options.Family = getattr(import_module(module), name)

@@ -39,6 +39,8 @@ def pages(world: World) -> dict[str, list[str]]:
             reverse("metrics"), reverse("metric", args=["chrf"]), reverse("metric-add"),
             reverse("metric-scores", args=[test_set]), reverse("metric-scores-sets"),
             reverse("metric-configure", args=["bertscore"]), reverse("models"), reverse("workers"),
+            reverse("judges"), reverse("judge-template", args=["error-spans"]),
+            reverse("judge-template-add"), reverse("metric-configure", args=["judge"]),
             reverse("significance", args=[campaign]), reverse("layers", args=[campaign]),
             reverse("run-start", args=[test_set]), reverse("studies"), "/nowhere/",
             reverse("monitor", args=[campaign]), reverse("monitor-remarks", args=[campaign]),

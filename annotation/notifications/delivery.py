@@ -7,7 +7,6 @@ a second time, no redirect is followed, and no proxy is asked.
 
 import hashlib
 import hmac
-import ipaddress
 import socket
 import ssl
 import unicodedata
@@ -21,17 +20,13 @@ from django.conf import settings
 from django.core.mail import send_mail
 from django.utils.crypto import salted_hmac
 
+from annotation.web.addresses import is_public
+
 SIGNATURE = "X-Touchstone-Signature"
 # Answers of a server that will answer otherwise later.
 PASSING = {408, 425, 429}
-# Networks that carry an IPv4 address inside: what counts is that one.
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
-# What Python's tables lack or hold a part of only: protocol assignments (RFC 6890), relays of a
-# retired protocol (RFC 7526), documentation (RFC 9637).
-NOBODYS = [ipaddress.ip_network(each) for each in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")]
 # Control and format characters, and every kind of blank.
 UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class DeliveryError(Exception):
@@ -125,21 +120,6 @@ def _public_address(parts: SplitResult) -> str:
             "Set WEBHOOK_ALLOW_PRIVATE to allow that."
         )
     return addresses[0]
-
-
-def is_public(address: str) -> bool:
-    """Whether an IP address, or the IPv4 address inside it, is one of the public internet."""
-    ip: Address = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour
-        if ip in NAT64:
-            inner = ipaddress.IPv4Address(ip.packed[-4:])
-        if ip.teredo is not None or ip.is_site_local:
-            return False
-        ip = inner or ip
-    if any(ip in network for network in NOBODYS):
-        return False
-    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 
 class _Pinned(HTTPConnection):

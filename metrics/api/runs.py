@@ -1,5 +1,6 @@
 """Metric runs for programs: list, start, watch, cancel. Researchers may do all of it."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -16,7 +17,8 @@ from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.models import System, TestSet
 from metrics import catalogue
-from metrics.models import FailedText, MetricRun, RunWorker
+from metrics.judges.spending import Budget
+from metrics.models import FailedText, JudgeSpending, MetricRun, RunWorker
 from metrics.runs import starting as runs
 from metrics.runs import waiting
 from metrics.runs.contents import failed_texts
@@ -88,6 +90,31 @@ class FailedTextSerializer(serializers.ModelSerializer[FailedText]):
         fields = ("segment", "system", "output", "error", "attempts")
 
 
+class SpendingSerializer(serializers.ModelSerializer[JudgeSpending]):
+    """What a judge's run may spend and has spent; `report` says what its verdicts look like."""
+
+    tokens = serializers.IntegerField()
+    money = serializers.FloatField()
+
+    class Meta:
+        model = JudgeSpending
+        fields = (
+            "endpoint",
+            "model",
+            "currency",
+            "budget_money",
+            "budget_tokens",
+            "calls",
+            "reread",
+            "lost",
+            "prompt_tokens",
+            "completion_tokens",
+            "tokens",
+            "money",
+            "report",
+        )
+
+
 class RunSerializer(serializers.ModelSerializer[MetricRun]):
     test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True
@@ -96,6 +123,7 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
     seconds_left = serializers.FloatField(allow_null=True)
     workers = WorkerLogSerializer(many=True)
     turn = serializers.SerializerMethodField()
+    spending = SpendingSerializer(default=None, allow_null=True, read_only=True)
 
     class Meta:
         model = MetricRun
@@ -112,6 +140,7 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
             "rate",
             "seconds_left",
             "turn",
+            "spending",
             "worker",
             "workers",
             "message",
@@ -147,6 +176,19 @@ class StartSerializer(serializers.Serializer[object]):
     length_ratio = serializers.DecimalField(
         max_digits=4, decimal_places=2, required=False, write_only=True
     )
+
+    money = serializers.FloatField(
+        required=False, write_only=True, help_text="Budget of each judge, in its currency."
+    )
+    tokens = serializers.IntegerField(
+        required=False, write_only=True, min_value=1, help_text="Budget of each judge, in tokens."
+    )
+
+    def validate_money(self, value: float) -> float:
+        """Refuse what is no amount."""
+        if not 0 < value < math.inf:
+            raise serializers.ValidationError("A budget must be more than nothing.")
+        return value
 
     def validate_metrics(self, names: list[str]) -> list[str]:
         """Refuse names that no metric has."""
@@ -209,7 +251,7 @@ class RunViewSet(OfTestSetViewSet):
 
     serializer_class = RunSerializer
     queryset = (
-        MetricRun.objects.select_related("test_set", "signature")
+        MetricRun.objects.select_related("test_set", "signature", "spending")
         .prefetch_related("workers__slices")
         .order_by("-pk")
     )
@@ -225,6 +267,7 @@ class RunViewSet(OfTestSetViewSet):
             metrics=given["metrics"],
             systems=given["systems"],
             user=request.user,
+            budget=Budget(money=given.get("money"), tokens=given.get("tokens")),
         )
         code = status.HTTP_201_CREATED if started.runs else status.HTTP_200_OK
         return Response(StartedSerializer(started).data, status=code)

@@ -53,7 +53,7 @@ def files_of(info: MetricInfo) -> list[str]:
 
 def _values(info: MetricInfo, kind: str) -> list[str]:
     """What was chosen for the options of a kind."""
-    if not info.options or info.family not in registry.FAMILIES:
+    if not info.options or not registry.has_family(info.family):
         return []
     known = registry.get_family(info.family).options
     return [str(dict(info.options).get(each.name, "")) for each in known if each.kind == kind]

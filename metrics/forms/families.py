@@ -9,6 +9,9 @@ from django.core.exceptions import ValidationError
 
 from metrics import catalogue, options
 from metrics.base import MetricError, MetricInfo
+from metrics.families.judges.prompts import KINDS
+from metrics.judges import endpoints
+from metrics.judges.templates import all_templates
 from metrics.models import ConfiguredMetric
 from metrics.options import Family, Option
 
@@ -133,6 +136,11 @@ def field_of(option: Option) -> forms.Field:
 def _choices(option: Option) -> list[tuple[str, str]]:
     if option.kind == "boolean":
         return [("yes", "Yes"), ("no", "No")]
+    if option.kind == "endpoint":
+        # Without any the field stays empty, and says so when it is sent.
+        return [(name, name) for name in endpoints.declared()]
+    if option.kind == "template":
+        return [(key, f"{key}: {KINDS[each.kind]}") for key, each in all_templates().items()]
     return [(choice, choice) for choice in option.choices]
 
 

@@ -10,6 +10,8 @@ from django import forms
 from annotation.models import System, TestSet
 from metrics import catalogue
 from metrics.base import MetricInfo
+from metrics.families.judges.options import KEY as JUDGE
+from metrics.judges.spending import Budget, Estimate, estimate
 from metrics.models import MetricRun
 from metrics.runs.starting import refusals_for
 from metrics.runs.waiting import Hosts, hosts_for
@@ -24,6 +26,7 @@ class Choice:
     is_checked: bool
     refusal: str | None
     hosts: Hosts
+    estimate: Estimate | None = None
 
     @property
     def is_here(self) -> bool:
@@ -63,7 +66,7 @@ def _by_family(choices: Sequence[Choice]) -> dict[str, list[Choice]]:
 
 
 class StartForm(forms.Form):
-    """Metrics and systems of one test set."""
+    """Metrics and systems of one test set, and what each judge among them may spend."""
 
     metrics = forms.MultipleChoiceField(
         error_messages={"required": "Choose at least one metric."},
@@ -72,6 +75,9 @@ class StartForm(forms.Form):
         System.objects.none(),
         error_messages={"required": "Choose at least one system."},
     )
+
+    money = forms.FloatField(required=False, min_value=0, label="Money, in the endpoint's currency")
+    tokens = forms.IntegerField(required=False, min_value=1, label="Tokens")
 
     def __init__(
         self,
@@ -83,7 +89,7 @@ class StartForm(forms.Form):
     ) -> None:
         super().__init__(data, initial={"metrics": list(ticked)})
         self.asked_set = asked_set if data is None else ""
-        self.refusals = refusals_for(test_set)
+        self.test_set, self.refusals = test_set, refusals_for(test_set)
         self.target_language = test_set.target_language
         self.infos = list(catalogue.infos().values())
         self.all_systems = list(test_set.systems.all())
@@ -98,13 +104,34 @@ class StartForm(forms.Form):
         hosts = hosts_for(self.infos, self.target_language)
         ticked = self["metrics"].value() or []
         found = [
-            Choice(info, info.name in ticked, self.refusals.get(info.name), hosts[info.name])
+            Choice(
+                info,
+                info.name in ticked,
+                self.refusals.get(info.name),
+                hosts[info.name],
+                estimate(info, self.test_set),
+            )
             for info in self.infos
         ]
         belongs = SETS[self.asked_set].holds if self.asked_set in SETS else None
         if belongs is None:
             return found
         return [replace(one, is_checked=belongs(one) and not one.refusal) for one in found]
+
+    @property
+    def has_judges(self) -> bool:
+        """Whether one of the metrics is a judge, so that a budget means something."""
+        return any(info.family == JUDGE for info in self.infos)
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What :func:`metrics.runs.starting.start` takes, once the form is valid."""
+        given = self.cleaned_data
+        return {
+            "metrics": given["metrics"],
+            "systems": given["systems"],
+            "budget": Budget(money=given["money"], tokens=given["tokens"]),
+        }
 
     @property
     def here(self) -> dict[str, list[Choice]]:

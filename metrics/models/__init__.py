@@ -3,6 +3,7 @@
 from metrics.models.catalogue import ConfiguredMetric, find_info
 from metrics.models.checks import HashCheck
 from metrics.models.datasets import DatasetImport
+from metrics.models.judges import JudgeConnection, JudgeReply, JudgeSpending, JudgeTemplate
 from metrics.models.loading import Loading
 from metrics.models.runs import FailedText, MetricRun, RunPlan, RunWorker, Slice
 from metrics.models.scores import ImportedScores, MetricImport, MetricSignature, SegmentScore
@@ -14,6 +15,10 @@ __all__ = [
     "FailedText",
     "HashCheck",
     "ImportedScores",
+    "JudgeConnection",
+    "JudgeReply",
+    "JudgeSpending",
+    "JudgeTemplate",
     "Loading",
     "MetricImport",
     "MetricRun",

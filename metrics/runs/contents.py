@@ -85,6 +85,18 @@ def references_of(test_set: TestSet) -> list[tuple[str, ...]]:
     return [found[segment] for segment in segments]
 
 
+def outputs_of(run: MetricRun) -> list[tuple[str, tuple[str, ...], list[str]]]:
+    """Return source, references and distinct outputs of each segment of a run, in its order."""
+    rows = Output.objects.filter(system__in=run.systems.all()).order_by("segment__position", "text")
+    found: dict[tuple[int, str], list[str]] = {}
+    for segment, source, text in rows.values_list("segment_id", "segment__source", "text"):
+        texts = found.setdefault((segment, source), [])
+        if text not in texts:
+            texts.append(text)
+    references = _references({segment for segment, _ in found})
+    return [(source, references[segment], texts) for (segment, source), texts in found.items()]
+
+
 def pack_ids(output_ids: Sequence[int]) -> bytes:
     """Pack ids as little-endian int64."""
     return np.asarray(output_ids, dtype="<i8").tobytes()

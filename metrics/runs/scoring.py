@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from config.work import claims, processes, registry, working
 from config.work.patience import patiently
-from metrics.base import Metric, MetricError, Scores
+from metrics.base import Metric, MetricError, NamesMissing, Scores, UnfinishedError
+from metrics.families.judges.options import KEY as JUDGE
+from metrics.judges import report
 from metrics.models import MetricSignature, Slice
 from metrics.runs import queue, signatures, slices, state
 from metrics.runs.contents import (
@@ -38,10 +40,13 @@ logger = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 1.0
 FIRST_CHUNK, LARGEST_CHUNK = 16, slices.LARGEST
+# At the end of a slice connections are idle: there should be few ends.
+FIRST_OF_JUDGES = 256
 # A worker that gives other scores than a run is planned for looks again after so many seconds.
 STRANGER_SECONDS = 30.0
 # What may pass is tried again after so many seconds, and then ever later.
 RETRY_SECONDS = 15.0
+REPORT_SECONDS = 20.0
 
 
 @dataclass
@@ -52,6 +57,7 @@ class Loaded:
     metric: Metric
     signature: MetricSignature
     rate: float = 0.0
+    reported_at: float = 0.0
 
 
 class _Memory:
@@ -68,7 +74,9 @@ def is_loaded(row: Slice) -> bool:
 
 def size_for(row: Slice) -> int:
     """Return how many texts of a slice this process scores in about a second."""
-    return _Memory.sizes.get(row.run.metric, FIRST_CHUNK)
+    info = row.run.info
+    first = FIRST_OF_JUDGES if info and info.family == JUDGE else FIRST_CHUNK
+    return _Memory.sizes.get(row.run.metric, first)
 
 
 def forget() -> None:
@@ -137,25 +145,46 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     output_ids = patiently(partial(load_part, row.run_id, row.first, row.size))
     places = {pk: place for place, pk in enumerate(output_ids, start=row.first)}
     chunk = patiently(partial(load_chunk, loaded.signature, output_ids))
-    rows, spans = _score(loaded.metric, chunk, places)
+    try:
+        rows, spans = _score(loaded.metric, chunk, places)
+    except UnfinishedError as error:
+        good = np.isfinite(error.rows).all(axis=1)
+        found = (error.rows, error.spans, good)
+        patiently(partial(_store, loaded.signature, chunk, *found, lambda: None))
+        patiently(partial(report.update, row.run, loaded.signature))
+        raise
     good = np.isfinite(rows).all(axis=1)
     _measure(loaded, row.size, time.monotonic() - began)
-    label = loaded.metric.info.label
+    metric = loaded.metric
+    missing = metric.missing if isinstance(metric, NamesMissing) else {}
+    no_score = f"{metric.info.label} gave no finite score."
     work = partial(
         slices.complete,
         row,
         reused=row.size - len(chunk.keys),
         failed={
-            places[pk]: f"{label} gave no finite score."
-            for pk, is_good in zip(chunk.output_ids, good, strict=True)
+            places[pk]: missing.get(index, no_score)
+            for index, (pk, is_good) in enumerate(zip(chunk.output_ids, good, strict=True))
             if not is_good
         },
+        is_final=bool(missing),
         seconds=time.monotonic() - began,
         rate=loaded.rate,
         reading=telemetry.read(loaded.metric).as_fields(),
     )
     patiently(partial(_store, loaded.signature, chunk, rows, spans, good, work))
-    _grow(row, time.monotonic() - began)
+    _report(row, loaded)
+    _grow(row, time.monotonic() - began, getattr(metric, "slice_seconds", CHUNK_SECONDS))
+
+
+def _report(row: Slice, loaded: Loaded) -> None:
+    """Say now and then, and at the end of its run, what a judge's verdicts look like."""
+    if loaded.metric.info.family != JUDGE:
+        return
+    is_over = not row.run.slices.exists()
+    if is_over or time.monotonic() - loaded.reported_at > REPORT_SECONDS:
+        patiently(partial(report.update, row.run, loaded.signature))
+        loaded.reported_at = time.monotonic()
 
 
 def _measure(loaded: Loaded, n_contents: int, seconds: float) -> None:
@@ -163,10 +192,10 @@ def _measure(loaded: Loaded, n_contents: int, seconds: float) -> None:
     loaded.rate = 0.7 * loaded.rate + 0.3 * rate if loaded.rate else rate
 
 
-def _grow(row: Slice, seconds: float) -> None:
+def _grow(row: Slice, seconds: float, wanted: float) -> None:
     """A slice as long as we wanted says how long the next one may be."""
     if row.size >= size_for(row):
-        _Memory.sizes[row.run.metric] = _next_size(row.size, seconds)
+        _Memory.sizes[row.run.metric] = _next_size(row.size, seconds, wanted)
 
 
 def _differ(row: Slice, loaded: Loaded) -> None:
@@ -190,6 +219,10 @@ def give_up(row: Slice, error: Exception) -> None:
     if isinstance(error, HostError):
         # It is held against this host: another one takes the slice.
         claims.give_back(row, is_loading=False)
+        return
+    if isinstance(error, UnfinishedError) and not error.permanent:
+        # Nothing is held against the texts: what has a score already is not asked for again.
+        slices.put_off(row, error.message, RETRY_SECONDS * 2**row.attempts)
         return
     if isinstance(error, MetricError):
         if error.permanent:
@@ -215,10 +248,10 @@ def _end_where_cuda_is_broken(error: Exception) -> None:
         processes.end_child(text.partition("\n")[0])
 
 
-def _next_size(size: int, seconds: float) -> int:
-    """Aim at CHUNK_SECONDS a slice, growing at most fourfold at a time."""
-    wanted = int(size * CHUNK_SECONDS / max(seconds, 1e-3))
-    return max(1, min(wanted, 4 * size, LARGEST_CHUNK))
+def _next_size(size: int, seconds: float, wanted: float = CHUNK_SECONDS) -> int:
+    """Aim at so many seconds a slice, growing at most fourfold at a time."""
+    n_texts = int(size * wanted / max(seconds, 1e-3))
+    return max(1, min(n_texts, 4 * size, LARGEST_CHUNK))
 
 
 def _score(

@@ -4,7 +4,8 @@ A signature that was learnt by loading is kept under a key of all that it hangs 
 asked for again where any of that changes:
 
 - the description of the metric, with its options and its precision;
-- the languages of the test set and, where the metric depends on the set, its references;
+- the languages of the test set and, where the metric depends on the set, its references, or where
+  it compares systems, the outputs of the run;
 - the contents of every checkpoint that it names, of the encoder that such a checkpoint names, and
   of every file or folder among its options. Files whose size and time are the same are believed to
   be the same (:mod:`metrics.checkpoints.hashes`);
@@ -31,7 +32,7 @@ from metrics import catalogue
 from metrics.base import InputError, Metric, MetricError, MetricInfo
 from metrics.checkpoints import hashes, inventory, places
 from metrics.models import Loading, MetricRun, MetricSignature
-from metrics.runs.contents import references_of
+from metrics.runs.contents import outputs_of, references_of
 from metrics.workers import versions
 
 # After so long a host tries again, though nothing has changed: what others took of a GPU, or a
@@ -99,6 +100,8 @@ def _load(run: MetricRun) -> Metric:
         source_language=test_set.source_language,
         target_language=test_set.target_language,
         references=partial(references_of, test_set),
+        outputs=partial(outputs_of, run),
+        run=run.pk,
     )
 
 
@@ -148,17 +151,23 @@ def key_of(run: MetricRun) -> str:
         info,
         languages=(test_set.source_language, test_set.target_language),
         references=references_of(test_set) if info.depends_on_set else (),
+        outputs=outputs_of(run) if info.compares_systems else (),
     )
 
 
 def make_key(
-    info: MetricInfo, *, languages: tuple[str, str], references: Iterable[tuple[str, ...]] = ()
+    info: MetricInfo,
+    *,
+    languages: tuple[str, str],
+    references: Iterable[tuple[str, ...]] = (),
+    outputs: Iterable[object] = (),
 ) -> str:
     """Return 64 digits that change with all that the signature of a metric hangs on."""
     parts = [
         repr(info),
         languages,
         list(references),
+        list(outputs),
         [*_checkpoints(info), *_files(info)],
         INSTALLED,
         versions.CODE,

@@ -107,12 +107,13 @@ def complete(
     seconds: float,
     rate: float,
     reading: dict[str, Any],
+    is_final: bool = False,
 ) -> None:
     """Finish a slice, of which `reused` contents had been scored by others, in `seconds`.
 
-    `failed` maps places in the plan to errors: those texts are tried again, alone. Whoever calls
-    stores the scores in the same transaction. A slice that was taken away counts when its new
-    owner completes it.
+    `failed` maps places in the plan to errors: those texts are tried again, alone, unless the
+    metric says that this `is_final`. Whoever calls stores the scores in the same transaction. A
+    slice that was taken away counts when its new owner completes it.
     """
     with transaction.atomic():
         run = lock(row.run_id)
@@ -128,7 +129,11 @@ def complete(
         )
         count(run, done=n_done, reused=reused)
         for place, error in failed.items():
-            _try_alone(run, row, place, error, attempts=row.attempts + 1)
+            if is_final and RunPlan.objects.filter(run=run).exists():
+                is_hopeful = run.reused > 0
+                _record(run, place, error, attempts=row.attempts + 1, is_hopeful=is_hopeful)
+            elif not is_final:
+                _try_alone(run, row, place, error, attempts=row.attempts + 1)
         finish_if_done(run)
 
 
@@ -143,14 +148,17 @@ def _try_alone(
     Slice.objects.filter(pk=again.pk).update(message=error, not_before=claims.after(seconds))
 
 
-def _record(run: MetricRun, place: int, error: str, attempts: int) -> None:
+def _record(
+    run: MetricRun, place: int, error: str, attempts: int, *, is_hopeful: bool = False
+) -> None:
+    """Record a text that failed; the run goes on where one `is_hopeful` or a text has a score."""
     (output_id,) = load_part(run.pk, place, 1)
     FailedText.objects.update_or_create(
         run=run, output_id=output_id, defaults={"error": error, "attempts": attempts}
     )
     count(run, failed=1)
     run.refresh_from_db(fields=["done", "reused", "failed"])
-    if run.failed >= HOPELESS and run.done <= run.reused:
+    if run.failed >= HOPELESS and run.done <= run.reused and not is_hopeful:
         where = describe(output_id)
         message = f"Given up: the first {run.failed} texts failed. {error} ({where})"
         end(run, Status.FAILED, message)

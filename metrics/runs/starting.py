@@ -17,6 +17,9 @@ from annotation.models.corpus import NO_SOURCE
 from config.work import claims, sending
 from config.work.clock import Now
 from metrics import catalogue
+from metrics.base import MetricInfo
+from metrics.judges import spending
+from metrics.judges.spending import NO_LIMIT, Budget, refusal
 from metrics.models import MetricRun, Slice
 from metrics.runs import state
 
@@ -43,12 +46,13 @@ def start(
     systems: Iterable[System] | None = None,
     user: Any = None,
     enqueue: bool = True,
+    budget: Budget = NO_LIMIT,
 ) -> Started:
     """Start one run for each metric over some systems (None: all systems of the test set).
 
     A metric that cannot run is refused with a sentence and the others start. A run that is active
     over the same systems is not started twice. Without `enqueue` the caller works the runs off;
-    if it does not, workers hear of them after a while.
+    if it does not, workers hear of them after a while. `budget` is that of each judge.
 
     Raises ValidationError where there is nothing to score, ValueError for a foreign system.
     """
@@ -58,8 +62,11 @@ def start(
     if not total:
         raise ValidationError(NO_SYSTEMS)
     active = _active_runs(test_set)
+    spending.check(budget)
     refusals, known = refusals_for(test_set, chosen), catalogue.infos()
-    create = partial(_create, test_set, systems=chosen, total=total, user=user)
+    # What a judge lacks is said first.
+    refusals |= {info.name: why for info in known.values() if (why := refusal(info, budget))}
+    create = partial(_create, test_set, systems=chosen, total=total, user=user, budget=budget)
     started = Started()
     for name in dict.fromkeys(metrics):
         if name in refusals or name not in known:
@@ -67,7 +74,7 @@ def start(
         elif existing := active.get((name, frozenset(system.pk for system in chosen))):
             started.active.append(existing)
         else:
-            started.runs.append(create(name))
+            started.runs.append(create(known[name]))
     _enqueue(started.runs, is_sent=enqueue)
     return started
 
@@ -90,14 +97,18 @@ def _active_runs(test_set: TestSet) -> dict[tuple[str, frozenset[int]], MetricRu
 
 def _create(
     test_set: TestSet,
-    metric: str,
+    info: MetricInfo,
     *,
     systems: Sequence[System],
     total: int,
     user: Any,
+    budget: Budget,
 ) -> MetricRun:
-    run = MetricRun.objects.create(test_set=test_set, metric=metric, total=total, created_by=user)
+    run = MetricRun.objects.create(
+        test_set=test_set, metric=info.name, total=total, created_by=user
+    )
     run.systems.set(systems)
+    spending.open_account(run, info, budget)
     return run
 
 

@@ -31,3 +31,9 @@ def rate(per_second: float | None) -> str:
 def percent(ratio: object) -> str:
     """Write a length ratio as `80%`."""
     return f"{float(str(ratio)) * 100:g}%"
+
+
+@register.filter
+def share(of_one: float) -> str:
+    """Write a share as `12.5%`."""
+    return f"{of_one * 100:.1f}%"

@@ -13,7 +13,7 @@ from metrics.checkpoints import hosts as stocks
 from metrics.workers import fleet
 from metrics.workers.versions import CODE
 
-QUEUES = ("cpu", "gpu")
+QUEUES = ("cpu", "gpu", "judges")
 
 
 @researcher_required

@@ -12,12 +12,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
-from metrics import catalogue, registry
+from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.checkpoints import hosts as stocks
 from metrics.checkpoints import inventory
 from metrics.checkpoints.hosts import Stock
 from metrics.forms.families import MetricForm
+from metrics.known import everything_known
 from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature
 from metrics.options import Family
 from metrics.runs import starting
@@ -40,7 +41,7 @@ class Entry:
     def settings(self) -> list[tuple[str, Any]]:
         """What was set of its family, by the labels and in the order of the form."""
         given = {k: v for k, v in self.info.options if k != "references"}  # told in words
-        if not given or self.info.family not in registry.FAMILIES:
+        if not given or self.info.family not in registry.family_keys():
             return list(given.items())
         known = registry.get_family(self.info.family).options
         return [(option.label, given[option.name]) for option in known if option.name in given]
@@ -130,8 +131,10 @@ def _parts(signature: str) -> list[tuple[str, str]]:
 @require_GET
 def metric_families(request: HttpRequest) -> HttpResponse:
     """Choose the family of a new metric."""
-    families = [registry.get_family(key) for key in registry.FAMILIES]
-    context = {"section": "metrics", "families": families}
+    with everything_known():
+        families = [registry.get_family(key) for key in registry.family_keys()]
+        off = [each for each in plugins.everywhere().values() if each.plugin is None]
+    context = {"section": "metrics", "families": families, "off": off}
     return render(request, "metrics/metric_families.html", context)
 
 
@@ -139,7 +142,11 @@ def metric_families(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_configure(request: HttpRequest, family: str) -> HttpResponse:
     """Set the options of a new metric, look at what it would be, add it."""
-    found = _family(family)
+    with everything_known():
+        return _configure(request, _family(family))
+
+
+def _configure(request: HttpRequest, found: Family) -> HttpResponse:
     form = _form(request, found)
     if form.is_valid() and "add" in request.POST:
         try:

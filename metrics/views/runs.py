@@ -16,7 +16,8 @@ from annotation.web.live import render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
 from metrics.forms.runs import FilterForm, StartForm
-from metrics.models import MetricRun
+from metrics.judges.spending import projected
+from metrics.models import JudgeSpending, MetricRun
 from metrics.runs import starting, waiting
 from metrics.runs.contents import failed_texts, warnings_of
 
@@ -84,6 +85,8 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "silence": starting.silence(run),
         "campaigns": _campaigns(request, run.test_set),
         "warnings": warnings_of(run),
+        "spending": JudgeSpending.objects.filter(run=run).first(),
+        "projected": projected(run) if run.is_active else None,
     }
     return render_live(request, "metrics/run.html", context)
 
@@ -114,7 +117,7 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if form.is_valid():
         try:
-            started = starting.start(test_set=test_set, user=request.user, **form.cleaned_data)
+            started = starting.start(test_set=test_set, user=request.user, **form.chosen)
         except ValidationError as error:
             form.add_error("systems", error)
         else:

@@ -4,10 +4,12 @@ import os
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
-from metrics import catalogue, registry
+from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.checkpoints import hosts, inventory
+from metrics.families.judges.options import KEY as JUDGE
 from metrics.families.lexical import tokens
+from metrics.judges import endpoints
 from metrics.models import MetricRun
 from metrics.options import count_layers, precision_of
 from metrics.runs import signatures
@@ -32,6 +34,12 @@ def lacking(info: MetricInfo | None, target_language: str = "") -> list[str]:
         return [UNKNOWN]
     if info.is_imported:
         return []
+    if info.family == JUDGE:
+        return [
+            sentence for sentence in [endpoints.lacking(str(info.option("endpoint")))] if sentence
+        ]
+    if "--" in info.family:
+        return [*_plugin(info), *([] if info.family not in plugins.here() else _packages(info))]
     found = [*_packages(info), *_checkpoints(info), *_layers(info), *_files(info), *_device(info)]
     return list(dict.fromkeys([*found, *_tokenizer(info, tokens.base_language(target_language))]))
 
@@ -76,9 +84,21 @@ def _about(run: MetricRun) -> tuple[str, str]:
     return run.metric, run.test_set.target_language
 
 
+def _plugin(info: MetricInfo) -> Iterator[str]:
+    """Only the packages of this host count: what others have does not score here."""
+    found = plugins.here().get(info.family)
+    package = info.family.partition("--")[0]
+    if found is None:
+        yield (
+            f"The plug-in {package} is not installed, or not named in METRIC_PLUGINS: "
+            f"pip install {package}"
+        )
+    elif found.plugin is None:
+        yield f"The plug-in {package} {found.version} is off: {found.error}."
+
+
 def _packages(info: MetricInfo) -> Iterator[str]:
-    is_configured = info.family in registry.FAMILIES
-    own = registry.get_family(info.family).packages if is_configured else ()
+    own = registry.get_family(info.family).packages if registry.has_family(info.family) else ()
     for package in (*(_NEURAL if info.checkpoint else ()), *own):
         if find_spec(package) is None:
             yield f"The package {package} is not installed: {INSTALL}"

@@ -27,7 +27,8 @@ class Worker(models.Model):
     `uid` is made when the process starts: a worker that was restarted under its old name is
     another one. `devices` are dicts of `kind` (gpu, cpu), `name`, `total` and `free` in bytes;
     `checkpoints` maps what lies on the host to what `checkpoints.inventory` found out about it,
-    `lacks` the metrics that cannot run there to what they lack, in sentences.
+    `lacks` the metrics that cannot run there to what they lack, in sentences. `plugins` are those
+    of :mod:`metrics.plugins` that it has.
     """
 
     uid = models.CharField(max_length=32, unique=True)
@@ -40,6 +41,7 @@ class Worker(models.Model):
     checkpoints = models.JSONField(default=dict)
     lacks = models.JSONField(default=dict)
     versions = models.JSONField(default=dict)
+    plugins = models.JSONField(default=list)
     is_stopping = models.BooleanField(default=False)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()

@@ -23,7 +23,7 @@ from celery.signals import (
 from config.work import processes
 from config.work.clock import Now
 from config.work.periodic import Periodic
-from metrics import catalogue
+from metrics import catalogue, plugins
 from metrics.base import MetricError
 from metrics.checkpoints import inventory, places
 from metrics.workers import capability
@@ -59,6 +59,7 @@ class Reporter:
             "pid": os.getpid(),
             "queues": queues,
             "versions": versions(),
+            "plugins": [each.as_data() for each in plugins.here().values()],
         }
         self._devices: list[Any] = []
         self._devices_at = self._looked_at = -DEVICE_SECONDS - LOOK_SECONDS

@@ -95,6 +95,7 @@ def values(world: World, campaign: Campaign) -> dict[str, str]:
         "verb": "exclude",
         "format": "json",
         "token": "guess",
+        "template": "error-spans",
         "name": "configured",
         "kind": "campaign",
         "which": campaign.slug,

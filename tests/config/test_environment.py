@@ -1,5 +1,6 @@
 """Settings refuse bad values by name."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from config.environment import (
     env_int,
     env_list,
     env_networks,
+    judge_endpoints,
     secret_key,
     site_url,
     transport_options,
@@ -111,3 +113,43 @@ def test_a_worker_that_would_unpickle_refuses_to_start(tmp_path: Path) -> None:
     )
     assert result.returncode != 0
     assert "checkpoints could run code" in result.stderr
+
+
+GOOD = {"name": "local", "url": "http://10.0.0.7:8000/v1"}
+
+
+def test_endpoints_of_judges_are_read() -> None:
+    given = GOOD | {"connections": 32, "allow_private": True, "prompt_price": 1, "timeout": 2.5}
+    assert judge_endpoints(json.dumps([given])) == [given]
+    assert judge_endpoints("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "is no JSON"),
+        ("{}", "must be a list of objects"),
+        (json.dumps([GOOD, GOOD]), "names local twice"),
+        (json.dumps([{"url": GOOD["url"]}]), "endpoint 1: name must be"),
+        *(
+            (json.dumps([GOOD | wrong]), f"endpoint .*: {why}")
+            for wrong, why in (
+                ({"key": "sk-123"}, "there is no field 'key'"),
+                ({"key_variable": "sk-123"}, "key_variable must be the name"),
+                ({"url": "ftp://x/v1"}, "url must look like"),
+                ({"url": "http://user:secret@host/v1"}, "url may not hold a user name"),
+                ({"url": "http://host/v1?key=1"}, "url must look like"),
+                ({"connections": 0}, "connections must be between"),
+                ({"connections": True}, "connections has a wrong value"),
+                ({"timeout": "5"}, "timeout has a wrong value"),
+                ({"prompt_price": -1}, "a price is out of range"),
+                ({"name": "Über"}, "name must be 1 to 40"),
+            )
+        ),
+    ],
+)
+def test_bad_endpoints_are_refused_by_name_and_field(text: str, why: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=why) as refused:
+        judge_endpoints(text)
+    assert "sk-123" not in str(refused.value)
+    assert "secret" not in str(refused.value)

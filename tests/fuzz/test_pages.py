@@ -84,7 +84,8 @@ def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[
         "format": ["json"],
         "kind": ["remap", "campaign"],
         "which": ["harbour-80"],
-        "family": ["bertscore"],
+        "family": ["bertscore", "judge"],
+        "template": ["error-spans"],
         "token": ["link", "personal"],
     }
     for name, route in [*routes(), *ADMIN.items()]:

@@ -108,7 +108,7 @@ def _workers() -> list[list[str]]:
     give way to the web server where there are fewer processors than processes.
     """
     return [
-        _worker("scoring", "cpu,gpu"),
+        _worker("scoring", "cpu,gpu,judges"),
         ["nice", "-n", "5", *_worker(QUICK, f"{QUICK},mail")],
         ["nice", *_worker(SLOW, f"{SLOW},slow", children=2)],
     ]

@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = "Add a metric of a family; `manage.py add_metric FAMILY` lists what can be set."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("family", metavar="FAMILY", help=", ".join(registry.FAMILIES))
+        parser.add_argument("family", metavar="FAMILY", help=", ".join(registry.family_keys()))
         parser.add_argument("name", metavar="NAME", nargs="?", help="in addresses and files")
         parser.add_argument("--label", help="in tables; without it the name")
         parser.add_argument(

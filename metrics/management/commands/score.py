@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.counted import counted
 from annotation.models import System, TestSet
 from metrics import catalogue
+from metrics.judges.spending import Budget
 from metrics.models import MetricRun
 from metrics.runs import scoring, signatures, starting, state
 from metrics.runs.contents import warnings_of
@@ -41,6 +42,8 @@ class Command(BaseCommand):
             metavar="NAME[@RATIO]",
             help="may be repeated, e.g. strong or strong@0.8; without it all systems",
         )
+        parser.add_argument("--money", type=float, help="budget of each judge, in its currency")
+        parser.add_argument("--tokens", type=int, help="budget of each judge, in tokens")
         place = parser.add_mutually_exclusive_group()
         place.add_argument("--wait", action="store_true", help="stay until the workers are done")
         place.add_argument("--here", action="store_true", help="score here; needs no worker")
@@ -63,6 +66,7 @@ class Command(BaseCommand):
                 metrics=chosen,
                 systems=systems,
                 enqueue=not options["here"],
+                budget=Budget(money=options["money"], tokens=options["tokens"]),
             )
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error

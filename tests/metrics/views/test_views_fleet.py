@@ -127,10 +127,10 @@ def test_what_needs_attention(world: World, as_researcher: Client) -> None:
     assert "celery -A config worker -Q gpu" in page
 
 
-def test_the_menu_leads_to_all_four(as_researcher: Client) -> None:
-    for address in ("/metrics/", "/models/", "/workers/", "/runs/"):
+def test_the_menu_leads_to_all_five(as_researcher: Client) -> None:
+    for address in ("/metrics/", "/judges/", "/models/", "/workers/", "/runs/"):
         page = as_researcher.get(address).text
         tabs = page.split('aria-label="Metrics"')[1].split("</nav>")[0]
-        assert tabs.count("<a ") == 4
+        assert tabs.count("<a ") == 5
         assert f'href="{address}" aria-current="page"' in tabs
         assert '<a href="/metrics/" aria-current="page">Metrics</a>' in page

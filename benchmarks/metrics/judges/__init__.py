@@ -1,0 +1,1 @@
+"""How busy a judge keeps its connections, and how fast replies are read again."""

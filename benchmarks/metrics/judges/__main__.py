@@ -1,0 +1,136 @@
+"""`python -m benchmarks.metrics.judges [texts] [connections]`: an SQLite database of its own.
+
+A run of a judge over a server that answers in 50 ms: the share of the time that the connections
+were busy, measured by the server. Then the same texts again: replies read a second, from the rows.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Thread
+from urllib.request import urlopen
+
+TEXTS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+CONNECTIONS = int(sys.argv[2]) if len(sys.argv) > 2 else 32
+ROOT = Path(__file__).parents[3]
+
+
+def main() -> None:
+    """Serve, fill a database, run twice, print."""
+    command = [sys.executable, "-m", "benchmarks.metrics.judges.server"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout
+            measure(int(server.stdout.readline()))
+        finally:
+            server.kill()
+
+
+def measure(port: int) -> None:
+    """Run over all texts, then again from what is stored."""
+    os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-bench-")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    os.environ["JUDGE_ENDPOINTS"] = json.dumps(
+        [
+            {
+                "name": "bench",
+                "url": f"http://127.0.0.1:{port}/v1",
+                "allow_private": True,
+                "connections": CONNECTIONS,
+            }
+        ]
+    )
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    from metrics import catalogue
+
+    options = {"endpoint": "bench", "model": "bench", "template": "direct-assessment@1"}
+    catalogue.configure(family="judge", name="bench", label="Bench", options=options)
+    test_set = fill()
+    seconds = score(test_set)
+    wall, busy, n = told(port)
+    print(f"{n:,} questions in {seconds:.1f} s, {wall:.1f} s of them between first and last")
+    print(f"connections busy: {busy / (CONNECTIONS * wall):.1%} of {CONNECTIONS}")
+    print(f"bare threads of http.client, nothing stored: {bare(port):.1%}")
+    from metrics.models import SegmentScore
+
+    SegmentScore.objects.all().delete()
+    seconds = score(test_set)
+    print(f"read again: {TEXTS / seconds:,.0f} replies a second, scores stored")
+
+
+def bare(port: int) -> float:
+    """Return how busy as many threads keep the same server that do nothing else: the peer."""
+    before = told(port)
+    body = json.dumps({"messages": [{"role": "user", "content": "x" * 1000}]})
+
+    def ask() -> None:
+        connection = HTTPConnection("127.0.0.1", port)
+        for _ in range(TEXTS // CONNECTIONS // 4):
+            connection.request("POST", "/v1/chat/completions", body)
+            json.load(connection.getresponse())
+
+    threads = [Thread(target=ask) for _ in range(CONNECTIONS)]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return (told(port)[1] - before[1]) / (CONNECTIONS * (time.monotonic() - began))
+
+
+def told(port: int) -> tuple[float, float, int]:
+    """Ask the server: seconds from first to last, seconds of answers, their number."""
+    with urlopen(f"http://127.0.0.1:{port}/busy") as answer:
+        wall, busy, n = json.load(answer)
+    return wall, busy, n
+
+
+def fill() -> "object":
+    """Store a test set of as many segments, one system."""
+    from annotation.models import Output, Segment, System, TestSet
+    from annotation.models.corpus import content_key
+
+    test_set = TestSet.objects.create(
+        name="bench", slug="bench", source_language="de", target_language="en"
+    )
+    system = System.objects.create(test_set=test_set, name="one")
+    segments = Segment.objects.bulk_create(
+        Segment(test_set=test_set, key=str(n), position=n, source=f"Satz {n}. " * 12)
+        for n in range(TEXTS)
+    )
+    Output.objects.bulk_create(
+        Output(
+            system=system,
+            segment=segment,
+            text=(text := f"Sentence {n}. " * 12),
+            content_key=content_key(segment.source, (), text),
+        )
+        for n, segment in enumerate(segments)
+    )
+    return test_set
+
+
+def score(test_set: object) -> float:
+    """Start a run and work it off in this process; return the seconds."""
+    from metrics.runs import scoring, starting
+
+    scoring.forget()
+    run = starting.start(test_set=test_set, metrics=["bench"], enqueue=False).runs[0]  # type: ignore[arg-type]
+    began = time.monotonic()
+    scoring.work_off(run.pk)
+    run.refresh_from_db()
+    assert (run.status, run.done) == ("done", TEXTS), (run.status, run.done, run.message)
+    return time.monotonic() - began
+
+
+main()

@@ -1,0 +1,1 @@
+"""Language models as judges, asked over the chat completions of any OpenAI-compatible server."""

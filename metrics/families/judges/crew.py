@@ -1,0 +1,83 @@
+"""Threads that ask, one connection each, while the caller stores what they bring."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from queue import Empty, SimpleQueue
+from threading import Thread
+
+from metrics.families.judges.client import Client, StoppedError
+from metrics.families.judges.desk import Question, Reply
+from metrics.families.judges.purse import Purse
+
+# As many answers are stored at once as are there; the first is waited for so long, and while many
+# questions are open others for a moment, so that storing takes nothing from the asking.
+WAIT_SECONDS, GATHER_SECONDS, MOST_AT_ONCE = 1.0, 0.02, 256
+SWITCH_SECONDS = 0.0005
+Answered = tuple[Question, Reply | Exception]
+
+
+class Crew:
+    """`n` threads over one list of questions, which may grow while they work."""
+
+    def __init__(self, client: Client, purse: Purse, questions: Iterable[Question], n: int) -> None:
+        self._client, self._purse = client, purse
+        self._waiting: SimpleQueue[Question | None] = SimpleQueue()
+        self._answers: SimpleQueue[Answered] = SimpleQueue()
+        self._n_open = 0
+        for question in questions:
+            self.add(question)
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(n)]
+
+    def add(self, question: Question) -> None:
+        """Ask this, too."""
+        self._n_open += 1
+        self._waiting.put(question)
+
+    def answers(self, beat: Callable[[], None]) -> Iterator[list[Answered]]:
+        """Yield answers as they come, until nothing is open; `beat` is called in between."""
+        self._client.stopping.clear()
+        usual = sys.getswitchinterval()
+        # An answer that came should not wait while others are stored.
+        sys.setswitchinterval(SWITCH_SECONDS)
+        for thread in self._threads:
+            thread.start()
+        try:
+            while self._n_open:
+                beat()
+                if found := self._gather():
+                    self._n_open -= len(found)
+                    yield found
+        finally:
+            sys.setswitchinterval(usual)
+            self.stop()
+            for _ in self._threads:
+                self._waiting.put(None)
+
+    def stop(self) -> None:
+        """Ask nothing more: what is on its way is waited for, the rest answered by StoppedError."""
+        self._purse.close()
+        self._client.stopping.set()
+
+    def _gather(self) -> list[Answered]:
+        found: list[Answered] = []
+        try:
+            found.append(self._answers.get(timeout=WAIT_SECONDS))
+            if self._n_open > len(self._threads):
+                time.sleep(GATHER_SECONDS)
+            while len(found) < MOST_AT_ONCE:
+                found.append(self._answers.get_nowait())
+        except Empty:
+            pass
+        return found
+
+    def _work(self) -> None:
+        while (question := self._waiting.get()) is not None:
+            if not self._purse.reserve(question):
+                self._answers.put((question, StoppedError()))
+                continue
+            try:
+                answer: Reply | Exception = self._client.ask(question.body)
+            except Exception as error:  # a thread that dies would be waited for in vain
+                answer = error
+            self._answers.put((question, answer))

@@ -1,0 +1,224 @@
+"""From a reply to a verdict, or to the reason why there is none.
+
+A server without structured output answers as the model likes, so besides JSON the plain forms that
+models use are read: a number alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi &
+Federmann 2023). Whatever else stands there makes the reply unreadable: it is never a zero and never
+a flawless translation, as it is for the published parsers.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from metrics.families.judges import prompts
+
+SEVERITIES = ("critical", "major", "minor")
+# MQM as GEMBA weighs it; a segment loses 25 at most.
+WEIGHTS = {"critical": 25.0, "major": 5.0, "minor": 1.0}
+CAP = 25.0
+SIDES = ("target", "source", "missing")
+SHOWN = 160
+MOST_ERRORS = 200
+
+
+class UnusableError(Exception):
+    """A reply that says nothing; the message says why, for people."""
+
+
+@dataclass(frozen=True)
+class Error:
+    """An error as the judge names it: quotes, not places."""
+
+    severity: str
+    category: str = ""
+    span: str = ""
+    context: str = ""
+    side: str = "target"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one reply says. Only what its kind asks for is set.
+
+    `score` is higher where better: 0 to 100, or minus the MQM penalty. `ranks` are by label, 1 the
+    best; of a pair both are 1 in a tie.
+    """
+
+    score: float = 0.0
+    errors: tuple[Error, ...] = ()
+    ranks: tuple[tuple[str, int], ...] = ()
+
+
+def content_of(status: int, body: str) -> str:
+    """Return what the model wrote; :class:`UnusableError` where it was refused, cut or broken."""
+    try:
+        reply = json.loads(body)
+        choice = reply["choices"][0]
+        message = choice["message"]
+    except (ValueError, KeyError, IndexError, TypeError):
+        what = "is no JSON" if status == 200 else f"has status {status}"
+        raise UnusableError(f"Unreadable: the reply {what}. {_excerpt(body)}") from None
+    if not isinstance(message, dict) or not isinstance(choice, dict):
+        raise UnusableError(f"Unreadable: the reply has another shape. {_excerpt(body)}")
+    if message.get("refusal"):
+        raise UnusableError(f"Refused: {_excerpt(str(message['refusal']))}")
+    if choice.get("finish_reason") == "content_filter":
+        raise UnusableError("Refused: the server's filter kept the reply back.")
+    text = message.get("content")
+    if choice.get("finish_reason") == "length":
+        raise UnusableError(f"Cut: the reply is longer than allowed. {_excerpt(str(text or ''))}")
+    if not isinstance(text, str) or not text.strip():
+        raise UnusableError("Unreadable: the reply is empty.")
+    return text
+
+
+def read(kind: str, text: str, labels: Sequence[str] = ()) -> Verdict:
+    """Read what a model wrote for a template of a kind; :class:`UnusableError` where it cannot."""
+    try:
+        if kind == prompts.SCORE:
+            return _score(text)
+        if kind == prompts.SPANS:
+            return _spans(text)
+        return _pair(text) if kind == prompts.PAIRS else _ranks(text, labels)
+    except ValueError as error:
+        raise UnusableError(f"Unreadable: {error}. {_excerpt(text)}") from None
+
+
+def _excerpt(text: str) -> str:
+    flat = " ".join(text.split())
+    return f"“{flat[:SHOWN]}{'…' if len(flat) > SHOWN else ''}”" if flat else ""
+
+
+def _document(text: str) -> Any:
+    """Return the one JSON object of a text, fenced or not; None where there is none."""
+    stripped = re.sub(r"^```\w*\s*|\s*```$", "", text.strip())
+    # Models that think aloud do so before they answer.
+    stripped = stripped.rpartition("</think>")[2].strip()
+    try:
+        found = json.loads(stripped)
+    except ValueError:
+        return _embedded(stripped)
+    return found if isinstance(found, dict) else None
+
+
+def _embedded(text: str) -> Any:
+    """The only object that stands in other words."""
+    decoder, found, at = json.JSONDecoder(), [], 0
+    while (at := text.find("{", at)) >= 0:
+        try:
+            value, at = decoder.raw_decode(text, at)
+            found.append(value)
+        except ValueError:
+            at += 1
+    if len(found) > 1:
+        raise ValueError("it holds several answers")
+    return found[0] if found else None
+
+
+def _only_key(document: Mapping[str, Any], key: str) -> Any:
+    if key not in document:
+        raise ValueError(f"it has no “{key}”")
+    return document[key]
+
+
+_NUMBER = re.compile(
+    r"(?:score\s*[:=]\s*)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*100)?\s*\.?", re.IGNORECASE
+)
+
+
+def _score(text: str) -> Verdict:
+    document = _document(text)
+    if document is None:
+        match = _NUMBER.fullmatch(text.strip().strip("*").strip())
+        if match is None:
+            raise ValueError("it is no number")
+        value: Any = float(match[1])
+    else:
+        value = _only_key(document, "score")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("the score is no number")
+    if not 0 <= value <= 100:
+        raise ValueError(f"the score {value:g} is not between 0 and 100")
+    return Verdict(score=float(value))
+
+
+def penalty(errors: Sequence[Error]) -> float:
+    """Return the MQM penalty of a segment, cut at 25."""
+    return min(CAP, sum(WEIGHTS[error.severity] for error in errors))
+
+
+def _spans(text: str) -> Verdict:
+    document = _document(text)
+    errors = _under_headings(text) if document is None else _listed(document)
+    # Not minus zero.
+    return Verdict(score=0.0 - penalty(errors), errors=tuple(errors))
+
+
+def _listed(document: Mapping[str, Any]) -> list[Error]:
+    listed = _only_key(document, "errors")
+    if not isinstance(listed, list) or len(listed) > MOST_ERRORS:
+        raise ValueError("“errors” is no list of errors")
+    return [_error(each) for each in listed]
+
+
+def _error(given: Any) -> Error:
+    if not isinstance(given, dict):
+        raise ValueError("an error is no object")
+    severity = str(given.get("severity", "")).strip().lower()
+    side = str(given.get("side") or "target").strip().lower()
+    if severity not in SEVERITIES:
+        raise ValueError(f"the severity {severity!r} is unknown")
+    if side not in SIDES:
+        raise ValueError(f"the side {side!r} is unknown")
+    words = {name: given.get(name) or "" for name in ("category", "span", "context")}
+    if not all(isinstance(value, str) for value in words.values()):
+        raise ValueError("an error quotes no text")
+    category = words.pop("category").strip().lower()[:80]
+    if side == "target" and "omission" in category and not words["span"].strip():
+        side = "missing"
+    return Error(severity, category, side=side, **words)
+
+
+_HEADING = re.compile(r"(critical|major|minor)\s*:?\s*(no[- ]error)?", re.IGNORECASE)
+_LINE = re.compile(r"[-*•]?\s*([\w/ &()-]+?)\s+-\s+[\"“'](.*)[\"”'].*", re.DOTALL)
+
+
+def _under_headings(text: str) -> list[Error]:
+    """Read GEMBA's form; a line that fits nothing makes the whole unreadable."""
+    severity, seen, errors = "", set(), []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if heading := _HEADING.fullmatch(line):
+            severity = heading[1].lower()
+            seen.add(severity)
+        elif match := _LINE.fullmatch(line) if severity else None:
+            category = match[1].strip().lower()
+            side = "missing" if "omission" in category else "target"
+            errors.append(Error(severity, category[:80], match[2], side=side))
+        elif not (severity and re.fullmatch(r"no[- ]error\.?", line, re.IGNORECASE)):
+            raise ValueError("it has neither JSON nor errors under headings")
+    if not errors and seen != set(SEVERITIES):
+        raise ValueError("it does not say of each severity that there is no error")
+    return errors
+
+
+def _pair(text: str) -> Verdict:
+    document = _document(text)
+    value = text if document is None else _only_key(document, "better")
+    word = str(value).strip().strip("*.").lower()
+    if word not in ("a", "b", "tie"):
+        raise ValueError("it names neither A nor B nor a tie")
+    ranks = {"a": (1, 2), "b": (2, 1), "tie": (1, 1)}[word]
+    return Verdict(ranks=tuple(zip("AB", ranks, strict=True)))
+
+
+def _ranks(text: str, labels: Sequence[str]) -> Verdict:
+    document = _document(text)
+    ranks = None if document is None else _only_key(document, "ranks")
+    if not isinstance(ranks, dict) or set(ranks) != set(labels):
+        raise ValueError("it does not rank every letter once")
+    for rank in ranks.values():
+        if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= len(labels):
+            raise ValueError(f"the rank {rank!r} is not between 1 and {len(labels)}")
+    return Verdict(ranks=tuple((label, ranks[label]) for label in labels))

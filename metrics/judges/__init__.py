@@ -1,0 +1,1 @@
+"""What judges rest on: endpoints, templates, kept replies, budgets, and what a run says of them."""

@@ -1,0 +1,67 @@
+"""How many connections of an endpoint are in use, counted over all workers.
+
+A row for each connection that may be open. Who holds one says so every few seconds; the rows of a
+process that was killed are free after `HELD_SECONDS`.
+"""
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+
+from django.db.models import QuerySet
+
+from config.work.clock import Now
+from config.work.patience import patiently
+from metrics.families.judges.desk import Endpoint
+from metrics.models import JudgeConnection
+
+HELD_SECONDS, BEAT_SECONDS, LOOK_SECONDS = 20.0, 5.0, 0.2
+
+
+class Connections:
+    """Those that this process holds of one endpoint."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint, self.holder = endpoint, uuid.uuid4().hex
+        self._told_at = 0.0
+
+    @contextmanager
+    def hold(self) -> Iterator[int]:
+        """Wait until connections are free; take all of them, give them back at the end."""
+        patiently(self._prepare)
+        try:
+            while not (n := patiently(self._take)):
+                time.sleep(LOOK_SECONDS)
+            self._told_at = time.monotonic()
+            yield n
+        finally:
+            mine = JudgeConnection.objects.filter(holder=self.holder)
+            patiently(partial(mine.update, holder="", expires_at=Now()))
+
+    def keep(self) -> None:
+        """Say that they are in use, now and then."""
+        if time.monotonic() - self._told_at > BEAT_SECONDS:
+            self._told_at = time.monotonic()
+            mine = JudgeConnection.objects.filter(holder=self.holder)
+            patiently(partial(mine.update, expires_at=self._end()))
+
+    def _end(self) -> object:
+        return Now() + timedelta(seconds=HELD_SECONDS)
+
+    def _prepare(self) -> None:
+        wanted = range(self.endpoint.connections)
+        rows = [JudgeConnection(endpoint=self.endpoint.name, number=number) for number in wanted]
+        if self._rows().count() < len(rows):
+            JudgeConnection.objects.bulk_create(rows, ignore_conflicts=True)
+
+    def _rows(self) -> QuerySet[JudgeConnection]:
+        return JudgeConnection.objects.filter(
+            endpoint=self.endpoint.name, number__lt=self.endpoint.connections
+        )
+
+    def _take(self) -> int:
+        free = self._rows().filter(expires_at__lte=Now())
+        return free.update(holder=self.holder, expires_at=self._end())

@@ -1,0 +1,147 @@
+"""The desk of a judge in a run: replies are kept as they come, and counted where they are kept."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Max
+
+from annotation.languages import display_name
+from config.work.patience import patiently
+from metrics.base import InputError, MetricInfo
+from metrics.families.judges.desk import Endpoint, Question, Reply
+from metrics.families.judges.prompts import Template
+from metrics.judges import endpoints, templates
+from metrics.judges.connections import Connections
+from metrics.models import JudgeReply, JudgeSpending
+
+AT_ONCE = 900
+CHARACTERS_A_TOKEN = 3
+Counted = tuple[Question, JudgeReply]
+
+
+class RunDesk:
+    """A desk (:class:`metrics.families.judges.desk.Desk`) of one run; InputError without one."""
+
+    def __init__(self, info: MetricInfo, run_id: int) -> None:
+        self._run = run_id
+        try:
+            self.endpoint: Endpoint = endpoints.get(str(info.option("endpoint")))
+            self.template: Template = templates.get(str(info.option("template")))
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        self._connections = Connections(self.endpoint)
+
+    def language(self, code: str) -> str:
+        """Return the English name of a language."""
+        return display_name(code)
+
+    def key(self) -> str:
+        """The key of the endpoint, from the environment."""
+        return endpoints.key_of(self.endpoint)
+
+    def stored(self, keys: Sequence[str]) -> Mapping[str, Sequence[Reply]]:
+        """Return the replies there are, the oldest first, by the keys of their questions."""
+        found: defaultdict[str, list[Reply]] = defaultdict(list)
+        for some in range(0, len(keys), AT_ONCE):
+            rows = JudgeReply.objects.filter(key__in=keys[some : some + AT_ONCE])
+            columns = rows.values_list("key", "status", "body", "seconds", "run")
+            listed: list[Any] = patiently(partial(list, columns))
+            for key, status, body, seconds, run in listed:
+                found[key].append(Reply(status, body, seconds, is_new=run == self._run))
+        return found
+
+    def store(self, replies: Sequence[tuple[Question, Reply]]) -> Sequence[int]:
+        """Keep replies and count them in one transaction; return their prompt tokens."""
+        counted = [(question, self._row(question, reply)) for question, reply in replies]
+        patiently(partial(self._store, counted))
+        return [row.prompt_tokens for _, row in counted]
+
+    def _row(self, question: Question, reply: Reply) -> JudgeReply:
+        prompt, completion, served = _usage(reply.body)
+        if reply.status == 200 and not prompt:
+            # The server does not count: better a rough count than a budget without an end.
+            prompt = -(-question.n_characters // CHARACTERS_A_TOKEN)
+            completion = completion or -(-len(reply.body) // CHARACTERS_A_TOKEN)
+        return JudgeReply(
+            key=question.key,
+            run_id=self._run,
+            status=reply.status,
+            body=reply.body.replace("\0", "�"),
+            served=served,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            seconds=reply.seconds,
+        )
+
+    @transaction.atomic
+    def _store(self, counted: Sequence[Counted]) -> None:
+        _insert([row for _, row in counted])
+        self._spending().update(
+            calls=F("calls") + len(counted),
+            characters=F("characters") + sum(question.n_characters for question, _ in counted),
+            prompt_tokens=F("prompt_tokens") + sum(row.prompt_tokens for _, row in counted),
+            completion_tokens=F("completion_tokens")
+            + sum(row.completion_tokens for _, row in counted),
+        )
+
+    def note(self, *, reread: int = 0, lost: int = 0) -> None:
+        """Count replies that were read without a call, and calls without a reply."""
+        if reread or lost:
+            patiently(
+                partial(self._spending().update, reread=F("reread") + reread, lost=F("lost") + lost)
+            )
+
+    def left(self) -> tuple[float | None, float | None]:
+        """Return what is left of the budget: tokens, money; None without a limit."""
+        row: JudgeSpending = patiently(self._spending().get)
+        return row.left
+
+    def _spending(self) -> Any:
+        return JudgeSpending.objects.filter(run=self._run)
+
+    def connections(self) -> AbstractContextManager[int]:
+        """Hold as many connections as are free."""
+        return self._connections.hold()
+
+    def keep_connections(self) -> None:
+        """Say that they are still in use."""
+        self._connections.keep()
+
+
+def _insert(rows: Sequence[JudgeReply]) -> None:
+    """Insert replies; another worker may have had one to the same question a moment ago."""
+    _number(rows)
+    try:
+        with transaction.atomic():
+            JudgeReply.objects.bulk_create(rows)
+    except IntegrityError:
+        for row in rows:
+            row.pk = None
+            _insert([row])
+
+
+def _number(rows: Iterable[JudgeReply]) -> None:
+    """Number the replies to each question, beginning after those that are there."""
+    rows = list(rows)
+    kept = JudgeReply.objects.filter(key__in=[row.key for row in rows]).order_by()
+    last = dict(kept.values_list("key").annotate(Max("attempt")))
+    for row in rows:
+        row.attempt = last[row.key] = last.get(row.key, 0) + 1
+
+
+def _usage(body: str) -> tuple[int, int, str]:
+    """Return tokens of prompt and completion and the model that a reply names; 0 and empty where
+    it does not say."""
+    try:
+        reply = json.loads(body)
+        usage, model = reply.get("usage") or {}, str(reply.get("model") or "")[:200]
+        counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    except (ValueError, AttributeError):
+        return 0, 0, ""
+    prompt, completion = (n if isinstance(n, int) and 0 <= n < 2**31 else 0 for n in counts)
+    return prompt, completion, model

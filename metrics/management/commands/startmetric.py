@@ -1,0 +1,76 @@
+"""`manage.py startmetric NAME [FOLDER]`: a package with a metric of one's own, ready to build."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+PROJECT = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "{name}"
+version = "0.1.0"
+requires-python = ">=3.11"
+
+[project.entry-points."touchstone.metrics"]
+{short} = "{package}:PLUGIN"
+
+[tool.setuptools]
+packages = ["{package}"]
+"""
+DESCRIPTION = '''\
+"""What the web server reads: no heavy import here."""
+
+from metrics.plugins import Plugin
+
+PLUGIN = Plugin(
+    label="{label}",
+    description="One minus the difference in length, as a share of the reference's.",
+    scorer="{package}.scorer:Scorer",
+    needs_reference=True,
+)
+'''
+SCORER = '''\
+"""What workers import: torch and the like belong here."""
+
+from metrics.base import SegmentInput
+from metrics.plugins import PluginScorer
+
+
+class Scorer(PluginScorer):
+    def score_one(self, segment: SegmentInput) -> float:
+        reference = len(segment.references[0]) or 1
+        return 1 - abs(len(segment.hypothesis) - reference) / reference
+'''
+
+
+class Command(BaseCommand):
+    help = "Write a package that adds a metric (docs/plugins.md)."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", help="of the package, such as our-metric: a-z, 0-9 and -")
+        parser.add_argument("folder", nargs="?", help="made anew; without it the name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name = options["name"]
+        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > 30:
+            raise CommandError("The name must be up to 30 of a-z, 0-9 and -, such as our-metric.")
+        folder, package = Path(options["folder"] or name), name.replace("-", "_")
+        if folder.exists():
+            raise CommandError(f"{folder} is there already.")
+        words = {"name": name, "package": package, "short": "main", "label": name.title()}
+        (folder / package).mkdir(parents=True)
+        for path, text in (
+            ("pyproject.toml", PROJECT),
+            (f"{package}/__init__.py", DESCRIPTION),
+            (f"{package}/scorer.py", SCORER),
+        ):
+            (folder / path).write_text(text.format(**words), encoding="utf-8")
+        self.stdout.write(
+            f"{folder} is written. pip install -e {folder}, then METRIC_PLUGINS={name} "
+            f"python -m metrics.conformance {name}--main"
+        )

@@ -1,0 +1,242 @@
+"""Metrics of other packages: found by their entry point, named in `METRIC_PLUGINS`, described as
+data.
+
+The web process reads descriptions alone, its own or those that workers report; the scorer is
+imported where it scores. Pure: neither Django nor torch. How to write one: docs/plugins.md.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import numpy as np
+
+from metrics.base import (
+    MeanOfSegments,
+    Metric,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.options import Family, Option, Options
+
+GROUP, CONTRACT = "touchstone.metrics", 1
+LONGEST_KEY = 40
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What a package says of a family of metrics, as data.
+
+    ``scorer`` is the dotted path of its class (``package.module:Class``), ``measures`` the values
+    of a segment as (key, label), the first of which has neither and is called as the metric.
+    """
+
+    label: str
+    description: str
+    scorer: str
+    needs_source: bool = False
+    needs_reference: bool = False
+    higher_is_better: bool = True
+    queue: str = "cpu"
+    citation: str = ""
+    measures: tuple[tuple[str, str], ...] = (("", ""),)
+    options: tuple[Option, ...] = ()
+    packages: tuple[str, ...] = ()
+    contract: int = CONTRACT
+
+
+@dataclass(frozen=True)
+class Found:
+    """A plug-in that is installed here, or that a worker reported; ``error`` says why it is off."""
+
+    key: str
+    distribution: str
+    version: str
+    plugin: Plugin | None = None
+    error: str = ""
+
+    @property
+    def install(self) -> str:
+        """The command that a worker without it needs."""
+        return f"pip install {self.distribution}=={self.version}"
+
+    @property
+    def family(self) -> Family | None:
+        """As families of our own are; None where it is off."""
+        if self.plugin is None:
+            return None
+        plugin = self.plugin
+        return Family(
+            key=self.key,
+            label=plugin.label,
+            description=f"{plugin.description} (plug-in {self.distribution} {self.version})",
+            scorer=plugin.scorer,
+            options=plugin.options,
+            describe=self._describe,
+            packages=plugin.packages,
+        )
+
+    def _describe(self, name: str, label: str, options: Options) -> MetricInfo:
+        plugin = self.plugin
+        assert plugin is not None  # noqa: S101
+        return MetricInfo(
+            name=name,
+            label=label,
+            measures=tuple(f"{name}-{key}" if key else name for key, _ in plugin.measures),
+            measure_labels=tuple(f"{label} {word}".strip() for _, word in plugin.measures),
+            needs_source=plugin.needs_source,
+            needs_reference=plugin.needs_reference,
+            higher_is_better=plugin.higher_is_better,
+            queue=plugin.queue,
+            description=plugin.description,
+            citation=plugin.citation,
+            family=self.key,
+            options=tuple(options.items()),
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """For a worker's report: JSON."""
+        return asdict(self)
+
+
+def from_data(data: Mapping[str, Any]) -> Found:
+    """Read what a worker reported; ValueError or TypeError where it is of another version."""
+    given = data.get("plugin")
+    plugin = None
+    if given is not None:
+        known = {each.name for each in fields(Plugin)}
+        listed = {key: value for key, value in given.items() if key in known}
+        listed["options"] = tuple(_option(each) for each in given["options"])
+        listed["measures"] = tuple((key, word) for key, word in given["measures"])
+        listed["packages"] = tuple(given["packages"])
+        plugin = Plugin(**listed)
+    return Found(data["key"], data["distribution"], data["version"], plugin, data["error"])
+
+
+def _option(data: Mapping[str, Any]) -> Option:
+    return Option(**{**data, "choices": tuple(data["choices"])})
+
+
+def allowed() -> frozenset[str]:
+    """Return the distributions that may be loaded, from the environment."""
+    names = os.environ.get("METRIC_PLUGINS", "").split(",")
+    return frozenset(_plain(name) for name in names if name.strip())
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("_", "-").replace(".", "-")
+
+
+@cache
+def here() -> dict[str, Found]:
+    """Return the plug-ins that are installed here and named in the setting, by key.
+
+    One that cannot be read is there with its error, and stops nothing.
+    """
+    permitted = allowed()
+    listed = [_found(entry) for entry in entry_points(group=GROUP) if _is_in(permitted, entry)]
+    return {each.key: each for each in listed}
+
+
+def _is_in(permitted: frozenset[str], entry: EntryPoint) -> bool:
+    return entry.dist is not None and _plain(entry.dist.name) in permitted
+
+
+def _found(entry: EntryPoint) -> Found:
+    distribution = _plain(entry.dist.name) if entry.dist else ""
+    version = entry.dist.version if entry.dist else ""
+    key = f"{distribution}--{entry.name}"
+    try:
+        plugin = entry.load()
+        problem = _problem(key, plugin)
+    except Exception as error:  # whatever foreign code raises
+        plugin, problem = None, f"{type(error).__name__}: {error}"
+    return Found(key, distribution, version, None if problem else plugin, problem)
+
+
+def _problem(key: str, plugin: object) -> str:
+    if not isinstance(plugin, Plugin):
+        return "its entry point names no Plugin"
+    if plugin.contract != CONTRACT:
+        return f"it is written for contract {plugin.contract}, and this is {CONTRACT}"
+    if len(key) > LONGEST_KEY:
+        return f"its key {key} is longer than {LONGEST_KEY} characters"
+    is_named = bool(plugin.measures) and plugin.measures[0] == ("", "")
+    return "" if is_named else "its first measure must be ('', '')"
+
+
+def _nobody() -> dict[str, Found]:
+    return {}
+
+
+# Who is asked for the plug-ins that only workers have.
+elsewhere: ContextVar[Callable[[], Mapping[str, Found]]] = ContextVar(
+    "plugins_elsewhere", default=_nobody
+)
+
+
+def everywhere() -> dict[str, Found]:
+    """Return the plug-ins of this machine and of workers; what works comes before what does not."""
+    found = dict(elsewhere.get()())
+    for key, each in here().items():
+        if each.plugin is not None or key not in found:
+            found[key] = each
+    return found
+
+
+class PluginScorer(MeanOfSegments):
+    """The base of a plug-in's scorer: write ``score_one``, or ``score`` for whole batches."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info, self.options = info, dict(info.options)
+        self.source_language, self.target_language = source_language, target_language
+
+    def signature(self) -> str:
+        """The options and the languages; package and version are added to it."""
+        languages = f"{self.source_language}-{self.target_language}"
+        named = {key: str(value).replace("|", "/") for key, value in self.options.items()}
+        return format_signature(self.info.name, {"languages": languages, **named})
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, measures)."""
+        check_inputs(self.info, inputs)
+        rows = [np.atleast_1d(np.asarray(self.score_one(each), np.float64)) for each in inputs]
+        return np.stack(rows) if rows else np.empty((0, self.info.width))
+
+    def score_one(self, segment: SegmentInput) -> float | Sequence[float]:
+        """Return the value, or all values, of one segment."""
+        raise NotImplementedError
+
+
+@dataclass
+class Signed:
+    """What a plug-in's metric is signed with besides its own signature."""
+
+    metric: Metric
+    found: Found
+    own: Callable[[], str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.own = self.metric.signature
+
+    def __call__(self) -> str:
+        """Return the signature with package, version and contract."""
+        found = self.found
+        return (
+            f"{self.own()}|plugin:{found.distribution}|version:{found.version}"
+            f"|contract:{CONTRACT}|scorer:{found.plugin.scorer if found.plugin else ''}"
+        )
+
+
+def sign(metric: Metric, key: str) -> Metric:
+    """Let the signature of a plug-in's metric name its package and version."""
+    if found := here().get(key):
+        metric.signature = Signed(metric, found)  # type: ignore[method-assign]
+    return metric

@@ -1,0 +1,120 @@
+"""A real HTTP server that speaks chat completions, well or badly, as a test tells it to."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+
+KEY = "sk-test-0123456789abcdef"
+
+
+@dataclass
+class Answer:
+    """What the server does with one request."""
+
+    content: str | None = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    raw: str | None = None
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    is_cut: bool = False
+
+    def body(self, asked: dict[str, Any]) -> str:
+        if self.raw is not None:
+            return self.raw
+        message = {"role": "assistant", "content": self.content, "refusal": self.refusal}
+        prompt = sum(len(each["content"]) for each in asked.get("messages", ())) // 4
+        usage = {"prompt_tokens": prompt, "completion_tokens": 5}
+        choice = {"index": 0, "message": message, "finish_reason": self.finish_reason}
+        return json.dumps({"model": "tiny-2026", "choices": [choice], "usage": usage})
+
+
+Respond = Callable[[dict[str, Any], int], Answer]
+
+
+def prompt_of(asked: dict[str, Any]) -> str:
+    return str(asked["messages"][-1]["content"])
+
+
+class Server(ThreadingHTTPServer):
+    """`respond` gets the request's JSON and how often the same prompt was asked before."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, respond: Respond) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.respond, self.seen = respond, list[dict[str, Any]]()
+        self.models: list[dict[str, Any]] | None = [{"id": "tiny", "root": "org/tiny"}]
+        self.keys: set[str] = set()
+        self.lock, self.open, self.most_open = Lock(), 0, 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def endpoint(self, **fields: Any) -> dict[str, Any]:
+        """How the settings declare it."""
+        return {"name": "local", "url": self.url, "allow_private": True, "timeout": 5} | fields
+
+    def answer(self, asked: dict[str, Any]) -> Answer:
+        with self.lock:
+            times = sum(prompt_of(each) == prompt_of(asked) for each in self.seen)
+            self.seen.append(asked)
+        return self.respond(asked, times)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def setup(self) -> None:
+        super().setup()
+        with self.server.lock:
+            self.server.open += 1
+            self.server.most_open = max(self.server.most_open, self.server.open)
+
+    def finish(self) -> None:
+        super().finish()
+        with self.server.lock:
+            self.server.open -= 1
+
+    def do_GET(self) -> None:
+        models = self.server.models
+        status = 404 if models is None else 200
+        self._send(Answer(status=status, raw=json.dumps({"data": models})), {})
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.keys.add(self.headers.get("Authorization", ""))
+        self._send(self.server.answer(asked), asked)
+
+    def _send(self, answer: Answer, asked: dict[str, Any]) -> None:
+        body = answer.body(asked).encode()
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if answer.is_cut else body)
+        self.close_connection = self.close_connection or answer.is_cut
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+@contextmanager
+def serving(respond: Respond) -> Iterator[Server]:
+    """Serve until the block ends."""
+    with Server(respond) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
