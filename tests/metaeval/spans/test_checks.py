@@ -1,15 +1,15 @@
 """Spans against the values of the programs of WMT25 and SPAN-MT-METRICS-EVAL, and by hand."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from metaeval.spans import SpanMeasure, SpanTable, compare_spans, detect
 from metaeval.spans.error_free import error_free_counts, is_error_free
 from metaeval.spans.measures import weights
+from tests.metaeval.published import DATA
 
-CHECKS = json.loads((Path(__file__).parent / "checks.json").read_text(encoding="utf-8"))
+CHECKS = json.loads((DATA.parent / "specs/spans-checks.json").read_text(encoding="utf-8"))["checks"]
 
 
 def of(measure):

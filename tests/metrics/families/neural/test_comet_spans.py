@@ -11,14 +11,13 @@ from comet.models.multitask.unified_metric import UnifiedMetric
 from metrics.base import SegmentInput
 from metrics.encoding import encoders
 from metrics.families.comet import spans
+from tests.metaeval.published import DATA
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import TEXTS
 from tests.metrics.families.neural.test_comet import INPUTS, make
 
 LABELS = ["O", "I-minor", "I-major", "I-critical"]
-CHECKS = json.loads(
-    (Path(__file__).parents[3] / "metaeval/spans/checks.json").read_text(encoding="utf-8")
-)
+CHECKS = json.loads((DATA.parent / "specs/spans-checks.json").read_text(encoding="utf-8"))["checks"]
 
 
 @pytest.fixture(scope="module")
