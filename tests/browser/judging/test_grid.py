@@ -27,7 +27,13 @@ def cells(page: Page):
 
 def test_by_keyboard_alone(visitor: Callable[..., Visitor], transactional_db: None) -> None:
     _, page = grid(visitor(*WIDE))
-    expect(page.get_by_role("textbox", name="Segment 1 Text 1")).to_be_focused()
+    text = page.get_by_role("textbox", name="Segment 1 Text 1")
+    expect(text).to_be_focused()
+    around, caret = text.bounding_box(), cells(page).nth(0).locator(".caret").bounding_box()
+    assert around is not None
+    assert caret is not None
+    assert around["x"] <= caret["x"] <= around["x"] + around["width"]
+    assert around["y"] <= caret["y"] <= around["y"] + around["height"]
     press(page, "Control+ArrowRight", "Control+Shift+ArrowRight", "m")
     expect(page.locator("#said")).to_have_text("Marked as Minor: “quick”.")
     press(page, "6")
