@@ -84,14 +84,15 @@ def _asked(campaigns: Sequence[Campaign]) -> Iterator[tuple[Campaign, Campaign]]
 def study_forms(slug: str, campaigns: Sequence[Campaign], filters: Filters) -> StudyForms:
     """Return the newest documents of all pairs, and the verdict on their campaigns."""
     asked = list(_asked(campaigns))
+    own = {each: fitted(each, campaigns, filters) for each in campaigns}
     found = [
         (f"{long.name} and {short.name}", results.latest("forms", long, AcrossChoice(
-            **vars(fitted(long, campaigns, filters)), shorter=short.slug)))
+            **vars(own[long]), shorter=short.slug)))
         for long, short in asked
     ]  # fmt: skip
     pairs = [result.document for _, result in found if result.document]
     verdicts = [
-        results.latest("trust", each, fitted(each, campaigns, filters)).document
+        results.latest("trust", each, own[each]).document
         for each in dict.fromkeys(campaign for pair in asked for campaign in pair)
     ]
     return StudyForms(

@@ -13,17 +13,20 @@ from metaeval.judgments.agreement.intervals import (
     judgment_agreement,
 )
 from metaeval.judgments.agreement.ratings import icc, weighted_kappa
+from metaeval.judgments.agreement.screens import ScreenAgreement, screen_agreement
 
 __all__ = [
     "AgreementInterval",
     "Alpha",
     "JudgmentAgreement",
     "OneVsRest",
+    "ScreenAgreement",
     "agreement_interval",
     "icc",
     "judgment_agreement",
     "krippendorff_alpha",
     "one_vs_rest_pearson",
+    "screen_agreement",
     "weighted_kappa",
 ]
 __dir__ = __all__.copy

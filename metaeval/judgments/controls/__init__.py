@@ -6,7 +6,6 @@ from metaeval.judgments.controls.consistency import (
     pass_rate,
     repeat_consistency,
 )
-from metaeval.judgments.controls.screens import ScreenAgreement, screen_agreement
 from metaeval.judgments.controls.speed import ReadingSpeeds, reading_speeds
 from metaeval.judgments.controls.tests import (
     AnnotationTimes,
@@ -24,7 +23,6 @@ __all__ = [
     "PassRate",
     "ReadingSpeeds",
     "RepeatConsistency",
-    "ScreenAgreement",
     "TrapLevels",
     "WorkerFlags",
     "annotation_times",
@@ -33,7 +31,6 @@ __all__ = [
     "pass_rate",
     "reading_speeds",
     "repeat_consistency",
-    "screen_agreement",
     "trap_levels",
 ]
 __dir__ = __all__.copy

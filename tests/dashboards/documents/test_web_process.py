@@ -130,6 +130,8 @@ def studied(rated: Campaign, settings: Any) -> Campaign:
     settings.ANALYSES_IN_PLACE = False
     rated.study = "port"
     rated.save(update_fields=["study"])
+    open_at_half = {"study": "port", "length_ratio": "0.5", "status": rated.status}
+    Campaign.objects.create(slug="half", name="Half", test_set=rated.test_set, **open_at_half)
     return rated
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from metaeval.judgments.controls import screen_agreement
-from metaeval.judgments.controls.screens import CHANCE
+from metaeval.judgments.agreement import screen_agreement
+from metaeval.judgments.agreement.screens import CHANCE
 from metaeval.results import TooFewWarning
 
 

@@ -13,8 +13,8 @@ from metrics.families import references
 from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import OUTPUTS, REFERENCES, SOURCES, TEXTS, make
 
-# Families that read no references, whatever their options.
-REFERENCE_FREE = {"floor", "xmoverscore", "refreeeval", "refreeeval-head", "sentsim"}
+# Families that read no references, whatever their options; a judge is told the first.
+REFERENCE_FREE = {"floor", "judge", "xmoverscore", "refreeeval", "refreeeval-head", "sentsim"}
 SEVERAL = [
     SegmentInput(source, output, (REFERENCES[place], REFERENCES[1 - place], OUTPUTS[0]))
     for place, source in enumerate(SOURCES[:2])
