@@ -131,6 +131,7 @@ NOT_PAGES = {
     "report-file": "a file; the report itself is among the pages under study-report",
     "bundle-file": "a file",
     "study-systems-data": "a file",
+    "study-shortness-data": "a file",
 }
 # Addresses by name: what to fill in. {campaign} is simulated, {open} is being rated.
 PAGES: dict[str, list[str]] = {
@@ -140,6 +141,7 @@ PAGES: dict[str, list[str]] = {
     "account": ["/accounts/{account}/"],
     "account-link": ["/password/dead/"],
     "glossary": ["/glossary/"],
+    "search": ["/search/?q=bleu", "/search/?q=nothingofthiskind"],
     "archive": ["/archive/"],
     "changes": ["/changes/"],
     "manage": ["/manage/campaign/harbour-80/", "/manage/metric/bertscore-roberta/"],
