@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -18,14 +17,10 @@ from django.utils import translation
 from annotation.management.commands.messages import READERS_PAGES, SENTENCES
 from annotation.management.literals import literals, of_code
 from annotation.models import Annotator, Campaign, Segment, System, TestSet
-from annotation.uploads import InputFile
 from annotation.web.sentences import Sentences, said
 from dashboards.published import published
-from metrics.families.judges.prompts import BUILT_IN, SPANS
-from metrics.judges.report import describe
-from metrics.models import JudgeSpending, MetricRun
+from metrics.families.judges.prompts import BUILT_IN
 from metrics.registry import METRICS
-from metrics.spans.importing import check, store
 from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
 from tests.world import World, make_demo
@@ -36,11 +31,11 @@ _NAMES = """
 API Appraise atanh auto Ave BART baseline Benjamini BERT BERTScore bigrams BLEU BLEURT
 Bonferroni BOTH bpe Brackets Carlo Celery Cheng Chinese CHK chrF clauses clp CLP Cohen cohen
 COMET CPU cpu CSV Ctrl DA data DeBERTa Deutsch Dropout English Enter ESA Fisher fit full German
-GiB Google GPU gpu Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT JSON JSONL Kendall
-KiB Krippendorff LaTeX Lin Lines Liu Lo log Mann Markdown Mechanical MiB min MLQE MNLI Monte
+GiB Google GPU gpu Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT judges JSON JSONL
+Kendall KiB Krippendorff LaTeX Lin Lines Liu Lo log Mann Markdown Mechanical MiB min MLQE MNLI Monte
 MoverScore mqm MQM none notebook numpy Och Ollama Pango Parquet PDF Pearmut Pearson PERM pip PNG
-Popović Procrustes Prolific Python RankME RCSLS ReFreeEval released RoBERTa ROUGE rouge scipy score
-seed sentBLEU SentSim SHA Shift Spearman Summarize SVG tau-b TED TER TeX TGT then torch
+Popović Procrustes Prolific Python RankME RCSLS ReFreeEval released RoBERTa ROUGE rouge scipy
+score seed sentBLEU SentSim SHA Shift Spearman Summarize SVG tau-b TED TER TeX TGT then torch
 Touchstone Transformer Translate TSV Turk umd UMD Unicode unigram unigrams Unix UTC UTF WeasyPrint
 Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi Zhang
 Zhao Zou Čeština
@@ -57,9 +52,8 @@ STRUNG = re.compile(
 SKIPPED = frozenset({"datalist", "script", "style", "code", "pre", "kbd", "textarea", "template"})
 # What no link leads to, or only a link from another page of its kind.
 STARTS = (
-    "/", "/glossary/", "/search/?q=demo", "/search/?q=none-is-called-so", "/metrics/add/judge/",
-    "/campaigns/rated/spans/", "/campaigns/rated/spans/?agreed=2&unit=document",
-    "/studies/demo/shortness/", "/testsets/rated-set/spans/",
+    "/", "/glossary/", "/search/?q=rated", "/search/?q=none-is-called-so",
+    "/campaigns/try-mqm/spans/", "/testsets/rated-set/spans/",
 )  # fmt: skip
 READ_ALOUD = frozenset({"alt", "title", "aria-label", "placeholder", "data-of", "data-label"})
 VOID = frozenset({"input", "img", "br", "meta", "link", "hr", "wbr", "col", "source"})
@@ -126,9 +120,7 @@ def stored_names() -> list[str]:
 
 def visited(client: Client) -> Iterator[tuple[str, str]]:
     """One page of each address that links lead to, from the start page on."""
-    runs = JudgeSpending.objects.values_list("run", flat=True)
-    starts = [*STARTS, *(f"/runs/{pk}/" for pk in runs)]
-    waiting, seen = deque(starts), set[Any]()
+    waiting, seen = deque(STARTS), set[Any]()
     while waiting:
         address = waiting.popleft()
         try:
@@ -138,7 +130,7 @@ def visited(client: Client) -> Iterator[tuple[str, str]]:
         if found.route.startswith(("api", "admin")):
             continue
         key = found.url_name, tuple(found.kwargs.get("kind", "") if found.kwargs else "")
-        is_known = address in seen if address in starts else key in seen
+        is_known = address in seen if address in STARTS else key in seen
         if is_known or "fmt" in found.kwargs or address.endswith(".html"):
             continue
         seen |= {key, address}
@@ -150,32 +142,9 @@ def visited(client: Client) -> Iterator[tuple[str, str]]:
 
 
 def make_both() -> None:
-    """The demo and a campaign with spans of people and a metric, layers, a study and a judge."""
+    """The demo and a campaign with spans, layers and a study."""
     make_demo()
-    campaign = make_filterable()
-    Campaign.objects.filter(pk=campaign.pk).update(protocol="esa")
-    mark_spans(campaign.test_set)
-    spend(MetricRun.objects.filter(test_set=campaign.test_set).earliest("pk"))
-
-
-def mark_spans(test_set: TestSet) -> None:
-    """Import a metric that marks the beginning of one output, and the end of another."""
-    rows = ["system\tsegment\tstart\tend\tseverity"]
-    rows += ["strong\t1\t0\t8\tmajor", "strong\t2\t20\t24\tminor", "weak\t1\t\t\tno-error"]
-    store(check(test_set, [InputFile.holding("s.tsv", "\n".join(rows).encode())], "xMark", False))
-
-
-def spend(run: MetricRun) -> None:
-    """Give a run what a judge would have asked and paid, with a report on verdicts of its kind."""
-    columns = {name: np.array([-5.0, 0, -1, -30]) for name in ("judge", "judge-spread")}
-    columns |= {f"judge-{each}": np.ones(4) for each in ("minor", "major", "critical")}
-    report = describe("judge", SPANS, columns, np.array([9.0, 12, 20, 31]), np.array([1, 1, 2, 2]))
-    report |= {"kin": ["GPT"], "served": [["gpt", 4]], "n_spans": 3, "n_unplaced": 1}
-    JudgeSpending.objects.create(
-        run=run, endpoint="local", model="gpt", currency="USD", prompt_price=1.0, calls=4, lost=1,
-        reread=2, prompt_tokens=80, completion_tokens=20, characters=300, priced_on="2026-11-01",
-        budget_money=3.5, budget_tokens=900, report=report,
-    )  # fmt: skip
+    make_filterable()
 
 
 @pytest.fixture(scope="module")
@@ -185,11 +154,7 @@ def rows(shared_rows: SharedRows[None]) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("kept_state")
-def test_pages_have_no_english_words(
-    rows: None, world: World, client: Client, settings: Any
-) -> None:
-    declared = {"name": "local", "url": "http://localhost:1/v1", "key_variable": "NO_KEY"}
-    settings.JUDGE_ENDPOINTS = [declared | {"allow_private": True, "completion_price": 2.0}]
+def test_pages_have_no_english_words(rows: None, world: World, client: Client) -> None:
     client.force_login(world.admin)
     client.cookies["django_language"] = CHINESE
     names, found, seen = stored_names(), [], set()
