@@ -23,10 +23,10 @@ from metrics.scores import load_scores
 from metrics.spans.stored import read_rows
 
 FIFTHS = 5
-# Names that makers give their models, by maker: a judge and a system that share one are kin.
+# Names that makers give models of several kinds: a judge and a system of one maker are kin. Where a
+# maker has one name for all, the names themselves share it.
 KIN = {
     "OpenAI": ("gpt", "openai", "chatgpt", "davinci", "o1", "o3", "o4"),
-    "Anthropic": ("claude", "anthropic", "haiku", "sonnet", "opus"),
     "Google": ("gemini", "gemma", "palm", "bard"),
     "Meta": ("llama", "nllb", "alpaca", "vicuna"),
     "Mistral": ("mistral", "mixtral", "ministral"),
@@ -40,16 +40,32 @@ KIN = {
 }
 
 
+# Words in names of models that say nothing of who made them.
+COMMON = frozenset((
+    "base", "chat", "flash", "fine", "instruct", "large", "latest", "llm", "mini", "model", "nano",
+    "preview", "pro", "small", "system", "the", "turbo",
+))  # fmt: skip
+
+
 def makers_of(name: str) -> set[str]:
     """Return the makers whose models a name points at."""
-    words = set(re.findall(r"[a-z]+|o[134]", name.lower()))
+    words = _words(name)
     return {maker for maker, names in KIN.items() if words & set(names)}
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"o[134]|[a-z]+", name.lower()))
+
+
+def _shared(name: str, other: str) -> bool:
+    """Whether two names have a word in common that may be a maker's or a model's."""
+    return any(len(word) > 2 for word in _words(name) & _words(other) - COMMON)
 
 
 def kin(model: str, systems: Iterable[str]) -> list[str]:
     """Return the systems that are by the maker of a judge's model, as far as names tell."""
     makers = makers_of(model)
-    return sorted({name for name in systems if makers & makers_of(name)})
+    return sorted({name for name in systems if makers & makers_of(name) or _shared(model, name)})
 
 
 def update(run: MetricRun, signature: MetricSignature) -> None:
