@@ -24,6 +24,7 @@ from dashboards.pages.parameters import parameters
 from dashboards.papers import latex
 from dashboards.shortness.across import AcrossChoice, AcrossForms
 from dashboards.shortness.losses import Forms
+from dashboards.trust.reasons import StudyTrust, Verdict
 from dashboards.trust.shown import comments, worst_of
 
 TITLE = "Outputs and their own shorter forms"
@@ -58,8 +59,10 @@ class StudyForms(StudyDocument):
         ]  # fmt: skip
 
 
-def take(pair: AcrossForms) -> str:
-    """Say in a sentence what the pair shows."""
+def take(pair: AcrossForms, trust: StudyTrust | None = None) -> str:
+    """Say in a sentence what the pair shows, where the judgments bear it out."""
+    if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
+        return "These judgments cannot tell which metric is good."
     known = [row for row in pair.rows if row.low is not None and row.high is not None]
     if not known:
         return "No metric has scored both forms of judged outputs."
@@ -123,7 +126,7 @@ def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespo
         "study": slug,
         "campaigns": campaigns,
         "document": document,
-        "pairs": [(pair, take(pair)) for pair in document.pairs],
+        "pairs": [(pair, take(pair, document.trust)) for pair in document.pairs],
         "section": "studies",
         "tab": "shortness",
         "query": filters.query(),

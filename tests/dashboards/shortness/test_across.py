@@ -1,6 +1,7 @@
 """Shorter forms judged in campaigns of their own: against a join of the database's rows."""
 
 import json
+import random
 from collections.abc import Iterator
 from statistics import mean
 
@@ -152,6 +153,17 @@ def test_the_page_and_its_data(pair: list[Campaign], client: Client) -> None:
     assert (
         "/studies/demo/shortness/" in client.get(f"/campaigns/{LONG}/shortness/").content.decode()
     )
+
+
+def test_random_clicks_are_no_result(pair: list[Campaign], client: Client) -> None:
+    """Scores that nobody read for: the page tells no count of metrics."""
+    dice = random.Random(7)
+    for judgment in Judgment.objects.filter(assignment__annotator__campaign__in=pair):
+        Judgment.objects.filter(pk=judgment.pk).update(score=dice.randint(0, 100))
+    client.force_login(make_user("reader", RESEARCHER))
+    page = client.get("/studies/demo/shortness/").content.decode()
+    assert "take off more than the humans do" not in page
+    assert "These judgments cannot tell which metric is good." in page
 
 
 def test_a_campaign_that_the_reader_may_not_see_tells_nothing(
