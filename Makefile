@@ -16,7 +16,8 @@ NEWEST := .venv-newest
 WITH_SERVICES := tests/annotation tests/config tests/dashboards tests/fuzz tests/metrics tests/training \
   --ignore=tests/metrics/families $(addprefix --ignore=tests/training/,head refreeeval remap) \
   $(addprefix --ignore=tests/annotation/,blindness/test_leaks.py test_access.py) \
-  $(addprefix --ignore=tests/dashboards/,charts compare correlations layers papers shortness significance whatif \
+  $(addprefix --ignore=tests/dashboards/,charts compare correlations layers pairs papers scatter shortness \
+  significance systems whatif \
   $(addprefix documents/test_,web_process.py) $(addprefix taking/test_,bundle.py report.py trust.py))
 # What several windows, lost connections and killed submits do to a database.
 BROWSER_WITH_SERVICES := $(addprefix tests/browser/,$(addprefix judging/test_,annotate.py protocols_unsent.py) \
@@ -31,13 +32,15 @@ NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests
 # because tests wait, too: for workers, databases and browsers. RETRY runs what failed again
 # alone (.ci/run).
 PROCESSES ?= 3
-PYTEST = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal $(RETRY)
+# Processes with a browser each, beside the others: Chromium works in several of its own.
+BROWSERS ?= 2
+PYTEST = $(BIN)/python -m pytest -q --dist worksteal $(RETRY) -n
 # Two threads on two shared cores are slower than one.
 export OMP_NUM_THREADS ?= 1
 # Many tests start the project in a process of its own: it is compiled once.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo demo-neural worker test test-newest test-kernels test-services check format messages browser ready clean
+.PHONY: help demo demo-neural worker test test-sqlite test-browser test-newest test-kernels test-services check format messages browser ready clean
 
 help:
 	@echo "make worker         what neural metrics need: torch and the metric packages"
@@ -48,7 +51,7 @@ help:
 	@echo "make test-kernels   the numeric tests with the kernels of older processors"
 	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL); the tests"
 	@echo "                    that kill workers need redis-server and RabbitMQ, too (RABBITMQ_URL)"
-	@echo "make check          ruff, mypy, migrations, vendored files"
+	@echo "make check          ruff, mypy, migrations, vendored files, generated documentation"
 	@echo "make messages       bring the translations up to date with the texts (docs/translating.md)"
 
 $(BIN)/python:
@@ -86,9 +89,15 @@ demo-neural: $(ENCODER)
 # Before targets that run side by side.
 ready: $(DEV) browser
 
+# Both at once, for the same reason; what they print runs together, their summaries do not.
 test: ready
-	$(PYTEST)
-	$(PYTEST) tests/browser
+	@$(MAKE) --no-print-directory -j2 test-sqlite test-browser
+
+test-sqlite: $(DEV)
+	$(PYTEST) $(PROCESSES)
+
+test-browser: $(DEV) browser
+	$(PYTEST) $(BROWSERS) tests/browser
 
 # Made anew each time: what was the newest then is not the newest now.
 test-newest:
@@ -104,19 +113,20 @@ test-kernels: export MKL_ENABLE_INSTRUCTIONS := AVX2
 test-kernels: export ATEN_CPU_CAPABILITY := avx2
 test-kernels: export ONEDNN_MAX_CPU_ISA := AVX2
 test-kernels: $(DEV)
-	$(PYTEST) $(NUMERIC)
+	$(PYTEST) $(PROCESSES) $(NUMERIC)
 
 test-services: export DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgres
 test-services: export CELERY_BROKER_URL ?= redis://127.0.0.1:6379/9
 test-services: $(DEV) browser
-	$(PYTEST) -m database $(WITH_SERVICES)
-	$(PYTEST) $(BROWSER_WITH_SERVICES)
+	$(PYTEST) $(PROCESSES) -m database $(WITH_SERVICES)
+	$(PYTEST) $(PROCESSES) $(BROWSER_WITH_SERVICES)
 
 check: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py docs --check
 	cd static/vendor && sha256sum --quiet -c SHA256SUMS
 
 format: $(DEV)

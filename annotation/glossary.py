@@ -1,4 +1,4 @@
-"""What terms mean: the one place from which pages, `/glossary/` and docs/glossary.md have it."""
+"""What terms mean: the one place from which pages, `/glossary/` and the documentation have it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +14,42 @@ class Term:
 
 
 GROUPS: dict[str, tuple[Term, ...]] = {
+    "Data": (
+        Term(
+            "segment",
+            "Segment",
+            "A stretch of source text that is judged as one, usually a sentence.",
+        ),
+        Term(
+            "system",
+            "System, output",
+            "A system is what translated, a machine or a person. An output is its translation of "
+            "one segment.",
+        ),
+        Term("reference", "Reference", "A person’s translation that outputs are compared with."),
+        Term("test-set", "Test set", "Segments with their references and the outputs of systems."),
+        Term(
+            "campaign",
+            "Campaign",
+            "One question about the outputs of a test set, with its annotators and judgments.",
+        ),
+        Term(
+            "study",
+            "Study",
+            "Campaigns that belong together: pages show them side by side and average over them.",
+        ),
+        Term(
+            "judgment",
+            "Judgment",
+            "One person’s answer about one item. A changed answer is kept beside the older one.",
+        ),
+        Term(
+            "bundle",
+            "Replication bundle",
+            "A file of a campaign’s texts, judgments and scores, from which one command computes "
+            "every number again.",
+        ),
+    ),
     "Judging": (
         Term("da", "Direct assessment", "One output at a time gets a score from 0 to 100."),
         Term("esa", "ESA", "Error spans first, marked minor or major, then a score from 0 to 100."),
@@ -24,6 +60,22 @@ GROUPS: dict[str, tuple[Term, ...]] = {
             "analyses use minus the penalty, so that larger is better.",
         ),
         Term("contrastive", "Side by side", "Outputs of several systems are rated on one screen."),
+        Term(
+            "contrastive-esa",
+            "Contrastive ESA",
+            "ESA of a whole document by several systems, in columns beside each other.",
+        ),
+        Term(
+            "span",
+            "Error span",
+            "A stretch of text marked as wrong, with a severity and perhaps a category. What is "
+            "missing is marked in the source.",
+        ),
+        Term(
+            "screen",
+            "Screen",
+            "What an annotator sees at once: one output, several of one segment, or a document.",
+        ),
         Term(
             "length-ratio",
             "Length ratio",
@@ -96,6 +148,7 @@ GROUPS: dict[str, tuple[Term, ...]] = {
             "What limits the numbers of a page: agreement, control items, times, amount of data. "
             "Where judgments do not bear numbers out, nothing is ranked or bold.",
         ),
+        Term("drift", "Drift", "Somebody’s scores or times rise or fall while they work."),
     ),
     "Metrics against humans": (
         Term(
@@ -156,6 +209,17 @@ GROUPS: dict[str, tuple[Term, ...]] = {
             "An encoder has many layers, and a metric may read any of them. A layer "
             "chosen on the data it is judged by looks better than it is.",
         ),
+        Term(
+            "held-out",
+            "Held-out value",
+            "How a choice, such as that of a layer, does on segments that it was not made on.",
+        ),
+        Term(
+            "simpson",
+            "Simpson’s paradox",
+            "Over all outputs a metric agrees with the humans, and within the systems it does "
+            "not, or the other way round.",
+        ),
     ),
     "Tests": (
         Term(
@@ -187,6 +251,11 @@ GROUPS: dict[str, tuple[Term, ...]] = {
             "Power",
             "How often a test would find a difference of this size with this many judgments.",
         ),
+        Term(
+            "permutation",
+            "PERM-BOTH",
+            "A test that lets two metrics swap their scores of outputs at random, many times.",
+        ),
     ),
     "Metrics": (
         Term(
@@ -203,6 +272,21 @@ GROUPS: dict[str, tuple[Term, ...]] = {
             "Preference",
             "Whether a metric prefers a text to one that is worse by construction.",
         ),
+        Term(
+            "w2w",
+            "W2W",
+            "The share of segments in which a metric scores the worse text higher; low is good.",
+        ),
+        Term(
+            "compliance",
+            "Compliance",
+            "The share of outputs whose length is within a tolerance of the length asked for.",
+        ),
+        Term(
+            "judge",
+            "Judge",
+            "A language model that is asked how good a translation is, as a metric.",
+        ),
     ),
 }
 
@@ -214,12 +298,3 @@ def all_terms() -> Iterator[Term]:
 
 
 TERMS = {term.key: term for term in all_terms()}
-
-
-def as_markdown() -> str:
-    """Return docs/glossary.md."""
-    lines = ["# Glossary", "", "Written by `manage.py glossary`; pages show the same."]
-    for group, terms in GROUPS.items():
-        lines += ["", f"## {group}", ""]
-        lines += [f"- **{term.label}** {term.text}" for term in terms]
-    return "\n".join(lines) + "\n"

@@ -19,7 +19,9 @@ from django.utils import translation
 from annotation.models import Annotator
 
 # The first part of every address that annotators open.
-TRANSLATED = frozenset({"", "login", "logout", "language", "enter", "a", "annotate", "item"})
+TRANSLATED = frozenset(
+    {"", "login", "logout", "language", "enter", "a", "annotate", "item", "account", "password"}
+)
 # Addresses that programs read, and Django's own pages.
 NEVER = frozenset({"api", "admin", "static"})
 ENGLISH = "en"

@@ -3,8 +3,6 @@
 from django.urls import path
 
 from annotation.views import (
-    access,
-    accounts,
     campaigns,
     editing,
     exclusions,
@@ -17,7 +15,16 @@ from annotation.views import (
     sharing,
     uploads,
 )
-from annotation.views.judging import ahead, assignments, judgments, welcome
+from annotation.views.judging import (
+    ahead,
+    around,
+    assignments,
+    attitude,
+    judgments,
+    own,
+    welcome,
+)
+from annotation.views.people import access, accounts, letters
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -30,6 +37,7 @@ urlpatterns = [
         for verb, name in (
             ("roles", "account-roles"),
             ("link", "account-reset"),
+            ("mail", "account-mail"),
             ("activate", "account-activate"),
             ("deactivate", "account-deactivate"),
         )
@@ -75,6 +83,8 @@ urlpatterns = [
         name="member-remove",
     ),
     path("campaigns/<slug:slug>/access/people/", access.people_add, name="people-add"),
+    path("campaigns/<slug:slug>/access/mail/", letters.letters, name="letters"),
+    path("campaigns/<slug:slug>/access/addresses/", letters.addresses_set, name="addresses-set"),
     path("campaigns/<slug:slug>/access/hide/", access.links_hide, name="links-hide"),
     path(
         "campaigns/<slug:slug>/access/annotators/<int:pk>/renew/",
@@ -104,12 +114,15 @@ urlpatterns = [
     path("a/<str:token>/", assignments.personal_link, name="personal-link"),
     path("annotate/<slug:slug>/", assignments.next_item, name="annotate"),
     path("annotate/<slug:slug>/ahead/", ahead.ahead, name="annotate-ahead"),
+    path("annotate/<slug:slug>/own/", own.own, name="annotate-own"),
     path("annotate/<slug:slug>/consent/", welcome.consent, name="consent"),
     path("annotate/<slug:slug>/background/", welcome.background, name="background"),
+    path("annotate/<slug:slug>/attitude/", attitude.attitude, name="annotate-attitude"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
     # 4 judgments
     path("item/<uuid:public_id>/", judgments.item, name="item"),
+    path("item/<uuid:public_id>/document/", around.around, name="item-around"),
     # 5 quality
     path("campaigns/<slug:slug>/judgments.<str:fmt>", quality.judgments, name="judgments-data"),
     path("campaigns/<slug:slug>/export/", interchange.export_page, name="export"),

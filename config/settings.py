@@ -1,6 +1,6 @@
 """Every knob of Touchstone, read from the environment and checked at start.
 
-`docs/settings.md` lists the variables. Nothing else in the code reads the environment.
+`config/reference/variables.py` lists the variables. Nothing else in the code reads the environment.
 """
 
 import os
@@ -218,6 +218,8 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("EMAIL_FROM") or "touchstone@
 globals().update(
     email_settings(os.environ.get("EMAIL_URL") or ("console:" if DEBUG else "smtp://localhost"))
 )
+# Links are mailed where somebody has named a server: one that prints would put them into a log.
+MAILS_LINKS = os.environ.get("EMAIL_URL", "").lower().startswith("smtp")
 WEBHOOK_TIMEOUT_SECONDS = env_int("WEBHOOK_TIMEOUT_SECONDS", 10)
 if WEBHOOK_TIMEOUT_SECONDS < 1:
     raise ImproperlyConfigured("WEBHOOK_TIMEOUT_SECONDS must be at least 1.")
@@ -289,6 +291,7 @@ CELERY_IMPORTS = ["annotation.notifications.work"]
 # Every kind of background work: its name and where it is described (`config.work.kinds`).
 WORK_KINDS: dict[str, str] = {
     "notification": "annotation.notifications.work.notifications",
+    "letter": "annotation.notifications.work.letters",
     "slice": "metrics.runs.work.kind",
     "hash-check": "metrics.checkpoints.checks.hash_checks",
     "import": "metrics.datasets.waiting.imports",

@@ -1,7 +1,7 @@
 """The live monitor of a campaign: a page that keeps itself fresh, the same as JSON, remarks.
 
-Counts are taken from the tables at every look; agreement, which changes slowest and costs most, is
-a document that is asked for anew at most every `AGREEMENT_SECONDS`.
+Counts are taken from the tables at every look. Agreement stands on the quality page; the JSON has
+it, too, as a document that is asked for anew at most every `AGREEMENT_SECONDS`.
 """
 
 from dataclasses import asdict
@@ -41,16 +41,14 @@ def agreement_so_far(campaign: Campaign) -> results.Result[AgreementSoFar]:
 def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """Where the campaign stands; htmx asks for what changes alone."""
     campaign = campaign_for_reader(request, slug)
-    report, agreement = monitor_report(campaign), agreement_so_far(campaign)
+    report = monitor_report(campaign)
     if fmt:
-        document = as_json(campaign, report, agreement)
+        document = as_json(campaign, report, agreement_so_far(campaign))
         return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
-    is_open = campaign.status == Campaign.Status.OPEN
     context = {
         "campaign": campaign,
         "report": report,
-        "agreement": agreement,
-        "is_live": is_open or not (agreement.is_fresh or agreement.message),
+        "is_live": campaign.status == Campaign.Status.OPEN,
         "section": "campaigns",
         "tab": "monitor",
     }

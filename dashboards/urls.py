@@ -25,6 +25,7 @@ from dashboards.spans.page import SPANS
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
 from dashboards.systems.page import SYSTEMS, study_systems
+from dashboards.trial.page import TRIAL
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
@@ -90,6 +91,8 @@ urlpatterns = [
     path("campaigns/<slug:slug>/shortness.<str:fmt>", view(SHORTNESS), name="shortness-data"),
     path("campaigns/<slug:slug>/spans/", view(SPANS), name="spans"),
     path("campaigns/<slug:slug>/spans.<str:fmt>", view(SPANS), name="spans-data"),
+    path("campaigns/<slug:slug>/trial/", view(TRIAL), name="trial"),
+    path("campaigns/<slug:slug>/trial.<str:fmt>", view(TRIAL), name="trial-data"),
     path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),

@@ -16,6 +16,9 @@ FAMILY_LABELS = {
     "bertscore": "BERTScore",
     "comet": "COMET",
     "bleurt": "BLEURT",
+    "likelihood": "Likelihood",
+    "metricx": "MetricX",
+    "sentinel": "Sentinels",
     "moverscore": "MoverScore",
     "xmoverscore": "XMoverScore",
     "xbertscore": "XBERTScore",
@@ -30,6 +33,7 @@ FAMILY_LABELS = {
     "sentbleu-wmt": "Lexical metrics",
     "lexical": "Lexical metrics",
     "floor": "Floor",
+    "trained-sentinel": "Sentinels",
     "judge": "Judges",
     "imported": "Imported scores",
 }
@@ -40,7 +44,10 @@ IMPORTED = "imported"
 READINGS = {
     "comet": "first",
     "judge": "first",
+    "sentinel": "first",
+    "metricx": "first",
     "bleurt": "mean",
+    "likelihood": "mean",
     **dict.fromkeys(("bertscore", "xbertscore", "moverscore", "cosine", "wmd"), "best"),
     **dict.fromkeys(("yisi", "yisi-static", "yisi-0"), "best"),
     **dict.fromkeys(("chrf", "chrf++", "rouge", "rouge-characters"), "best"),
@@ -262,9 +269,24 @@ class NamesMissing(Protocol):
 
 
 class Paced(Protocol):
-    """How long a slice of a metric's texts should take, in seconds; a second where it is silent."""
+    """How long a slice of a metric's texts should take, in seconds, and how many texts the first
+    has; a second and 16 where it is silent."""
 
     slice_seconds: float
+    first_slice: int
+
+
+@runtime_checkable
+class HearsOfScores(Protocol):
+    """A metric that is told when scores of its run were stored.
+
+    Now and then while the run goes, at its end, and when scoring ended early. What it raises is
+    logged and changes nothing.
+    """
+
+    def stored(self) -> None:
+        """Do what is to be done with the scores so far."""
+        ...
 
 
 class MeanOfSegments:

@@ -40,14 +40,21 @@ class Grid:
 
     def placed(self, outputs: Integers, values: Floats) -> Floats:
         """Return values of some outputs, by primary key, as systems × segments, else nan."""
+        places = self.places(outputs)
+        table = np.full(self.outputs.size, np.nan)
+        table[places[places != NOTHING]] = values[places != NOTHING]
+        return table.reshape(self.outputs.shape)
+
+    def places(self, outputs: Integers) -> Integers:
+        """Return where some outputs stand in the flattened grid, NOTHING for those of others."""
         own = self.outputs.ravel()[self.cells]
         order = np.argsort(own)
-        places = np.searchsorted(own, outputs, sorter=order)
-        is_here = places < len(own)
-        is_here[is_here] = own[order[places[is_here]]] == outputs[is_here]
-        table = np.full(self.outputs.size, np.nan)
-        table[self.cells[order[places[is_here]]]] = values[is_here]
-        return table.reshape(self.outputs.shape)
+        found = np.searchsorted(own, outputs, sorter=order)
+        is_here = found < len(own)
+        is_here[is_here] = own[order[found[is_here]]] == outputs[is_here]
+        places = np.full(len(outputs), NOTHING, dtype=np.int64)
+        places[is_here] = self.cells[order[found[is_here]]]
+        return places
 
 
 _kept: Kept[Grid] = Kept(BYTES)

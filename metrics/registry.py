@@ -6,7 +6,7 @@ from typing import Any
 
 from metrics import options, plugins
 from metrics.base import Metric, MetricError, MetricInfo
-from metrics.families import reference_free
+from metrics.families import recent, reference_free
 from metrics.families.bertscore import options as bertscore
 from metrics.families.bleurt import options as bleurt
 from metrics.families.comet import options as comet
@@ -94,6 +94,7 @@ METRICS: dict[str, Entry] = {
     **lexical.METRICS,
     **{info.name: (info, scorer) for info, scorer in _NEURAL},
     **reference_free.METRICS,
+    **recent.METRICS,
 }
 
 
@@ -102,6 +103,9 @@ FAMILIES: dict[str, str] = {
     "bertscore": "metrics.families.bertscore.options:FAMILY",
     "comet": "metrics.families.comet.options:FAMILY",
     "bleurt": "metrics.families.bleurt.options:FAMILY",
+    "sentinel": "metrics.families.comet.sentinel_options:FAMILY",
+    "likelihood": "metrics.families.likelihood.options:FAMILY",
+    "metricx": "metrics.families.metricx.options:FAMILY",
     "moverscore": "metrics.families.moverscore.options:FAMILY",
     "xmoverscore": "metrics.families.xmoverscore.options:FAMILY",
     "xbertscore": "metrics.families.xbertscore.options:FAMILY",
@@ -116,6 +120,7 @@ FAMILIES: dict[str, str] = {
     "sentbleu-wmt": "metrics.families.lexical.options:FAMILY",
     "lexical": "metrics.families.lexical.options:LEXICAL",
     "floor": "metrics.families.floor.options:FAMILY",
+    "trained-sentinel": "metrics.families.sentinels.options:FAMILY",
     "judge": "metrics.families.judges.options:FAMILY",
 }
 

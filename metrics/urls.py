@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from metrics.views import datasets, fleet, imports, judges, metrics, runs, spans
+from metrics.views import datasets, fleet, imports, judges, metrics, runs, spans, suggesting
 
 urlpatterns = [
     path("metrics/", metrics.metric_list, name="metrics"),
@@ -28,6 +28,11 @@ urlpatterns = [
         "testsets/<slug:slug>/scores/withdraw/",
         imports.metric_scores_withdraw,
         name="metric-scores-withdraw",
+    ),
+    path(
+        "campaigns/<slug:slug>/suggestions/",
+        suggesting.campaign_suggestions,
+        name="campaign-suggestions",
     ),
     path("testsets/<slug:slug>/spans/", spans.metric_spans, name="metric-spans"),
     path("testsets/<slug:slug>/spans.csv", spans.metric_spans_file, name="metric-spans-file"),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from django import conf
 from django.core.cache import cache
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from hypothesis import HealthCheck
@@ -27,7 +28,7 @@ from dashboards.documents import state
 from dashboards.report import document, drawing, parts, pdf
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
-from tests.shared import SharedRows, copy_pages, share
+from tests.shared import SharedRows, once_a_run, share
 from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
 
@@ -52,6 +53,7 @@ SQLITE_ALONE = "migrated"
 
 def pytest_configure() -> None:
     end_with_this_process()
+    gc.disable()  # what is imported is no garbage
 
 
 def pytest_collection_finish() -> None:
@@ -62,6 +64,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 20)
 
 
@@ -95,18 +98,54 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def migrated(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An SQLite file as migrations leave it, from which sites of their own are copied."""
-    file = tmp_path_factory.mktemp("migrated") / "touchstone.sqlite3"
-    name = connection.settings_dict["NAME"]
-    # It is not there where no test of the run asks for the database itself.
-    if connection.vendor == "sqlite" and Path(name).exists():
-        copy_pages(name, file)
-    else:
-        environment = os.environ | {"DATABASE_URL": "", "TOUCHSTONE_VAR": str(file.parent)}
-        command = [sys.executable, "manage.py", "migrate", "-v0", "--skip-checks"]
-        subprocess.run(command, cwd=Path(__file__).parents[1], env=environment, check=True)
-    return file
+def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
+    """An SQLite file as migrations leave it, made once a run: databases are copied from it."""
+
+    def make(folder: Path) -> Path:
+        file = folder / "touchstone.sqlite3"
+        if connection.vendor == "sqlite":
+            with django_db_blocker.unblock():
+                _migrate_here(file)
+        else:
+            environment = os.environ | {"DATABASE_URL": "", "TOUCHSTONE_VAR": str(folder)}
+            command = [sys.executable, "manage.py", "migrate", "-v0", "--skip-checks"]
+            subprocess.run(command, cwd=Path(__file__).parents[1], env=environment, check=True)
+        return file
+
+    return once_a_run(run_folder / "migrated", make)
+
+
+def _migrate_here(file: Path) -> None:
+    before = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = str(file)
+    try:
+        call_command("migrate", verbosity=0)
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = before
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """SQLite's file is there before the tests, with all its tables."""
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Copy what migrations leave, in place of each process migrating a database of its own."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    settings = connection.settings_dict["TEST"]
+    settings["MIGRATE"] = False
+    file = Path(settings["NAME"])
+    file.write_bytes(request.getfixturevalue("migrated").read_bytes())
+    yield
+    file.unlink()
 
 
 @pytest.fixture(autouse=True)

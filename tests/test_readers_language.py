@@ -28,17 +28,17 @@ from tests.world import World, make_demo
 CHINESE = "zh-hans"
 # Names of people, methods, measures, formats, programs and languages.
 _NAMES = """
-API Appraise atanh auto Ave BART baseline Benjamini BERT BERTScore bigrams BLEU BLEURT
-Bonferroni BOTH bpe Brackets Carlo Celery Cheng Chinese CHK chrF clauses clp CLP Cohen cohen
-COMET CPU cpu CSV Ctrl DA data DeBERTa Deutsch Dropout English Enter ESA Fisher fit full German
-GiB Google GPU gpu Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT judges JSON JSONL
-Kendall KiB Krippendorff LaTeX Lin Lines Liu Lo log Mann Markdown Mechanical MiB min MLQE MNLI Monte
-MoverScore mqm MQM none notebook numpy Och Ollama Pango Parquet PDF Pearmut Pearson PERM pip PNG
-Popović Procrustes Prolific Python RankME RCSLS ReFreeEval released RoBERTa ROUGE rouge scipy
+API Appraise atanh auto Ave BART baseline Benjamini BERT BERTScore bigrams BLEU BLEURT Bonferroni
+BOTH bpe Brackets Carlo Celery Cheng Chinese CHK chrF clauses clp CLP Cohen cohen COMET CPU cpu CSV
+Ctrl DA data DeBERTa Deutsch Dropout English Enter ESA Fisher fit full German GiB Google GPU gpu
+Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT judges JSON JSONL Kendall KiB
+Krippendorff LaTeX Lin Lines Liu Lo log Mann Markdown Mechanical MiB min MLQE MNLI Monte MoverScore
+mqm MQM none notebook numpy Och Ollama Pango Parquet PDF Pearmut Pearson PERM pip PNG Perrella
+Popović Prism Procrustes Prolific Python RankME RCSLS ReFreeEval released RoBERTa ROUGE rouge scipy
 score seed sentBLEU SentSim SHA Shift Spearman Summarize SVG tau-b TED TER TeX TGT then torch
 Touchstone Transformer Translate TSV Turk umd UMD Unicode unigram unigrams Unix UTC UTF WeasyPrint
-Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi Zhang
-Zhao Zou Čeština
+Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi Zhang Zhao
+Zou Čeština
 """
 NAMES = frozenset(_NAMES.split())
 # Labels that code strings together from pieces, which are still in English, and names of columns.

@@ -3,6 +3,7 @@
 import gettext
 import re
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def name_of(message: Message) -> str:
     return message.id if isinstance(message.id, str) else message.id[0]
 
 
+@cache
 def texts() -> list[Message]:
     return [message for message in collect() if message.id]
 
@@ -202,6 +204,7 @@ def visited(world: World, client: Client) -> Iterator[tuple[str, object]]:
     yield "item", client.get(address)
     yield "refused", client.post(address, {"score": "101"})
     yield "history", client.get(reverse("annotate-history", args=[slug]))
+    yield "account", client.get(reverse("own-account"))
     yield "foreign", client.get("/item/00000000-0000-0000-0000-000000000000/")
     yield "forbidden", client.get(reverse("campaigns"))
     Assignment.objects.update(completed_at="2026-01-01T00:00:00Z")
@@ -351,7 +354,17 @@ def test_a_protocols_question_is_translated_and_an_admins_is_not(world: World) -
 
 
 def test_only_annotators_addresses_are_translated() -> None:
-    translated = ("/", "/login/", "/a/x/", "/annotate/x/", "/item/x/")
+    translated = (
+        "/", "/login/", "/a/x/", "/annotate/x/", "/item/x/", "/account/", "/password/x/",
+    )  # fmt: skip
     assert all(interface.is_translated(path) for path in translated)
-    english = ("/campaigns/", "/api/", "/admin/", "/testsets/upload/", "/studies/", "/runs/")
+    english = (
+        "/campaigns/",
+        "/api/",
+        "/admin/",
+        "/testsets/upload/",
+        "/studies/",
+        "/runs/",
+        "/accounts/",
+    )
     assert not any(interface.is_translated(path) for path in english)

@@ -45,11 +45,16 @@ def reset(*, actor: User, user: User) -> str:
 
     The password there is works until then.
     """
+    check_may_link(actor, user)
+    _note(actor, user, Action.LINKED)
+    return _link(user, RESET if user.has_usable_password() else INVITATION)
+
+
+def check_may_link(actor: User, user: User) -> None:
+    """Raise PermissionDenied or ValidationError unless `actor` may make a link for an account."""
     _check_may_change(actor, user)
     if not user.is_active:
         raise ValidationError("This account is deactivated. Activate it first.")
-    _note(actor, user, Action.LINKED)
-    return _link(user, RESET if user.has_usable_password() else INVITATION)
 
 
 def _link(user: User, lasts: timedelta) -> str:

@@ -25,7 +25,11 @@ LEAVING_OUT: Texts = {
     "min_seconds": "The least time of an item on the server.",
     "max_seconds": "The most time of an item on the server.",
 }
-FILTERS: Texts = {"scores": "`z` or `raw`; without it what the protocol says.", **LEAVING_OUT}
+FILTERS: Texts = {
+    "scores": "`z` or `raw`; without it what the protocol says.",
+    "scale": "One of the campaign’s own scales, or HTER; without it the first.",
+    **LEAVING_OUT,
+}
 
 
 class ParameterSchema(AutoSchema):

@@ -28,13 +28,15 @@ class Opened:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a file does not say: short name, languages of a Pearmut file, and how far to go."""
+    """What a file does not say: short name, languages of a Pearmut file, how far to go, and whether
+    the ends of errors that Pearmut marks beforehand are `included` or `excluded`."""
 
     slug: str = ""
     source_language: str = ""
     target_language: str = ""
     is_draft: bool = False
     is_dry_run: bool = False
+    ends: str = ""
 
 
 def open_file(
@@ -91,6 +93,7 @@ def _of_pearmut(file: InputFile, report: Report, wish: Wish, user: Any) -> Opene
         source_language=wish.source_language,
         target_language=wish.target_language,
         name=wish.slug,
+        ends=wish.ends,
     )
     if not report.errors:
         examine(drafts, report, user=user)

@@ -15,6 +15,7 @@ from annotation.forms.uploads import slug_of
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.jsonfiles import NAMES, read_json
 from annotation.models import Item
+from annotation.protocols import Span
 from annotation.uploads import InputFile, Report, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place
 
@@ -35,6 +36,7 @@ class CampaignFile:
     texts: Mapping[str, Mapping[str, str]] | None = None
     items: list[ItemDraft] = field(default_factory=list)
     people: int = 0
+    suggestions: Mapping[str, Any] | None = None
 
 
 def is_own(values: Any) -> bool:
@@ -106,6 +108,7 @@ def _drafted(name: str, values: Mapping[str, Any], report: Report) -> CampaignFi
         values.get("instructions"),
         [_item(each) for each in values.get("items", [])],
         values.get("people", 0),
+        values.get("suggestions"),
     )
 
 
@@ -150,5 +153,6 @@ def _language(name: str, texts: Mapping[str, Any], key: str, report: Report) -> 
 
 
 def _item(each: Mapping[str, Any]) -> ItemDraft:
-    rest = {key: value for key, value in each.items() if key != "kind"}
-    return ItemDraft(kind=Item.Kind(each["kind"]), **rest)
+    rest = {key: value for key, value in each.items() if key not in ("kind", "suggestions")}
+    spans = tuple(Span(*span) for span in each.get("suggestions", ()))
+    return ItemDraft(kind=Item.Kind(each["kind"]), suggestions=spans, **rest)

@@ -7,10 +7,11 @@ from django.db import transaction
 
 from annotation import uploads
 from annotation.campaign_files.parsing import CampaignFile
+from annotation.campaign_files.suggesting import suggest
 from annotation.campaign_files.writing import OWN
 from annotation.forms.campaign.form import CampaignForm
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.store import outputs_of, store_items
+from annotation.imports.store import note_suggestions, outputs_of, store_items
 from annotation.interface import is_known
 from annotation.models import Campaign, Instructions, TestSet
 from annotation.presets import fitting, propose
@@ -29,6 +30,7 @@ def store_file(whole: CampaignFile, report: Report, *, user: Any = None) -> Camp
             if campaign:
                 _instruct(campaign, whole, report)
                 _add_items(campaign, whole)
+                suggest(campaign, whole.suggestions, whole.file, report, user)
             if report.errors:
                 raise ValidationError([])
             return campaign
@@ -99,3 +101,4 @@ def _add_items(campaign: Campaign, whole: CampaignFile) -> None:
     segments = dict(campaign.test_set.segments.values_list("key", "pk"))
     draft = CampaignDraft(campaign.slug, campaign.name, campaign.question, items=whole.items)
     store_items(campaign, draft, segments, outputs_of(campaign))
+    note_suggestions(campaign, draft)

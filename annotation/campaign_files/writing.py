@@ -9,7 +9,9 @@ from typing import Any
 from django.db.models import Q
 
 from annotation.campaign_files.parsing import SCHEMA
+from annotation.campaign_files.suggesting import written
 from annotation.models import Campaign, Item, Output, TestSet
+from annotation.prefill.suggestions import key_of, offered
 
 OWN = "own"
 FIELDS = {
@@ -36,6 +38,7 @@ def to_values(campaign: Campaign) -> dict[str, Any]:
         "instructions": _instructions(campaign),
         "items": list(_items(campaign)),
         "people": campaign.annotators.filter(excluded_at=None).count(),
+        **({"suggestions": suggested} if (suggested := written(campaign)) else {}),
     }
 
 
@@ -101,5 +104,6 @@ def _items(campaign: Campaign) -> Iterator[dict[str, Any]]:
             "system": system.name if system else None,
             "partner": places.get(item.partner_id) if item.partner_id else None,
             **{name: getattr(item, name) for name in ITEM[1:]},
+            "suggestions": [key_of(each.span) for each in offered(item.suggestions, "")] or None,
         }
         yield {name: value for name, value in values.items() if value not in (None, "")}

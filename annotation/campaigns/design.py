@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from annotation.campaigns.effort import describe_effort
 from annotation.models import Campaign
+from annotation.prefill.trial import shares_of
 
 
 def describe(campaign: Campaign) -> list[tuple[str, str]]:
@@ -13,7 +15,9 @@ def describe(campaign: Campaign) -> list[tuple[str, str]]:
         ("Annotators per item", str(campaign.annotators_per_item)),
         *_assignment(campaign),
         ("Controls for each", ", ".join(_controls(campaign)) or "none"),
+        *_suggested(campaign),
         *_people(campaign),
+        *describe_effort(campaign),
     ]
 
 
@@ -42,6 +46,16 @@ def _controls(campaign: Campaign) -> Iterator[str]:
         yield f"at least {campaign.control_spacing} screens apart"
 
 
+def _suggested(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    if not campaign.is_prefilled:
+        return
+    prefill = campaign.prefill
+    yield "Suggested errors", f"from {prefill.label}"
+    if prefill.is_trial:
+        shares = [f"{share} % {condition}" for condition, share in shares_of(prefill).items()]
+        yield "Trial", ", ".join(shares)
+
+
 def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
     asked = [
         *(["consent"] if campaign.consent else []),
@@ -49,6 +63,8 @@ def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
     ]
     if asked:
         yield "Asked first", " and ".join(asked)
+    if campaign.shows_context:
+        yield "Can be opened", "the document around a segment"
     if campaign.edit_minutes is not None:
         minutes = f"for {campaign.edit_minutes:,} minutes" if campaign.edit_minutes else "never"
         yield "Answers can be revised", minutes

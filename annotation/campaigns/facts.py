@@ -28,8 +28,10 @@ def _ratings(campaign: Campaign) -> str:
             if campaign.origin == Campaign.Origin.IMPORTED
             else "no annotators"
         )
-    kind = "simulated " if campaign.is_simulated else ""
-    return f"{done:,} of {total:,} ratings by {counted(people, kind + 'annotator')}"
+    by = counted(people, "annotator")
+    if campaign.is_simulated:
+        by = counted(people, "simulated annotator")
+    return f"{done:,} of {total:,} ratings by {by}"
 
 
 def has_scores(campaign: Campaign) -> bool:

@@ -10,15 +10,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.batches import batched
+from annotation.campaigns.conditions import give_out_trial
 from annotation.campaigns.layouts import BATCH, Screens, next_screen, plant_targets
 from annotation.campaigns.people import require_status
 from annotation.campaigns.readiness import faults
-from annotation.campaigns.shares import assign, share_out
+from annotation.campaigns.shares import assign, screens_of, share_out
 from annotation.controls import Control, ControlMaker, CrowdedError, plant_traps, spaced_order
 from annotation.controls.spacing import most_controls
 from annotation.imports.tasks import assign_imported, has_imported_items
 from annotation.models import Annotator, Campaign, Item, is_archived
 from annotation.notifications.events import tell_closed
+from annotation.prefill.keeping import fill_items
+from annotation.prefill.trial import is_trial
 from annotation.protocols import Layout
 
 
@@ -38,6 +41,8 @@ def open_campaign(*, campaign: Campaign) -> Campaign:
         assign_imported(campaign, annotators)
     else:
         _plant(campaign, annotators)
+    if campaign.is_prefilled:
+        fill_items(campaign)
     campaign.status = Campaign.Status.OPEN
     campaign.opened_at = timezone.now()
     campaign.save(update_fields=["status", "opened_at"])
@@ -46,6 +51,9 @@ def open_campaign(*, campaign: Campaign) -> Campaign:
 
 def _plant(campaign: Campaign, annotators: Sequence[Annotator]) -> None:
     targets = plant_targets(campaign)
+    if is_trial(campaign):
+        give_out_trial(campaign, annotators, targets)
+        return
     traps = plant_traps(campaign) if campaign.judging.layout == Layout.SINGLE else []
     maker = ControlMaker(campaign, targets, next_screen(campaign))
     if campaign.assignment_mode == Campaign.Mode.STATIC:
@@ -148,15 +156,6 @@ def _screens(
     extra += [list(screen) for screen in gold]
     for number in order:
         yield targets[share[number]] if number < len(share) else extra[number - len(share)]
-
-
-def screens_of(campaign: Campaign, kind: Item.Kind) -> list[list[int]]:
-    """Return the items of a kind that were there before opening, screen by screen."""
-    screens: dict[object, list[int]] = {}
-    rows = campaign.items.filter(kind=kind).order_by("pk").values_list("pk", "screen")
-    for pk, screen in rows:
-        screens.setdefault(("alone", pk) if screen is None else screen, []).append(pk)
-    return list(screens.values())
 
 
 def _fill_bank(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from annotation.counted import counted
 from annotation.imports.tasks import has_imported_items
 from annotation.models import Campaign, Item, Output
+from annotation.prefill.trial import prefill_faults
 from annotation.protocols import Layout
 
 
@@ -18,7 +19,7 @@ def hindrances(campaign: Campaign) -> list[str]:
 
 def faults(campaign: Campaign) -> list[str]:
     """Return what is missing or does not go together, whatever the controls."""
-    return [*_people(campaign), *_texts(campaign)]
+    return [*_people(campaign), *_texts(campaign), *prefill_faults(campaign)]
 
 
 def _people(campaign: Campaign) -> Iterator[str]:

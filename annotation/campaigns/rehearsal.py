@@ -20,6 +20,7 @@ class Shown:
     text: str
     is_practice: bool = False
     is_document: bool = False
+    output: int | None = None
 
 
 def rehearse(campaign: Campaign) -> list[list[Shown]]:
@@ -42,7 +43,7 @@ def _screens(campaign: Campaign) -> Iterator[list[Shown]]:
         own = list(outputs.filter(segment=segment).order_by("system__name"))
         many = campaign.systems_per_screen if layout == Layout.TOGETHER else 1
         if own:
-            yield [Shown(segment, output.text) for output in own[:many]]
+            yield [Shown(segment, output.text, output=output.pk) for output in own[:many]]
 
 
 def _document(outputs: Sequence[Output] | object) -> Iterator[list[Shown]]:
@@ -51,7 +52,7 @@ def _document(outputs: Sequence[Output] | object) -> Iterator[list[Shown]]:
     same = [row for row in rows if _place(row) == _place(rows[0])]
     if same:
         last = Shown(same[0].segment, "", is_document=True)
-        yield [*(Shown(row.segment, row.text) for row in same), last]
+        yield [*(Shown(row.segment, row.text, output=row.pk) for row in same), last]
 
 
 def _grid(campaign: Campaign, outputs: QuerySet[Output]) -> Iterator[list[Shown]]:
@@ -61,7 +62,9 @@ def _grid(campaign: Campaign, outputs: QuerySet[Output]) -> Iterator[list[Shown]
         return
     systems = list(campaign.systems.order_by("name")[: campaign.systems_per_screen])
     own = outputs.filter(segment__document=first.segment.document, system__in=systems)
-    yield [Shown(row.segment, row.text) for row in own[: MOST_SEGMENTS * len(systems)]]
+    yield [
+        Shown(row.segment, row.text, output=row.pk) for row in own[: MOST_SEGMENTS * len(systems)]
+    ]
 
 
 def _place(output: Output) -> tuple[int, str]:

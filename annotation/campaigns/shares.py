@@ -1,11 +1,11 @@
 """Fixed shares: which annotator gets which screens, and in which order."""
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from annotation.batches import batched
-from annotation.models import Annotator, Assignment
+from annotation.models import Annotator, Assignment, Campaign, Item
 
 BATCH = 2_000
 
@@ -25,14 +25,40 @@ def share_out(n_items: int, n_annotators: int, per_item: int, *, seed: int) -> l
     return [sorted(share) for share in shares]
 
 
-def assign(annotator: Annotator, screens: Iterable[Sequence[int]], *, start: int = 0) -> None:
-    """Store the items of the screens at neighbouring positions, from `start` on."""
-    for batch in batched(_assignments(annotator, screens, start), BATCH):
+def assign(
+    annotator: Annotator,
+    screens: Iterable[Sequence[int]],
+    *,
+    start: int = 0,
+    conditions: Mapping[int, str] | None = None,
+) -> None:
+    """Store the items of the screens at neighbouring positions, from `start` on.
+
+    `conditions` say, by item, which suggestions are shown in a trial.
+    """
+    for batch in batched(_assignments(annotator, screens, start, conditions or {}), BATCH):
         Assignment.objects.bulk_create(batch)
 
 
 def _assignments(
-    annotator: Annotator, screens: Iterable[Sequence[int]], start: int
+    annotator: Annotator,
+    screens: Iterable[Sequence[int]],
+    start: int,
+    conditions: Mapping[int, str],
 ) -> Iterator[Assignment]:
     for position, item in enumerate(chain.from_iterable(screens), start):
-        yield Assignment(annotator=annotator, item_id=item, position=position)
+        yield Assignment(
+            annotator=annotator,
+            item_id=item,
+            position=position,
+            condition=conditions.get(item, ""),
+        )
+
+
+def screens_of(campaign: Campaign, kind: Item.Kind) -> list[list[int]]:
+    """Return the items of a kind that were there before opening, screen by screen."""
+    screens: dict[object, list[int]] = {}
+    rows = campaign.items.filter(kind=kind).order_by("pk").values_list("pk", "screen")
+    for pk, screen in rows:
+        screens.setdefault(("alone", pk) if screen is None else screen, []).append(pk)
+    return list(screens.values())

@@ -1,6 +1,7 @@
 """Places of annotators in a campaign: accounts of their own, personal links, shares still free."""
 
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
@@ -93,3 +94,17 @@ def revoke(*, annotator: Annotator) -> None:
     """Make the personal link of an annotator dead; what was rated stays."""
     annotator.token_hash = annotator.token_expires_at = None
     annotator.save(update_fields=["token_hash", "token_expires_at"])
+
+
+@transaction.atomic
+def set_addresses(campaign: Campaign, addresses: Mapping[Annotator, str]) -> int:
+    """Give annotators of a campaign an e-mail address, or none; return how many were named.
+
+    It is kept with the account that their link opens.
+    """
+    users: list[User] = []
+    for annotator, address in addresses.items():
+        if annotator.campaign_id == campaign.pk and annotator.user is not None:
+            annotator.user.email = address
+            users.append(annotator.user)
+    return User.objects.bulk_update(users, ["email"]) if users else 0

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 from annotation.exports import appraise, mtme, pearmut
 from annotation.exports.judgments import (
-    JUDGMENT_HEADER,
-    SPAN_HEADER,
+    header_of,
     json_lines,
     judgment_dicts,
     judgment_rows,
     span_dicts,
+    span_header,
     span_rows,
 )
 from annotation.exports.parquet import parquet_bytes
+from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.exports.tables import csv_lines
 from annotation.exports.zips import zip_bytes
 from annotation.filters import EVERYTHING, Filters
@@ -60,7 +61,7 @@ FORMATS = {
         "One row a judgment, earlier revisions included; error spans as JSON in one column.",
         "judgments.csv",
         CSV,
-        lambda campaign, filters: csv_lines(JUDGMENT_HEADER, judgment_rows(campaign, filters)),
+        lambda campaign, filters: csv_lines(header_of(campaign), judgment_rows(campaign, filters)),
     ),
     "jsonl": Format(
         "JSON Lines",
@@ -81,7 +82,7 @@ FORMATS = {
         "One row an error span, with the text that it marks and its weight.",
         "spans.csv",
         CSV,
-        lambda campaign, filters: csv_lines(SPAN_HEADER, span_rows(campaign, filters)),
+        lambda campaign, filters: csv_lines(span_header(campaign), span_rows(campaign, filters)),
     ),
     "spans-jsonl": Format(
         "Error spans, JSON Lines",
@@ -89,6 +90,13 @@ FORMATS = {
         "spans.jsonl",
         LINES,
         lambda campaign, filters: json_lines(span_dicts(campaign, filters)),
+    ),
+    "suggestions": Format(
+        "Suggested errors, CSV",
+        "One row a suggestion and a judgment: what became of it. Planted ones are no judgments.",
+        "suggestions.csv",
+        CSV,
+        lambda campaign, filters: csv_lines(SUGGESTION_HEADER, suggestion_rows(campaign, filters)),
     ),
     "appraise": Format(
         "Appraise scores",

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.db.models import Count
 from django.http import Http404, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
@@ -18,7 +19,8 @@ from annotation.exports.rows import (
 )
 from annotation.exports.tables import csv_response
 from annotation.filters import EVERYTHING, Filters
-from annotation.models import Campaign, Item
+from annotation.models import Campaign, ContextOpening, Item, SuggestionFate
+from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
 from annotation.protocols.base import TARGET
 
@@ -56,6 +58,7 @@ JUDGMENT_HEADER = (
     "column",
     "n_columns",
     "judgment",
+    "context_openings",
     "spans",
 )
 SPAN_HEADER = (
@@ -91,6 +94,7 @@ OWN = (
 )
 COLUMNS = (
     "pk",
+    "assignment_id",
     "score",
     "revision",
     "is_current",
@@ -113,19 +117,50 @@ COLUMNS = (
     f"{ITEM}__output__system__name",
     f"{ITEM}__system__name",
 )
+# Columns that only some campaigns have: a scale's begins so.
+SCALE = "scale_"
+EDITS = ("post_edit", "hter")
+# Of campaigns with suggestions: which of them were shown, and what a span came from.
+CONDITION = "condition"
+FATE = ("origin", "fate")
 Row = dict[str, Any]
 Pools = Mapping[str, Mapping[int, Moments]]
 
 
+def header_of(campaign: Campaign) -> tuple[str, ...]:
+    """Return the names of a campaign's columns: own scales and post-edits come last."""
+    protocol = campaign.judging
+    scales = [SCALE + scale.key for scale in protocol.scales if scale.key]
+    edits = EDITS if protocol.text else ()
+    return (*JUDGMENT_HEADER, *scales, *edits, *((CONDITION,) if campaign.is_prefilled else ()))
+
+
 def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
-    """Yield judgments by the names of JUDGMENT_HEADER; z-scores are of current ones only.
+    """Yield judgments by the names of `header_of`; z-scores are of current ones only.
 
     Times are datetimes and spans lists of dictionaries. Rows that filters leave out are not there,
     nor in the z-scores of the others.
     """
     pools = moments(campaign, filters)
-    for values, spans in values_with_spans(judgments_of(campaign, filters), COLUMNS):
-        yield _row(campaign, values, spans, pools)
+    openings = _openings(campaign)
+    more = header_of(campaign)[len(JUDGMENT_HEADER) :]
+    names = (*COLUMNS, "ratings", *EDITS, "assignment__condition") if more else COLUMNS
+    for values, spans in values_with_spans(judgments_of(campaign, filters), names):
+        values["context_openings"] = openings.get(values["assignment_id"], 0)
+        row = _row(campaign, values, spans, pools)
+        yield row | {name: _more(values, name) for name in more}
+
+
+def _more(values: Row, name: str) -> Any:
+    if name == CONDITION:
+        return values["assignment__condition"]
+    return values[name] if name in EDITS else values["ratings"].get(name.removeprefix(SCALE))
+
+
+def _openings(campaign: Campaign) -> dict[int, int]:
+    """How often the document around an item's segment was opened, by assignment."""
+    own = ContextOpening.objects.filter(assignment__annotator__campaign=campaign).order_by()
+    return dict(own.values_list("assignment").annotate(n=Count("pk")))
 
 
 def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -> Row:
@@ -157,6 +192,7 @@ def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -
         "column": values[f"{ITEM}__column"] + 1,
         "n_columns": values[f"{ITEM}__n_columns"],
         "judgment": values["pk"],
+        "context_openings": values["context_openings"],
         "spans": [span_dict(span) for span in spans],
     }
 
@@ -190,17 +226,23 @@ def plain(row: Row) -> Row:
 
 
 def judgment_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of JUDGMENT_HEADER as CSV cells; spans are JSON."""
+    """Yield the values of `header_of` as CSV cells; spans are JSON."""
+    header = header_of(campaign)
     for row in judgment_dicts(campaign, filters):
         cells = plain(row) | {"spans": json.dumps(row["spans"], ensure_ascii=False)}
-        yield tuple(cells[name] for name in JUDGMENT_HEADER)
+        yield tuple(cells[name] for name in header)
 
 
 def span_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
-    """Yield every error span by the names of SPAN_HEADER, with the text that it marks."""
+    """Yield every error span by the names of `span_header`, with the text that it marks."""
     scheme = campaign.judging.spans
-    for judgment, spans in with_spans(judgments_of(campaign, filters)):
+    rows = judgments_of(campaign, filters)
+    rows = rows.prefetch_related("fates") if campaign.is_prefilled else rows
+    for judgment, spans in with_spans(rows):
         item = judgment.assignment.item
+        fates = (
+            {key_of(fate): fate for fate in judgment.fates.all()} if campaign.is_prefilled else {}
+        )
         for number, span in enumerate(spans, 1):
             text = rated_text(item) if span.side == TARGET else item.segment.source
             yield {
@@ -217,13 +259,25 @@ def span_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Ro
                 **span_dict(span),
                 "weight": scheme.weight(span) if scheme else None,
                 "text": scheme.quote(span, text) if scheme else "",
+                **(_fate(fates.get(key_of(span))) if campaign.is_prefilled else {}),
             }
 
 
+def span_header(campaign: Campaign) -> tuple[str, ...]:
+    """Return the names of a span's columns: of suggestions, where it came from comes last."""
+    return (*SPAN_HEADER, *(FATE if campaign.is_prefilled else ()))
+
+
+def _fate(fate: SuggestionFate | None) -> Row:
+    """Whether a span was suggested, and what its annotator did to it."""
+    return dict(zip(FATE, (fate.origin, fate.fate) if fate else ("own", ""), strict=True))
+
+
 def span_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of SPAN_HEADER as CSV cells."""
+    """Yield the values of `span_header` as CSV cells."""
+    header = span_header(campaign)
     for row in span_dicts(campaign, filters):
-        yield tuple(row[name] for name in SPAN_HEADER)
+        yield tuple(row[name] for name in header)
 
 
 def json_lines(rows: Iterator[Row]) -> Iterator[str]:
@@ -239,7 +293,7 @@ def judgments_response(
     """Answer with the judgments of a campaign that filters choose, all revisions included."""
     if fmt == "csv":
         name = filters.file_name(f"{campaign.slug}-judgments")
-        return csv_response(name, JUDGMENT_HEADER, judgment_rows(campaign, filters))
+        return csv_response(name, header_of(campaign), judgment_rows(campaign, filters))
     if fmt == "json":
         name = filters.file_name(f"{campaign.slug}-judgments")
         return StreamingHttpResponse(

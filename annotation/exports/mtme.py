@@ -19,9 +19,9 @@ from annotation.exports.rows import CHUNK, counted, moments, spans_of
 from annotation.filters import EVERYTHING, FilterError, Filters
 from annotation.filters.chosen import segments_of
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
-from annotation.models.judgment import VALUE
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
+from annotation.quality.scales import HTER, scales_of, value_of
 
 DOMAIN = "general"
 NOTHING = "[No translation supplied]"
@@ -109,8 +109,13 @@ def safe(name: str) -> str:
 
 def reference_name(name: str) -> str:
     """Return `refA` for `A`, without the signs that the layout splits at."""
-    plain = re.sub(r"[.\-\s/\\]+", "_", name)
+    plain = unsplit(name)
     return plain if plain.startswith("ref") else f"ref{plain}"
+
+
+def unsplit(name: str) -> str:
+    """Return a name without the signs that the layout splits at."""
+    return re.sub(r"[.\-\s/\\]+", "_", name)
 
 
 def line(text: str) -> str:
@@ -170,20 +175,24 @@ def _output_lines(segments: Sequence[Segment], system: System) -> Iterator[str]:
 def scores(campaign: Campaign, filters: Filters = EVERYTHING) -> dict[str, Means]:
     """Return mean scores by (system, segment): raw and z, or minus the penalty for spans alone.
 
+    Each of a campaign's own scales is a score of its own, and so are minus the edits in percent.
+
     Means are over an output's current judgments and its repeats; z-scores are per annotator over
     the campaign's pool.
     """
-    if not campaign.judging.has_score:
-        return {campaign.protocol: _means(campaign, filters, None)}
-    name = campaign.protocol
-    pool = moments(campaign, filters)[campaign.z_pool]
-    return {
-        name: _means(campaign, filters, None),
-        f"{name}-z": _means(campaign, filters, pool),
-    }
+    found: dict[str, Means] = {}
+    for scale in scales_of(campaign) or [""]:
+        name = f"{campaign.protocol}-{unsplit(scale)}" if scale else campaign.protocol
+        found[name] = _means(campaign, filters, None, scale)
+        if campaign.judging.has_score and scale != HTER:
+            pool = moments(campaign, filters, scale)[campaign.z_pool]
+            found[f"{name}-z"] = _means(campaign, filters, pool, scale)
+    return found
 
 
-def _means(campaign: Campaign, filters: Filters, pool: Mapping[int, Any] | None) -> Means:
+def _means(
+    campaign: Campaign, filters: Filters, pool: Mapping[int, Any] | None, scale: str
+) -> Means:
     sums: dict[tuple[int, int], list[float]] = {}
     rows = counted(campaign, filters).filter(
         assignment__item__kind__in=JUDGED, assignment__item__output__isnull=False
@@ -192,9 +201,11 @@ def _means(campaign: Campaign, filters: Filters, pool: Mapping[int, Any] | None)
         "assignment__annotator_id",
         "assignment__item__output__system_id",
         "assignment__item__segment_id",
-        VALUE,
+        value_of(scale),
     )
     for annotator, system, segment, given in rows.values_list(*columns).iterator(CHUNK):
+        if given is None:
+            continue
         value = given if pool is None else pool[annotator].z(given) if annotator in pool else None
         if value is not None:
             total = sums.setdefault((system, segment), [0.0, 0.0])

@@ -6,7 +6,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from annotation.exports.judgments import JUDGMENT_HEADER, judgment_dicts
+from annotation.exports.judgments import SCALE, header_of, judgment_dicts
 from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign
 
@@ -15,11 +15,11 @@ BYTES = 1 << 18
 INSTALL = "Parquet needs pyarrow: pip install -r requirements/web.txt"
 WHOLE = (
     "score", "revision", "visible_ms", "active_ms", "paid_ms", "sent_together", "screen", "column",
-    "n_columns",
+    "n_columns", "context_openings",
 )  # fmt: skip
 KEYS = ("item", "partner", "judgment")
 TRUTHS = ("is_simulated", "is_current", "is_flagged", "is_excluded")
-REALS = ("z_targets", "z_all", "seconds", "penalty")
+REALS = ("z_targets", "z_all", "seconds", "penalty", "hter")
 TIMES = ("started_at", "submitted_at")
 
 
@@ -28,7 +28,7 @@ class MissingPackageError(Exception):
 
 
 def parquet_bytes(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[bytes]:
-    """Yield a Parquet file with the columns of JUDGMENT_HEADER and typed values.
+    """Yield a Parquet file with the columns of `header_of` and typed values.
 
     Its metadata say under `filters` what was chosen, as in an address.
     """
@@ -36,7 +36,7 @@ def parquet_bytes(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise MissingPackageError(INSTALL) from error
-    schema = _schema(pyarrow).with_metadata({"filters": filters.query()})
+    schema = _schema(pyarrow, header_of(campaign)).with_metadata({"filters": filters.query()})
     rows = judgment_dicts(campaign, filters)
     with tempfile.TemporaryFile() as file:
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -47,7 +47,7 @@ def parquet_bytes(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator
             yield block
 
 
-def _schema(pa: Any) -> Any:
+def _schema(pa: Any, header: tuple[str, ...]) -> Any:
     span = pa.struct(
         [
             ("side", pa.string()),
@@ -64,5 +64,6 @@ def _schema(pa: Any) -> Any:
         **dict.fromkeys(REALS, pa.float64()),
         **dict.fromkeys(TIMES, pa.timestamp("us", tz="UTC")),
         "spans": pa.list_(span),
+        **{name: pa.int32() for name in header if name.startswith(SCALE)},
     }
-    return pa.schema([(name, types.get(name, pa.string())) for name in JUDGMENT_HEADER])
+    return pa.schema([(name, types.get(name, pa.string())) for name in header])

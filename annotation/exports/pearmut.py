@@ -11,7 +11,9 @@ from typing import Any
 
 from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
 from annotation.filters import EVERYTHING, Filters
+from annotation.imports.pearmut.answering import write_answers
 from annotation.models import Campaign, Item, Judgment, OriginalFile
+from annotation.prefill.suggestions import offered
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE
 
@@ -50,6 +52,7 @@ def _written(campaign: Campaign) -> dict[str, Any]:
         "users": max(1, campaign.annotators.count()),
         "instructions": campaign.instructions,
     }
+    info |= write_answers(campaign.judging)
     if scheme is not None:
         info["special_tokens"] = list(scheme.tokens) or [MISSING]
     return {"info": info, "campaign_id": campaign.slug, "data": documents}
@@ -63,9 +66,20 @@ def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:
             "src": same[0].segment.source,
             "tgt": {_model(item): rated_text(item) for item in same},
             **({"instructions": same[0].note} if same[0].note else {}),
+            **_suggested(same),
         }
         for same in _by_segment(items)
     ]
+
+
+def _suggested(items: Sequence[Item]) -> dict[str, Any]:
+    """The errors marked beforehand, without what a trial plants."""
+    found = {
+        _model(item): [write_span(each.span, rated_text(item)) for each in own]
+        for item in items
+        if (own := offered(item.suggestions, ""))
+    }
+    return {"error_spans": found} if found else {}
 
 
 def _by_segment(items: Sequence[Item]) -> list[list[Item]]:
@@ -124,9 +138,10 @@ def _entry(campaign: Campaign, screen: Sequence[Rated]) -> dict[str, Any]:
 
 def _answer(item: Item, judgment: Judgment, spans: Sequence[Span]) -> dict[str, Any]:
     return {
-        "score": judgment.score,
+        "score": None if judgment.ratings else judgment.score,
         "error_spans": [write_span(span, rated_text(item)) for span in spans],
-        "textfield": None,
+        "textfield": judgment.post_edit,
+        **({"sliders": judgment.ratings} if judgment.ratings else {}),
     }
 
 

@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from annotation.filters import EVERYTHING, Filters
 from annotation.filters.rows import kept
 from annotation.models import Campaign, ErrorSpan, Item, Judgment
-from annotation.models.judgment import VALUE
 from annotation.protocols import Span
+from annotation.quality.scales import value_of
 
 CHUNK = 2_000
 RELATED = (
@@ -102,7 +102,7 @@ class Moments:
 
 
 def moments(
-    campaign: Campaign, filters: Filters = EVERYTHING
+    campaign: Campaign, filters: Filters = EVERYTHING, scale: str = ""
 ) -> Mapping[str, Mapping[int, Moments]]:
     """Return mean and spread of every annotator, over outputs (`targets`) and over `all`.
 
@@ -110,18 +110,20 @@ def moments(
     out counts as never given.
     """
     pools: dict[str, dict[int, Moments]] = {"targets": {}, "all": {}}
-    for annotator, kind, value in _values(campaign, filters).iterator(chunk_size=CHUNK):
+    for annotator, kind, value in _values(campaign, filters, scale).iterator(chunk_size=CHUNK):
+        if value is None:
+            continue
         pools["all"].setdefault(annotator, Moments()).add(value)
         if kind == Item.Kind.TARGET:
             pools["targets"].setdefault(annotator, Moments()).add(value)
     return pools
 
 
-def _values(campaign: Campaign, filters: Filters) -> QuerySet[Judgment, Any]:
+def _values(campaign: Campaign, filters: Filters, scale: str) -> QuerySet[Judgment, Any]:
     return (
         counted(campaign, filters)
         .order_by("assignment__annotator_id")
-        .values_list("assignment__annotator_id", "assignment__item__kind", VALUE)
+        .values_list("assignment__annotator_id", "assignment__item__kind", value_of(scale))
     )
 
 

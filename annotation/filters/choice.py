@@ -11,6 +11,7 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 from annotation.models import Campaign
+from annotation.quality.scales import HTER
 
 Z, RAW = "z", "raw"
 # What the campaign's protocol says: z-scores, but penalties as they are.
@@ -28,7 +29,8 @@ class FilterError(ValueError):
 class Filters:
     """What a reader chose; the defaults are everything, in the form that suits the protocol.
 
-    `scores` is z or raw; left open, it is what `of` says of a campaign. Whatever is left out
+    `scores` is z or raw; left open, it is what `of` says of a campaign. `scale` names one of a
+    campaign's own scales, or HTER; left open, it is the first. Whatever is left out
     counts as never given: z-scores too are those of the rest. `without` names annotators by their
     public names or ids; `traps` says whether traps, bad references,
     references and gold items stay among the judgments; `documents` are the only ones to look at
@@ -38,6 +40,7 @@ class Filters:
     """
 
     scores: str = USUAL
+    scale: str = ""
     without: tuple[str, ...] = ()
     traps: str = IN
     documents: tuple[str, ...] = ()
@@ -83,6 +86,7 @@ class Filters:
         said = {
             "z-scores": self.scores == Z,
             "raw scores": self.scores == RAW,
+            f"the scale {self.scale}": bool(self.scale),
             f"without {', '.join(self.without)}": bool(self.without),
             "control items out": self.traps == OUT,
             f"documents {', '.join(self.documents)}": bool(self.documents),
@@ -95,7 +99,7 @@ class Filters:
 
     def of(self, campaign: Campaign) -> Self:
         """Return the same with the form of the scores settled for a campaign."""
-        usual = Z if campaign.judging.is_standardised else RAW
+        usual = Z if campaign.judging.is_standardised and self.scale != HTER else RAW
         return self if self.scores else replace(self, scores=usual)
 
     @classmethod
@@ -112,6 +116,7 @@ class Filters:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
+            if value or name != "scale"
         }
 
     @classmethod
@@ -130,7 +135,8 @@ class Filters:
 
     def leaving_out(self) -> dict[str, Any]:
         """Return what judgments are left out, as plain values: all but the form of the scores."""
-        return {name: value for name, value in self.as_json().items() if name != "scores"}
+        form = ("scores", "scale")
+        return {name: value for name, value in self.as_json().items() if name not in form}
 
     def file_name(self, name: str) -> str:
         """Return the name of a file that says whether something was chosen for it."""

@@ -11,6 +11,7 @@ from annotation.filters.choice import OUT, FilterError, Filters
 from annotation.models import Annotator, Campaign, Item, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from annotation.quality.columns import Mask
+from annotation.quality.scales import scales_of
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
 
@@ -19,7 +20,8 @@ def read_judgments(
     campaign: Campaign, filters: Filters, *, with_excluded: bool = False
 ) -> tuple[JudgmentColumns, tuple[str, ...]]:
     """Return the current judgments that the filters choose, and sentences on what is not there."""
-    columns = read_columns(campaign, with_excluded=with_excluded)
+    require_scale(campaign, filters)
+    columns = read_columns(campaign, with_excluded=with_excluded, scale=filters.scale)
     chosen = ~np.isin(columns.annotator, left_out(campaign, filters))
     if filters.traps == OUT:
         chosen &= ~columns.is_kind(*CONTROLS)
@@ -66,6 +68,13 @@ def _midnight(day: str) -> float:
     return dt.datetime.combine(dt.date.fromisoformat(day), dt.time(), dt.UTC).timestamp()
 
 
+def require_scale(campaign: Campaign, filters: Filters) -> None:
+    """Raise FilterError for a scale that the campaign does not have."""
+    if filters.scale and filters.scale not in (known := scales_of(campaign)):
+        there = f"there are {', '.join(known)}" if known else "there is one score alone"
+        raise FilterError(f"scale: this campaign has no scale {filters.scale}; {there}")
+
+
 def left_out(campaign: Campaign, filters: Filters) -> list[int]:
     """Return the keys of the annotators left out: by public name, else by id.
 
@@ -94,6 +103,7 @@ def segments_of(campaign: Campaign, filters: Filters) -> list[int]:
 def check(campaign: Campaign, filters: Filters) -> None:
     """Raise FilterError where the filters name something that the campaign does not have."""
     left_out(campaign, filters)
+    require_scale(campaign, filters)
     if filters.documents:
         segments_of(campaign, filters)
 

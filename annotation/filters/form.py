@@ -1,7 +1,7 @@
 """The form of the filters: what there is to choose, and what was chosen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -9,8 +9,9 @@ from django.http import QueryDict
 
 from annotation.filters.choice import Filters
 from annotation.models import Annotator, Campaign, Segment
+from annotation.quality.scales import scales_of
 
-NAMES = frozenset(field.name for field in fields(Filters))
+NAMES = frozenset(each.name for each in fields(Filters))
 
 
 class Choice(NamedTuple):
@@ -24,13 +25,15 @@ class Choice(NamedTuple):
 class Choices:
     """What the form offers; `others` are the page's own parameters, which a form must keep.
 
-    Without `has_scores` there is nothing to choose about the form of the scores.
+    Without `has_scores` there is nothing to choose about the form of the scores. `scales` are the
+    campaigns' own ones, if there are several.
     """
 
     annotators: list[Choice]
     documents: list[Choice]
     others: list[tuple[str, str]]
     has_scores: bool = True
+    scales: list[Choice] = field(default_factory=list)
 
     @property
     def clear(self) -> str:
@@ -57,7 +60,13 @@ def filter_choices(
         documents=[Choice(name, name in filters.documents) for name in documents],
         others=own_parameters(query),
         has_scores=has_scores,
+        scales=_scales(campaigns, filters) if has_scores else [],
     )
+
+
+def _scales(campaigns: Sequence[Campaign], filters: Filters) -> list[Choice]:
+    names = list(dict.fromkeys(name for each in campaigns for name in scales_of(each)))
+    return [Choice(name, name == (filters.scale or names[0])) for name in names]
 
 
 def filter_parameters(query: QueryDict) -> list[tuple[str, str]]:

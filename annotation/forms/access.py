@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.access import ANNOTATOR
+from annotation.forms.mail import read_lines
 from annotation.models import AccessLink, Campaign, Membership
 
 MAX_INVITATIONS = 500
@@ -56,7 +57,10 @@ class RenewForm(forms.Form):
 
 
 class PeopleForm(forms.Form):
-    """Who rates: new people who get a personal link, and accounts with the annotator role."""
+    """Who rates: new people who get a personal link, and accounts with the annotator role.
+
+    Addresses name the first of the new people, and as many people as they are at least.
+    """
 
     count = forms.IntegerField(
         min_value=0,
@@ -65,6 +69,13 @@ class PeopleForm(forms.Form):
         label="New people, with a personal link each",
     )
     expires_at = ExpiryField()
+    addresses = forms.CharField(
+        required=False,
+        max_length=MAX_PASTED,
+        label="Their e-mail addresses, one a line (optional)",
+        help_text="Then their links can be mailed from here.",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+    )
     users = forms.ModelMultipleChoiceField(
         User.objects.none(),
         required=False,
@@ -83,9 +94,18 @@ class PeopleForm(forms.Form):
             .order_by("username")
         )
 
+    def clean_addresses(self) -> list[str]:
+        """One address a line, each once."""
+        text = self.cleaned_data["addresses"]
+        return [each for _, each in read_lines(text, labels=()) if each]
+
     def clean(self) -> dict[str, Any]:
         """Ask for at least one person."""
         data = super().clean() or self.cleaned_data
+        if addresses := data.get("addresses"):
+            data["count"] = max(data.get("count") or 0, len(addresses))
+            if data["count"] > MAX_INVITATIONS:
+                self.add_error("addresses", f"At most {MAX_INVITATIONS} people at once.")
         if not self.errors and not data.get("users") and not data.get("count"):
             raise forms.ValidationError("Say how many personal links to make, or choose accounts.")
         return data

@@ -23,6 +23,16 @@ class RolesForm(forms.Form):
     )
 
 
+class AccountMailForm(forms.Form):
+    """The address to which the link of an account goes."""
+
+    sheet = forms.UUIDField(widget=forms.HiddenInput)
+    address = forms.EmailField(label="E-mail")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"label_suffix": ""} | kwargs)
+
+
 class InviteForm(forms.ModelForm):  # type: ignore[type-arg]
     """A new account; its password is set by whoever opens the link."""
 
@@ -42,3 +52,10 @@ class InviteForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"label_suffix": ""} | kwargs)
         self.fields["username"].widget.attrs.update(autocapitalize="none", autocomplete="off")
+
+    def clean(self) -> dict[str, Any]:
+        """A link can be mailed where there is an address."""
+        data = super().clean() or self.cleaned_data
+        if "mail" in self.data and not data.get("email") and "email" not in self.errors:
+            self.add_error("email", "The link is to be mailed, and here is no address.")
+        return data

@@ -74,12 +74,26 @@ class PearmutForm(ToolForm, LanguagesForm):
 
     tool = PEARMUT
     title = "From Pearmut"
-    roles = ("campaign",)
+    roles = ("campaign", "log")
+    optional = ("log",)
     prefix = PEARMUT
 
     campaign = OneFileField(label="Campaign", help_text="JSON with info, campaign_id and data.")
+    log = OneFileField(
+        label="Answers",
+        help_text="Optional: its log or downloaded answers. The campaign is then finished.",
+    )
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the campaign_id."
+    )
+    ends = forms.ChoiceField(
+        required=False,
+        label="Ends of errors marked beforehand",
+        choices=[
+            ("", "as the words of the texts say"),
+            ("included", "the last character (Pearmut’s own)"),
+            ("excluded", "the place behind it (lists made elsewhere)"),
+        ],
     )
 
 

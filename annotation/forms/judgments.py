@@ -12,11 +12,14 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.answers import MAX_COMMENT, Answer
 from annotation.judging.judgments import read_start
-from annotation.models.judgment import MAX_SCORE
 from annotation.protocols import Protocol, Span
+from annotation.protocols.base import Scale
 
 SCORE_MISSING = _("No score is chosen yet. Choose one from 0 to 100; 0 counts too.")
 SCORE_WRONG = _("The score must be a whole number from 0 to 100.")
+SCALE_MISSING = _("%(scale)s: no value is chosen yet. Choose one from %(low)s to %(high)s.")
+SCALE_WRONG = _("%(scale)s: the value must be from %(low)s to %(high)s, in steps of %(step)s.")
+USUAL = Scale()
 FORM_DAMAGED = _("A part of this form was missing or damaged. Submit again to save the score.")
 SPANS_DAMAGED = _("The marked errors did not arrive as they should. Reload the page and try again.")
 
@@ -25,22 +28,41 @@ _DIGITS = re.compile(r"[0-9]{1,3}")
 _MILLISECONDS = re.compile(r"[0-9]{1,12}")
 
 
-def parse_score(raw: str) -> int:
-    """Read a score from 0 to 100; raises ValidationError with a sentence for anything else."""
+def parse_score(raw: str, scale: Scale = USUAL) -> int:
+    """Read a value of a scale; raises ValidationError with a sentence for anything else."""
     text = raw.strip()
+    params = {"scale": scale.key, "low": scale.low, "high": scale.high, "step": scale.step}
     if not text:
-        raise ValidationError(SCORE_MISSING)
-    if not _DIGITS.fullmatch(text) or int(text) > MAX_SCORE:
-        raise ValidationError(SCORE_WRONG)
+        raise ValidationError(SCALE_MISSING if scale.key else SCORE_MISSING, params=params)
+    if not _DIGITS.fullmatch(text) or not scale.holds(int(text)):
+        raise ValidationError(SCALE_WRONG if scale.key else SCORE_WRONG, params=params)
     return int(text)
 
 
-def parse_spans(raw: str) -> tuple[Span, ...]:
-    """Read a JSON list of spans; raises ValidationError for anything else."""
+def score_field(number: int) -> str:
+    """The field of the scale of this number, from 0."""
+    return f"s{number}-score" if number else "score"
+
+
+def parse_spans(raw: str) -> tuple[tuple[Span, ...], tuple[int | None, ...]]:
+    """Read a JSON list of spans and which suggestion each was, nothing where none of them says.
+
+    Raises ValidationError for anything else.
+    """
     try:
-        return tuple(_span(**fields) for fields in json.loads(raw or "[]"))
-    except (TypeError, ValueError, RecursionError):
+        rows = json.loads(raw or "[]")
+        offers = tuple(_offer(fields.pop("offer")) for fields in rows if "offer" in fields)
+        if len(offers) not in (0, len(rows)):
+            raise TypeError
+        return tuple(_span(**fields) for fields in rows), offers
+    except (AttributeError, TypeError, ValueError, RecursionError):
         raise ValidationError(SPANS_DAMAGED) from None
+
+
+def _offer(number: object) -> int | None:
+    if number is None or type(number) is int:
+        return number
+    raise TypeError
 
 
 def _span(*, side: str, start: int, end: int, severity: str, category: str = "") -> Span:
@@ -57,11 +79,13 @@ def _milliseconds(raw: str) -> int | None:
 
 
 class JudgmentForm(forms.Form):
-    """`score`, `spans` (JSON), `comment`, `flag`; `submit_key`, new with each page; the
-    `revision` seen; the signed `started`; `visible_ms` and `active_ms` as the browser counted, and
-    `waited_ms` that the answer waited there."""
+    """`score`, and `s1-score` … for further scales; `text`, `spans` (JSON), `comment`, `flag`;
+    `submit_key`, new with each page; the `revision` seen; the signed `started`; `visible_ms` and
+    `active_ms` as the browser counted, `waited_ms` that the answer waited there, and
+    `idle_ms` that nobody said to be at work."""
 
     score = forms.Field(required=False)
+    text = forms.CharField(required=False, strip=False)
     spans = forms.Field(required=False)
     comment = forms.CharField(required=False, max_length=MAX_COMMENT)
     flag = forms.BooleanField(required=False)
@@ -78,15 +102,29 @@ class JudgmentForm(forms.Form):
     ) -> None:
         super().__init__(data, prefix=prefix)
         self.user_id, self.public_id, self.protocol = user_id, public_id, protocol
+        self.ratings: dict[str, int] = {}
 
     def add_prefix(self, field_name: str) -> str:
         """Name a field as the page does: `0-score` on a screen with several answers."""
         return f"{self.prefix}{field_name}"
 
     def clean_score(self) -> int | None:
-        return parse_score(self.cleaned_data["score"] or "") if self.protocol.has_score else None
+        """The value of the first scale; those of the others are fields that only some have."""
+        found = [self._value(*each) for each in enumerate(self.protocol.scales)]
+        return found[0] if found else None
 
-    def clean_spans(self) -> tuple[Span, ...]:
+    def _value(self, number: int, scale: Scale) -> int:
+        value = parse_score(self.sent(score_field(number)), scale)
+        if scale.key:
+            self.ratings[scale.key] = value
+        return value
+
+    def clean_text(self) -> str | None:
+        """The post-edit, line breaks as the stored texts have them."""
+        text: str = self.cleaned_data["text"]
+        return text.replace("\r\n", "\n") if self.protocol.text else None
+
+    def clean_spans(self) -> tuple[tuple[Span, ...], tuple[int | None, ...]]:
         return parse_spans(self.cleaned_data["spans"] or "")
 
     def clean_revision(self) -> int:
@@ -99,18 +137,23 @@ class JudgmentForm(forms.Form):
     def answer(self) -> Answer:
         """The answer of a valid form."""
         given = self.cleaned_data
+        spans, offers = given["spans"]
         return Answer(
             public_id=self.public_id,
             submit_key=given["submit_key"],
             started_at=given["started"],
             seen=given["revision"],
             score=given["score"],
-            spans=given["spans"],
+            ratings=self.ratings,
+            post_edit=given["text"],
+            spans=spans,
+            offers=offers,
             comment=given["comment"],
             is_flagged=given["flag"],
             visible_ms=_milliseconds(given["visible_ms"] or ""),
             active_ms=_milliseconds(given["active_ms"] or ""),
             waited_ms=_milliseconds(self.data.get("waited_ms", "")) or 0,
+            idle_ms=_milliseconds(self.data.get("idle_ms", "")) or 0,
         )
 
     @property

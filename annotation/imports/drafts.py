@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from annotation import protocols
 from annotation.models import Campaign, Item
@@ -34,6 +35,7 @@ class ItemDraft:
     low: int | None = None
     high: int | None = None
     feedback: str = ""
+    suggestions: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class JudgmentDraft:
 
     Where the protocol takes no score it is None, and the penalty follows from the spans. Several
     answers of one annotator to one item are revisions in their order; the last is current.
+    `active_ms` is the time at work, shared among the `sent_together` answers of a screen.
     """
 
     annotator: str
@@ -52,6 +55,10 @@ class JudgmentDraft:
     spans: tuple[Span, ...] = ()
     comment: str = ""
     is_flagged: bool = False
+    ratings: Mapping[str, int] = field(default_factory=dict)
+    post_edit: str | None = None
+    active_ms: int | None = None
+    sent_together: int = 1
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ class CampaignDraft:
     places: int = 0
     systems_per_screen: int = 2
     special_tokens: Sequence[str] | None = None
+    answers: Mapping[str, Any] | None = None
     original: str = ""
     instructions: str = ""
     shown_text: Campaign.ShownText = Campaign.ShownText.REFERENCE

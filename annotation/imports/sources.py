@@ -71,6 +71,8 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
             source_language=sent.words["source_language"],
             target_language=sent.words["target_language"],
             name=name,
+            ends=sent.words.get("ends", ""),
+            log=sent.files.get("log"),
         )
     return appraise.read(
         sent.files["batches"],

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.imports.drafts import CampaignDraft, JudgmentDraft
+from annotation.judging.edits import edits_of
 from annotation.models import (
     Annotator,
     Assignment,
@@ -21,9 +22,11 @@ from annotation.models import (
     Judgment,
     OriginalFile,
     Output,
+    Prefill,
     PublishedScore,
     TestSet,
 )
+from annotation.prefill.suggestions import as_stored
 
 BATCH = 2_000
 _NAMESPACE = uuid.UUID("5d0f2f5e-6f0b-4c55-9f6f-3b7c0a3b6c11")
@@ -54,6 +57,7 @@ def store_campaign(draft: CampaignDraft, test_set: TestSet, *, user: Any = None)
     outputs = outputs_of(campaign)
     segments = dict(test_set.segments.values_list("key", "pk"))
     items = store_items(campaign, draft, segments, outputs)
+    note_suggestions(campaign, draft)
     if draft.original:
         OriginalFile.objects.create(campaign=campaign, content=draft.original)
     _store_judgments(campaign, draft, items)
@@ -69,6 +73,8 @@ def _result(campaign: Campaign, draft: CampaignDraft, *, is_new: bool) -> Campai
 def _submit_key(slug: str, judgment: JudgmentDraft, revision: int) -> uuid.UUID:
     """The same judgment of the same import has the same key for ever."""
     name = f"{slug}\t{judgment.annotator}\t{judgment.item}\t{judgment.score}"
+    if judgment.ratings or judgment.post_edit is not None:
+        name += f"\t{sorted(judgment.ratings.items())}\t{judgment.post_edit}"
     if judgment.spans or judgment.comment:
         name += f"\t{judgment.spans!r}\t{judgment.comment}"
     if revision > 1:
@@ -133,6 +139,7 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         annotators_per_item=draft.annotators_per_item,
         systems_per_screen=draft.systems_per_screen,
         special_tokens=None if draft.special_tokens is None else list(draft.special_tokens),
+        answers=None if draft.answers is None else dict(draft.answers),
         traps_per_annotator=0,
         status=Campaign.Status.CLOSED if finished else Campaign.Status.DRAFT,
         origin=Campaign.Origin.IMPORTED if finished else Campaign.Origin.COLLECTED,
@@ -141,6 +148,21 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
     )
     campaign.systems.set(test_set.systems.filter(length_ratio=draft.length_ratio))
     return campaign
+
+
+def note_suggestions(campaign: Campaign, draft: CampaignDraft) -> None:
+    """A campaign whose items came with errors marked beforehand says where they are from."""
+    if not any(item.suggestions for item in draft.items):
+        return
+    Prefill.objects.create(
+        campaign=campaign,
+        source=Prefill.Source.PEARMUT,
+        label=draft.name,
+        seed=campaign.seed,
+        created_by=campaign.created_by,
+    )
+    campaign.is_prefilled = True
+    campaign.save(update_fields=["is_prefilled"])
 
 
 def outputs_of(campaign: Campaign) -> dict[tuple[str, str], int]:
@@ -185,6 +207,7 @@ def store_items(
                 low=item.low,
                 high=item.high,
                 feedback=item.feedback,
+                suggestions=as_stored(item.suggestions),
             )
         )
     items = Item.objects.bulk_create(items, batch_size=BATCH)
@@ -205,16 +228,25 @@ def _store_judgments(campaign: Campaign, draft: CampaignDraft, items: Sequence[I
     answers = list(_with_revisions(draft.judgments))
     last = {(answer.annotator, answer.item): revision for answer, revision in answers}
     assignments = _store_assignments(campaign, draft.judgments, items)
-    scheme = campaign.judging.spans
-    has_score = campaign.judging.has_score
+    protocol = campaign.judging
     stored = Judgment.objects.bulk_create(
         [
             Judgment(
                 assignment=assignments[answer.annotator, answer.item],
                 revision=revision,
                 is_current=revision == last[answer.annotator, answer.item],
-                score=answer.score if has_score else None,
-                penalty=scheme.penalty(answer.spans) if scheme and not has_score else None,
+                score=answer.score if protocol.has_score else None,
+                ratings=dict(answer.ratings),
+                post_edit=answer.post_edit,
+                **edits_of(
+                    protocol,
+                    items[answer.item],
+                    score=answer.score if protocol.has_score else None,
+                    post_edit=answer.post_edit,
+                    spans=answer.spans,
+                ),
+                active_ms=answer.active_ms,
+                sent_together=answer.sent_together,
                 comment=answer.comment,
                 is_flagged=answer.is_flagged,
                 submit_key=_submit_key(draft.slug, answer, revision),

@@ -1,7 +1,7 @@
 """An answer as it comes in, and what its protocol allows."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -11,16 +11,21 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.screens import span_sides
-from annotation.models import Assignment, ErrorSpan, Item, Judgment
-from annotation.models.judgment import MAX_SCORE
-from annotation.protocols import Span, SpanScheme
+from annotation.models import Assignment, Item, Judgment
+from annotation.prefill.suggestions import Suggestion, key_of, marked, offered
+from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import TARGET
 
 MAX_SPANS = 200
 MAX_COMMENT = 2_000
+MAX_TEXT = 20_000
 
 NO_SCORE_HERE = _("This protocol takes no score: it follows from the marked errors.")
 NO_SPANS_HERE = _("This protocol takes no marked errors.")
+STALE = _("This page is older than the errors marked in it. Reload the page, then submit again.")
+NO_TEXT_HERE = _("This protocol takes no text of your own.")
+TEXT_MISSING = _("Your version of the text is missing.")
+TEXT_TOO_LONG = _("Your version of the text has more than %(max)s characters.")
 COMMENT_TOO_LONG = _("A comment has at most %(max)s characters.")
 
 
@@ -28,19 +33,26 @@ COMMENT_TOO_LONG = _("A comment has at most %(max)s characters.")
 class Answer:
     """One answer to one item. `seen` is the revision that the person had in front of them, 0 for
     none; `visible_ms` and `active_ms` are what the browser reports, None if it does not, and
-    `waited_ms` how long it kept the answer for want of a connection."""
+    `waited_ms` how long it kept the answer for want of a connection; `idle_ms` is how long nobody
+    was there who said that they were still at work. `offers` tell of each span
+    which of the suggestions that were shown it was, None for none; empty where nothing was said.
+    `ratings` are the values of a campaign's own scales by name, whose first is `score` too."""
 
     public_id: UUID
     submit_key: UUID
     started_at: datetime
     seen: int
     score: int | None = None
+    ratings: Mapping[str, int] = field(default_factory=dict)
+    post_edit: str | None = None
     spans: tuple[Span, ...] = ()
+    offers: tuple[int | None, ...] = ()
     comment: str = ""
     is_flagged: bool = False
     visible_ms: int | None = None
     active_ms: int | None = None
     waited_ms: int = 0
+    idle_ms: int = 0
 
 
 def check(answer: Answer, assignment: Assignment) -> None:
@@ -49,7 +61,8 @@ def check(answer: Answer, assignment: Assignment) -> None:
     `assignment` comes with its campaign, item, output and segment loaded.
     """
     protocol = assignment.annotator.campaign.judging
-    _check_score(answer.score, protocol.has_score)
+    _check_scores(answer, protocol)
+    _check_text(answer.post_edit, protocol)
     if len(answer.comment) > MAX_COMMENT:
         longest = number_format(MAX_COMMENT, force_grouping=True)
         raise ValidationError(COMMENT_TOO_LONG, params={"max": longest})
@@ -57,17 +70,54 @@ def check(answer: Answer, assignment: Assignment) -> None:
         if protocol.spans is None:
             raise ValidationError(NO_SPANS_HERE)
         _check_spans(answer.spans, protocol.spans, assignment)
+    _check_offers(answer, len(shown_to(assignment)))
 
 
-def _check_score(score: int | None, has_score: bool) -> None:
-    if not has_score:
-        if score is not None:
+def shown_to(assignment: Assignment) -> tuple[Suggestion, ...]:
+    """Return the suggestions in an item as its annotator was shown them."""
+    return offered(assignment.item.suggestions, assignment.condition)
+
+
+def _check_offers(answer: Answer, n_shown: int) -> None:
+    """Every span of an item with suggestions says whether it was one, and no two the same one."""
+    named = [n for n in answer.offers if n is not None]
+    is_told = len(answer.offers) == len(answer.spans) if n_shown else not named
+    if not is_told or len(set(named)) < len(named) or not all(0 <= n < n_shown for n in named):
+        raise ValidationError(STALE)
+
+
+def _check_scores(answer: Answer, protocol: Protocol) -> None:
+    if not protocol.has_score:
+        if answer.score is not None or answer.ratings:
             raise ValidationError(NO_SCORE_HERE)
-    elif type(score) is not int or not 0 <= score <= MAX_SCORE:
-        raise ValidationError(
-            _("A score is a whole number from 0 to 100, not %(score)s."),
-            params={"score": repr(score)},
-        )
+        return
+    own = [scale for scale in protocol.scales if scale.key]
+    if {scale.key for scale in own} != set(answer.ratings):
+        raise ValidationError(_("Every scale needs a value, and there are no others."))
+    for scale in protocol.scales:
+        value = answer.ratings[scale.key] if scale.key else answer.score
+        if not scale.holds(value):
+            sentence = (
+                _("A score is a whole number from 0 to 100, not %(score)s.")
+                if scale.is_percent
+                else _("%(scale)s goes from %(low)s to %(high)s by %(step)s, not %(score)s.")
+            )
+            bounds = {"low": scale.low, "high": scale.high, "step": scale.step}
+            params = {"score": repr(value), "scale": scale.key, **bounds}
+            raise ValidationError(sentence, params=params)
+    if own and answer.score != answer.ratings[own[0].key]:
+        raise ValidationError(NO_SCORE_HERE)
+
+
+def _check_text(text: str | None, protocol: Protocol) -> None:
+    if not protocol.text:
+        if text is not None:
+            raise ValidationError(NO_TEXT_HERE)
+    elif text is None or not text.strip():
+        raise ValidationError(TEXT_MISSING)
+    elif len(text) > MAX_TEXT:
+        longest = number_format(MAX_TEXT, force_grouping=True)
+        raise ValidationError(TEXT_TOO_LONG, params={"max": longest})
 
 
 def _check_spans(spans: Sequence[Span], scheme: SpanScheme, assignment: Assignment) -> None:
@@ -95,7 +145,7 @@ def _problem(span: Span, scheme: SpanScheme, sides: Sequence[str], item: Item) -
         if not span.category:
             return gettext("no category is chosen.")
         return gettext("unknown category “%(category)s”.") % {"category": span.category}
-    length = len(_rated(item) if span.side == TARGET else item.segment.source)
+    length = len(rated_text(item) if span.side == TARGET else item.segment.source)
     tokens = len(scheme.tokens) if span.side == TARGET else 0
     if length <= span.start < length + tokens and span.end == span.start + 1:
         return ""
@@ -106,7 +156,8 @@ def _problem(span: Span, scheme: SpanScheme, sides: Sequence[str], item: Item) -
     return ""
 
 
-def _rated(item: Item) -> str:
+def rated_text(item: Item) -> str:
+    """What was shown to be rated; nothing for a whole document."""
     if item.text or item.output is None:
         return item.text
     return item.output.text
@@ -114,13 +165,9 @@ def _rated(item: Item) -> str:
 
 def is_same(answer: Answer, stored: Judgment) -> bool:
     """Whether an answer says what is stored already, its spans fetched; times do not matter."""
-    same = (answer.score, answer.comment, answer.is_flagged) == (
-        stored.score,
-        stored.comment,
-        stored.is_flagged,
-    )
-    return same and sorted(map(_key, answer.spans)) == sorted(map(_key, stored.spans.all()))
-
-
-def _key(span: Span | ErrorSpan) -> tuple[str, int, int, str, str]:
-    return span.side, span.start, span.end, span.severity, span.category
+    names = ("score", "ratings", "post_edit", "comment", "is_flagged")
+    same = all(getattr(answer, name) == getattr(stored, name) for name in names)
+    if not same or not stored.assignment.item.suggestions:
+        return same and sorted(map(key_of, answer.spans)) == sorted(map(key_of, stored.spans.all()))
+    given = dict(zip(answer.spans, answer.offers or [None] * len(answer.spans), strict=True))
+    return given == dict(marked(stored.spans.all(), stored.fates.all()))

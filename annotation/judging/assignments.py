@@ -1,6 +1,6 @@
 """Stage 3: let annotators in, tell them how far they are, and show them their own answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,9 @@ from annotation import pool
 from annotation.access import ANNOTATOR
 from annotation.entry.tokens import hash_token
 from annotation.judging.screens import RATED_TEXT, Text, current_judgment, is_editable, text
-from annotation.models import Annotator, Assignment, Campaign
+from annotation.models import Annotator, Assignment, Campaign, SuggestionFate
+from annotation.prefill.suggestions import key_of
+from annotation.protocols import Span
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ def rated_items(annotator: Annotator) -> QuerySet[Any, Any]:
             "position",
             "completed_at",
             rated_text=RATED_TEXT,
+            judgment=F("current__pk"),
             score=F("current__score"),
             penalty=F("current__penalty"),
             is_flagged=F("current__is_flagged"),
@@ -117,15 +120,38 @@ def rated_items(annotator: Annotator) -> QuerySet[Any, Any]:
     )
 
 
-def rated_item(row: Mapping[str, Any], campaign: Campaign) -> RatedItem:
-    """Turn a row of `rated_items` into a line of the history page."""
+def _planted_penalties(
+    campaign: Campaign, rows: Sequence[Mapping[str, Any]]
+) -> Mapping[int, float]:
+    """Return what planted errors that were left take off, by judgment: its annotator saw it so."""
+    scheme = campaign.judging.spans
+    if scheme is None or not campaign.is_prefilled:
+        return {}
+    found: dict[int, float] = {}
+    fates = SuggestionFate.objects.filter(
+        judgment__in=[row["judgment"] for row in rows], origin=SuggestionFate.Origin.PLANTED
+    )
+    for fate in fates.exclude(fate=SuggestionFate.Fate.DELETED):
+        weight = scheme.weight(Span(*key_of(fate)))
+        found[fate.judgment_id] = found.get(fate.judgment_id, 0) + weight
+    return found
+
+
+def shown_items(rows: Sequence[Mapping[str, Any]], campaign: Campaign) -> Sequence[RatedItem]:
+    """Turn rows of `rated_items` into lines of the history page."""
+    planted = _planted_penalties(campaign, rows)
+    return [_rated_item(row, campaign, planted.get(row["judgment"], 0)) for row in rows]
+
+
+def _rated_item(row: Mapping[str, Any], campaign: Campaign, planted: float) -> RatedItem:
     given = Assignment(completed_at=row["completed_at"])
+    penalty = row["penalty"]
     return RatedItem(
         public_id=row["public_id"],
         place=row["position"] + 1,
         rated=text(row["rated_text"], campaign.test_set.target_language),
         score=row["score"],
-        penalty=row["penalty"],
+        penalty=None if penalty is None else penalty + planted,
         is_flagged=row["is_flagged"],
         comment=row["comment"],
         submitted_at=row["submitted_at"],

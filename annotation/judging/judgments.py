@@ -24,11 +24,14 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
 from annotation.judging.answerable import with_texts
-from annotation.judging.answers import Answer, check, is_same
+from annotation.judging.answers import Answer, check, is_same, shown_to
+from annotation.judging.edits import edits_of
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import times_of
-from annotation.models import Assignment, Campaign, ErrorSpan, Judgment
+from annotation.models import Assignment, Campaign, ErrorSpan, Judgment, SuggestionFate
 from annotation.pool import releases
+from annotation.prefill.suggestions import fates, judged
+from annotation.protocols import Span
 from config.database.prepared import insert
 from config.database.turns import turn
 
@@ -200,7 +203,8 @@ def _stored(rows: Iterable[Assignment], answers: Sequence[Answer]) -> list[Judgm
     keys = [answer.submit_key for answer in answers]
     current = Q(assignment__in=[row.pk for row in rows], is_current=True)
     found = Judgment.objects.filter(Q(submit_key__in=keys) | current)
-    return list(found.prefetch_related("spans"))
+    kept = ["fates"] if any(row.item.suggestions for row in rows) else []
+    return list(found.prefetch_related("spans", *kept))
 
 
 def _step_back(assignments: Sequence[int]) -> None:
@@ -215,17 +219,15 @@ def _replay(
 ) -> Judgment:
     if same_key.assignment_id != assignment.pk or current is None:
         raise ConflictError(KEY_OF_ANOTHER_ITEM)
-    if not is_same(answer, same_key):
-        return _settle(current, answer, assignment)
     same_key.assignment = assignment
-    return same_key
+    return same_key if is_same(answer, same_key) else _settle(current, answer, assignment)
 
 
 def _settle(current: Judgment, answer: Answer, assignment: Assignment) -> Judgment:
     """An unseen answer stands if the new one agrees with it; else the person has to decide."""
+    current.assignment = assignment
     if not is_same(answer, current):
         raise ConflictError(_differs(current, answer))
-    current.assignment = assignment
     return current
 
 
@@ -245,12 +247,19 @@ def _make(
     answer: Answer, assignment: Assignment, current: Judgment | None, together: int
 ) -> Judgment:
     campaign = assignment.annotator.campaign
-    scheme = campaign.judging.spans
     return Judgment(
         assignment=assignment,
         revision=current.revision + 1 if current else 1,
         score=answer.score,
-        penalty=scheme.penalty(answer.spans) if scheme and answer.score is None else None,
+        ratings=dict(answer.ratings),
+        post_edit=answer.post_edit,
+        **edits_of(
+            campaign.judging,
+            assignment.item,
+            score=answer.score,
+            post_edit=answer.post_edit,
+            spans=_judged(answer, assignment),
+        ),
         comment=answer.comment,
         is_flagged=answer.is_flagged,
         submit_key=answer.submit_key,
@@ -277,15 +286,33 @@ def _save(made: Sequence[tuple[Judgment, Answer]]) -> None:
     spans = [
         ErrorSpan(judgment=judgment, **asdict(span))
         for judgment, (_, answer) in zip(judgments, made, strict=True)
-        for span in answer.spans
+        for span in _judged(answer, judgment.assignment)
     ]
     if spans:
         ErrorSpan.objects.bulk_create(spans)
+    _save_fates(made)
     assignments = [judgment.assignment for judgment in judgments]
     for assignment in assignments:
         if assignment.released_at is not None:
             releases.keep_late(assignment)
     _complete([each for each in assignments if each.completed_at is None], judgments[0])
+
+
+def _judged(answer: Answer, assignment: Assignment) -> tuple[Span, ...]:
+    """The spans of an answer without what is left of planted ones."""
+    return judged(shown_to(assignment), answer.spans, answer.offers)
+
+
+def _save_fates(made: Sequence[tuple[Judgment, Answer]]) -> None:
+    """Store what became of every suggestion, in one statement if there was any."""
+    found = []
+    for judgment, answer in made:
+        own = fates(shown_to(judgment.assignment), answer.spans, answer.offers)
+        for fate in own:
+            fate.judgment = judgment
+        found += own
+    if found:
+        SuggestionFate.objects.bulk_create(found)
 
 
 def _complete(assignments: Sequence[Assignment], judgment: Judgment) -> None:

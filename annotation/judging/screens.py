@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -35,9 +35,11 @@ from annotation.models import (
     ErrorSpan,
     Item,
     Reference,
+    SuggestionFate,
 )
+from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
-from annotation.protocols.base import SOURCE, TARGET
+from annotation.protocols.base import SOURCE, TARGET, Anchor
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
@@ -62,14 +64,22 @@ class Feedback:
     high: int
     text: str
 
+    @classmethod
+    def on(cls, given: int, low: int | None, high: int | None, text: str) -> Self:
+        """What is said to a score; without a range any is right."""
+        low, high = low or 0, 100 if high is None else high
+        return cls(low <= given <= high, given, low, high, text)
+
 
 @dataclass(frozen=True)
 class ShownItem:
     """All that an annotator may know of an item; the answer is their own.
 
     `row` is the place of its segment on the screen, and `note` what is to be said of the segment.
-    `revision` is 0 and `score` None while there is no answer. `is_document` marks the rating of
-    a document as a whole. `is_editable` is False once the time to revise the answer is over.
+    `revision` is 0, `score` None and `ratings` empty while there is no answer. `is_document` marks
+    the rating of a document as a whole. `is_editable` is False once the time to revise the answer
+    is over. `offered` are errors marked beforehand; of the spans, `offers` says which of them each
+    was.
     """
 
     public_id: UUID
@@ -86,6 +96,10 @@ class ShownItem:
     is_flagged: bool
     revision: int
     note: str = ""
+    offered: tuple[Span, ...] = ()
+    offers: tuple[int | None, ...] = ()
+    ratings: Mapping[str, int] = field(default_factory=dict)
+    post_edit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +108,9 @@ class ShownScreen:
 
     `span_sides` are the texts in which errors may be marked: the gray text only if it is the
     source, and `gray` says which text that is. `asked_first` is the address of what the annotator
-    has to answer before rating.
+    has to answer before rating, and `anchors` what scores mean. `is_prefilled` tells of the
+    campaign that errors are suggested. With `has_context`, the document around the segment can be
+    opened.
     """
 
     public_id: UUID
@@ -111,6 +127,9 @@ class ShownScreen:
     count: Callable[[], Progress] = field(repr=False)
     asked_first: str = ""
     gray: str = ""
+    anchors: Sequence[Anchor] = ()
+    is_prefilled: bool = False
+    has_context: bool = False
 
     @cached_property
     def progress(self) -> Progress:
@@ -139,10 +158,14 @@ def current_judgment() -> FilteredRelation:
     return FilteredRelation("judgments", condition=Q(judgments__is_current=True))
 
 
+def first_reference(segment: str) -> QuerySet[Any]:
+    """A part of a query: the text of the first reference by name of the segment in a column."""
+    references = Reference.objects.filter(segment=OuterRef(segment))
+    return references.order_by("name").values("text")[:1]
+
+
 def screen_rows() -> QuerySet[Any]:
     """Everything of an item in one row, by the same joins whatever kind the item is."""
-    segment = OuterRef("item__segment")
-    references = Reference.objects.filter(segment=segment).order_by("name").values("text")
     before = Assignment.objects.filter(
         annotator=OuterRef("annotator"), position__lt=OuterRef("position")
     ).order_by("-position")
@@ -150,16 +173,20 @@ def screen_rows() -> QuerySet[Any]:
         current=current_judgment(),
         judgment_id=F("current__pk"),
         score=F("current__score"),
+        ratings=F("current__ratings"),
+        post_edit=F("current__post_edit"),
         comment=F("current__comment"),
         is_flagged=F("current__is_flagged"),
         revision=F("current__revision"),
         kind=F("item__kind"),
         segment=F("item__segment"),
+        document=F("item__segment__document"),
         note=F("item__note"),
         screen=F("item__screen"),
         rated_text=RATED_TEXT,
+        suggestions=F("item__suggestions"),
         source=F("item__segment__source"),
-        reference=Subquery(references[:1]),
+        reference=Subquery(first_reference("item__segment")),
         translated=instructions.translation_of("annotator__campaign", "instructions"),
         previous_id=Subquery(before.values("public_id")[:1]),
         previous_kind=Subquery(before.values("item__kind")[:1]),
@@ -172,7 +199,7 @@ def make_screen(row: Any) -> ShownScreen | None:
     campaign: Campaign = row.annotator.campaign
     protocol = campaign.judging
     rows = _all_rows(row)
-    spans = _spans(protocol, rows)
+    spans = _spans(campaign, rows)
     segments = {own: n for n, own in enumerate(dict.fromkeys(each.segment for each in rows))}
     return ShownScreen(
         public_id=row.public_id,
@@ -194,7 +221,15 @@ def make_screen(row: Any) -> ShownScreen | None:
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
         gray=campaign.shown_text,
+        anchors=protocol.anchors_at(campaign.length_ratio),
+        is_prefilled=campaign.is_prefilled,
+        has_context=has_context(campaign, row.document),
     )
+
+
+def has_context(campaign: Campaign, document: str) -> bool:
+    """Whether a segment's document can be opened: it hangs on nothing else of an item."""
+    return bool(campaign.shows_context and document and not campaign.judging.layout.has_documents)
 
 
 def _all_rows(row: Any) -> Sequence[Any]:
@@ -213,33 +248,53 @@ def span_sides(campaign: Campaign) -> tuple[str, ...]:
     return tuple(side for side in sides if side == TARGET or (side == SOURCE and shows_source))
 
 
-def _spans(protocol: Protocol, rows: Sequence[Any]) -> Mapping[int, tuple[Span, ...]]:
+def _spans(campaign: Campaign, rows: Sequence[Any]) -> Mapping[int, Sequence[Marked]]:
     judged = [row.judgment_id for row in rows if row.judgment_id is not None]
-    if protocol.spans is None or not judged:
+    if campaign.judging.spans is None or not judged:
         return {}
-    found: dict[int, tuple[Span, ...]] = {}
+    found: dict[int, Sequence[Marked]] = {}
     for span in ErrorSpan.objects.filter(judgment__in=judged).order_by("id"):
         own = Span(span.side, span.start, span.end, span.severity, span.category)
-        found[span.judgment_id] = (*found.get(span.judgment_id, ()), own)
-    return found
+        found[span.judgment_id] = (*found.get(span.judgment_id, ()), (own, None))
+    return _with_fates(found, judged) if campaign.is_prefilled else found
 
 
-def _item(campaign: Campaign, row: Any, place: int, spans: tuple[Span, ...]) -> ShownItem:
+def _with_fates(
+    spans: Mapping[int, Sequence[Marked]], judged: Sequence[int]
+) -> Mapping[int, Sequence[Marked]]:
+    """All that an annotator left, in an order that does not tell what was planted."""
+    fates: dict[int, list[SuggestionFate]] = {}
+    for fate in SuggestionFate.objects.filter(judgment__in=judged):
+        fates.setdefault(fate.judgment_id, []).append(fate)
+    return {
+        judgment: marked([span for span, _ in spans.get(judgment, ())], fates.get(judgment, ()))
+        for judgment in judged
+    }
+
+
+def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> ShownItem:
+    shown = tuple(each.span for each in offered(row.suggestions, row.condition))
+    if not row.revision:
+        left = [(span, number) for number, span in enumerate(shown)]
     return ShownItem(
         public_id=row.public_id,
         place=row.position + 1,
         row=place,
-        context=_context(campaign, source=row.source, reference=row.reference),
+        context=context_of(campaign, source=row.source, reference=row.reference),
         rated=text(row.rated_text, campaign.test_set.target_language),
         is_document=row.kind == Item.Kind.DOCUMENT,
         is_practice=row.kind == Item.Kind.TUTORIAL,
         is_editable=is_editable(campaign, row),
         score=row.score,
-        spans=spans,
+        spans=tuple(span for span, _ in left),
         comment=row.comment or "",
         is_flagged=bool(row.is_flagged),
         revision=row.revision or 0,
         note=row.note,
+        offered=shown,
+        offers=tuple(number for _, number in left) if shown else (),
+        ratings=row.ratings or {},
+        post_edit=row.post_edit,
     )
 
 
@@ -250,7 +305,7 @@ def is_editable(campaign: Campaign, assignment: Assignment) -> bool:
     return timezone.now() - assignment.completed_at < timedelta(minutes=campaign.edit_minutes)
 
 
-def _context(campaign: Campaign, *, source: str, reference: str | None) -> Text:
+def context_of(campaign: Campaign, *, source: str, reference: str | None) -> Text:
     """The gray text: the first reference by name, or the source."""
     if campaign.shown_text == Campaign.ShownText.SOURCE:
         return text(source, campaign.test_set.source_language)
@@ -272,8 +327,8 @@ def _feedback(row: Any) -> Feedback | None:
         .values("item__low", "item__high", "item__feedback", given=F("current__score"))
         .get()
     )
-    low, high, given = before["item__low"] or 0, before["item__high"], before["given"]
-    high = 100 if high is None else high
-    if given is None:
+    if before["given"] is None:
         return None
-    return Feedback(low <= given <= high, given, low, high, before["item__feedback"])
+    return Feedback.on(
+        before["given"], before["item__low"], before["item__high"], before["item__feedback"]
+    )

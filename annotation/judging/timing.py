@@ -21,7 +21,9 @@ def times_of(
     Its time begins when the item was issued, or with the answer `before` it if that came later:
     screens are issued ahead. It ends now, or as much earlier as the browser says that the answer
     had to wait for a connection. So the times of a person never overlap, and together never exceed
-    what passed on the server. Reports are stored as they came, and doubted where they cannot be.
+    what passed on the server. What the browser says was idle after it asked is not paid: such a
+    report can only make the paid time shorter. Reports are stored as they came, and doubted where
+    they cannot be.
     """
     # The clocks of two web servers may differ by a moment.
     now = max(now, answer.started_at)
@@ -32,14 +34,16 @@ def times_of(
         "submitted_at": given,
         "visible_ms": _storable(answer.visible_ms),
         "active_ms": _storable(answer.active_ms),
-        "paid_ms": paid_milliseconds(given - began, cap=cap, together=together),
+        "paid_ms": paid_milliseconds(
+            given - began - timedelta(milliseconds=answer.idle_ms), cap=cap, together=together
+        ),
         "time_doubt": _doubt(answer, round((given - began).total_seconds() * 1000)),
     }
 
 
 def paid_milliseconds(passed: timedelta, *, cap: int, together: int = 1) -> int:
     """Return the time that is paid for one of the answers sent together; `cap` in seconds."""
-    return round(min(passed.total_seconds(), cap) * 1000 / together)
+    return round(min(max(0, passed.total_seconds()), cap) * 1000 / together)
 
 
 def _storable(milliseconds: int | None) -> int | None:

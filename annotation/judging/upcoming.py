@@ -15,18 +15,24 @@ from annotation.judging.screens import ShownScreen, make_screen, screen_rows
 from annotation.models import Annotator, Assignment, Item
 from config.database.prepared import Prepared, stand_in_key
 
-ANNOTATOR = stand_in_key(1)
+ANNOTATOR, PLACE = stand_in_key(1), stand_in_key(2)
 # How many items a browser gets ahead, and how many screens that may have a hundred texts each.
 AHEAD = 20
 SCREENS_AHEAD = 5
 
 
-def next_screen(*, annotator: Annotator) -> ShownScreen | None:
-    """Return the screen with the first item of an annotator that is not yet rated.
+def next_screen(*, annotator: Annotator, after: int = -1) -> ShownScreen | None:
+    """Return the screen with an annotator's first item behind a position that is not yet rated, or
+    else with the first of all: as the screens fetched ahead come.
 
     `annotator` comes with its campaign and test set loaded.
     """
-    row: Any = next(iter(_next(instructions.active()).rows({ANNOTATOR: annotator.pk})), None)
+    statement = _next(instructions.active())
+    for place in dict.fromkeys((after, -1)):
+        rows: list[Any] = statement.rows({ANNOTATOR: annotator.pk, PLACE: place})
+        if rows:
+            break
+    row = next(iter(rows), None)
     if row is not None:
         row.annotator = annotator
     return make_screen(row)
@@ -43,7 +49,8 @@ def _head(annotator: Annotator, item: UUID) -> UUID:
 @cache
 def _next(language: str) -> Prepared[Any]:
     """For each active language, which stands in the query."""
-    return Prepared(lambda: _open().annotate(**counts("annotator"))[:1])
+    rest = _open().filter(position__gt=PLACE)
+    return Prepared(lambda: rest.annotate(**counts("annotator"))[:1])
 
 
 @cache

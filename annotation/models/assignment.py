@@ -15,13 +15,15 @@ class Assignment(models.Model):
     `public_id` is random, so that addresses tell nothing about the item. In an open pool,
     `claimed_at` is when the person got the item, and `released_at` when it went back to the pool
     unanswered; an answer that comes all the same still counts. The items of a screen are
-    assigned together, at neighbouring positions.
+    assigned together, at neighbouring positions. `condition` says which of an item's suggestions
+    are shown in a trial; empty where there is none.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     annotator = models.ForeignKey(Annotator, models.CASCADE, related_name="assignments")
     item = models.ForeignKey(Item, models.CASCADE, related_name="assignments")
     position = models.PositiveIntegerField()
+    condition = models.CharField(max_length=10, blank=True, default="")
     claimed_at = models.DateTimeField(null=True, blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
@@ -48,3 +50,16 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return str(self.public_id)
+
+
+class ContextOpening(models.Model):
+    """An annotator opened the document around the segment of an item."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="context_openings")
+    opened_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["assignment", "opened_at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id} {self.opened_at}"

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
+from annotation.protocols import composed
 
 # The most systems that one screen shows.
 MOST_SYSTEMS = 10
@@ -30,7 +31,10 @@ class Campaign(models.Model):
     for `edit_minutes` after they are given: None is as long as the campaign is open, 0 never.
     Paid time counts at most `time_cap_seconds` an answer. A private campaign is seen by its
     members and by site admins only. `special_tokens` are what can be marked behind an output; None
-    is the protocol's own.
+    is the protocol's own. `answers` are scales, an error taxonomy and post-editing in the place of
+    the protocol's (:mod:`annotation.protocols.composed`); None where it has none of its own. Of a
+    prefilled campaign, annotators are shown errors that others marked. With `shows_context`, they
+    may open the document around a segment.
     """
 
     class Status(models.TextChoices):
@@ -74,6 +78,8 @@ class Campaign(models.Model):
         default=2, validators=[MinValueValidator(2), MaxValueValidator(MOST_SYSTEMS)]
     )
     special_tokens = models.JSONField(null=True, blank=True)
+    is_prefilled = models.BooleanField(default=False)
+    answers = models.JSONField(null=True, blank=True)
     question = models.TextField(default=DEFAULT_QUESTION)
     instructions = models.TextField(blank=True)
     # How outputs reach annotators.
@@ -94,6 +100,7 @@ class Campaign(models.Model):
     # What annotators are asked, told and paid for.
     consent = models.TextField(blank=True)
     asks_background = models.BooleanField(default=False)
+    shows_context = models.BooleanField(default=False)
     edit_minutes = models.PositiveIntegerField(null=True, blank=True)
     time_cap_seconds = models.PositiveIntegerField(default=600, validators=[MinValueValidator(10)])
     # Who may see the campaign, and who hears of its end.
@@ -123,8 +130,8 @@ class Campaign(models.Model):
 
     @property
     def judging(self) -> protocols.Protocol:
-        """The protocol itself, with the campaign's own special tokens where it has some."""
-        protocol = protocols.get(self.protocol)
+        """The protocol itself, with what the campaign has in the place of the protocol's own."""
+        protocol = composed.compose(protocols.get(self.protocol), self.answers)
         if self.special_tokens is None or protocol.spans is None:
             return protocol
         return replace(protocol, spans=replace(protocol.spans, tokens=tuple(self.special_tokens)))
@@ -160,6 +167,7 @@ class Item(models.Model):
     `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
     needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
+    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), None for none.
     """
 
     class Kind(models.TextChoices):
@@ -190,6 +198,7 @@ class Item(models.Model):
     feedback = models.TextField(blank=True)
     wanted = models.PositiveSmallIntegerField(default=0)
     shuffle = models.PositiveIntegerField(default=0)
+    suggestions = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["campaign", "id"]

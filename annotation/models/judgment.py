@@ -20,6 +20,9 @@ class Judgment(models.Model):
     A revised answer is a new row with the next `revision`; the older row stays and loses only
     its `is_current` mark. `submit_key` comes from the browser, so that a repeated submit of the
     same form finds its first result instead of adding another. Imported judgments may lack times.
+    `ratings` holds the values of a campaign's own scales by name, the first of which is `score`
+    too; `post_edit` is the text that was asked for, None where there was none, and `hter` the edits
+    from the output to it in percent.
 
     Three clocks are kept apart. The server's: `started_at` is when the item was issued, or the
     answer before it given; `submitted_at` is when the answer came, less the time that the browser
@@ -43,6 +46,9 @@ class Judgment(models.Model):
         null=True, blank=True, validators=[MaxValueValidator(MAX_SCORE)]
     )
     penalty = models.FloatField(null=True, blank=True)
+    ratings = models.JSONField(default=dict, blank=True)
+    post_edit = models.TextField(null=True, blank=True)  # noqa: DJ001 - an empty text is an answer
+    hter = models.FloatField(null=True, blank=True)
     comment = models.TextField(blank=True)
     is_flagged = models.BooleanField(default=False)
     submit_key = models.UUIDField(unique=True)

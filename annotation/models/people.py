@@ -44,6 +44,7 @@ class Annotator(models.Model):
     judgments stay, and count in no analysis. `background` holds the answers of the background
     form by field name. `language` is the interface language that the person chose. `answered_at` is
     when they gave the last answer here; the time of the next one begins there at the earliest.
+    `attitude` is what they think of suggestions by AI, from 1 (against) to 5, asked after a trial.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="annotators")
@@ -62,6 +63,7 @@ class Annotator(models.Model):
     background = models.JSONField(null=True, blank=True)
     language = models.CharField(max_length=20, blank=True, default="")
     answered_at = models.DateTimeField(null=True, blank=True)
+    attitude = models.PositiveSmallIntegerField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

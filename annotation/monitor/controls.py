@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
 from annotation.monitor.answers import ANNOTATOR, judgments_of
+from annotation.quality.scales import is_usual
 from annotation.quality.verdict import LOW_SCORE
 
 KIND = "assignment__item__kind"
@@ -55,7 +56,7 @@ def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
     counts: QuerySet[Judgment, Any] = rows.values(who=F(ANNOTATOR)).annotate(**COUNTS)
     found: dict[int, dict[str, Any]] = {
         row["who"]: {
-            "traps": Share(row["traps_n"], row["traps_of"]),
+            "traps": Share(row["traps_n"], row["traps_of"] if is_usual(campaign, "") else 0),
             "gold": Share(row["gold_n"], row["gold_of"]),
         }
         for row in counts

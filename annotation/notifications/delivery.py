@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 from threading import Timer
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core.mail import EmailMessage, get_connection, send_mail
 from django.utils.crypto import salted_hmac
 
 from annotation.web.addresses import is_public
@@ -35,6 +36,10 @@ class DeliveryError(Exception):
 
 class TemporaryError(DeliveryError):
     """Not delivered; trying again may help."""
+
+
+class UnsureError(DeliveryError):
+    """Handed over, and no answer came: it may arrive or not."""
 
 
 def secret_of(slug: str) -> str:
@@ -156,12 +161,39 @@ def mail(subject: str, text: str, recipients: Sequence[str]) -> None:
     """Send an e-mail; raises DeliveryError."""
     try:
         send_mail(subject, text, None, list(recipients))
-    except SMTPRecipientsRefused as error:
+    except (OSError, SMTPException) as error:
+        raise _refusal(error) or TemporaryError(_silent(error)) from error
+
+
+def mail_server() -> Any:
+    """Return an open connection to the mail server; raises DeliveryError."""
+    server = get_connection()
+    try:
+        server.open()
+    except (OSError, SMTPException) as error:
+        raise _refusal(error) or TemporaryError(_silent(error)) from error
+    return server
+
+
+def hand_over(server: Any, subject: str, text: str, address: str) -> None:
+    """Send an e-mail once; raises DeliveryError, UnsureError where the server fell silent."""
+    try:
+        EmailMessage(subject, text, None, [address], connection=server).send()
+    except (OSError, SMTPException) as error:
+        raise _refusal(error) or UnsureError(_silent(error)) from error
+
+
+def _refusal(error: Exception) -> DeliveryError | None:
+    """What an answer of the mail server means; None where there was none."""
+    if isinstance(error, SMTPRecipientsRefused):
         codes = {code for code, _ in error.recipients.values()}
         kind = TemporaryError if any(code < 500 for code in codes) else DeliveryError
-        raise kind("The mail server refused the recipient.") from error
-    except SMTPResponseException as error:
+        return kind("The mail server refused the recipient.")
+    if isinstance(error, SMTPResponseException):
         kind = DeliveryError if error.smtp_code >= 500 else TemporaryError
-        raise kind(f"The mail server answered {error.smtp_code}.") from error
-    except (OSError, SMTPException) as error:
-        raise TemporaryError(f"No mail server: {type(error).__name__}.") from error
+        return kind(f"The mail server answered {error.smtp_code}.")
+    return None
+
+
+def _silent(error: Exception) -> str:
+    return f"No mail server: {type(error).__name__}."

@@ -1,13 +1,17 @@
-"""Notifications as work (`config.work`): delivered, tried again for about an hour, or given up."""
+"""Notifications and letters as work (`config.work`): tried again for about an hour, or given up."""
 
 import time
+from typing import Any
 
 from celery import shared_task
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 
-from annotation.models import AuditEntry, Campaign, Notification
-from annotation.notifications import delivery, events
-from config.work.claims import fail, finish, retry
+from annotation.models import AuditEntry, Campaign, Letter, Notification
+from annotation.notifications import delivery, enclosed, events
+from annotation.notifications import letters as mails
+from config.work.claims import fail, finish, hold, retry
 from config.work.kinds import Kind
 from config.work.lease import Lease
 from config.work.sending import send_on_commit
@@ -51,6 +55,70 @@ class Notifications(Kind[Notification]):
 
 
 notifications = Notifications()
+
+
+class Letters(Kind[Letter]):
+    """Handed over once at most: one that a mail server may have is never sent a second time."""
+
+    name = "letter"
+    model = Letter
+    max_attempts = 8
+    soft_seconds, hard_seconds = 120.0, 150.0
+
+    def do(self, row: Letter, lease: Lease) -> None:
+        """Send it with a new link. Where it is refused, the link of before goes on working."""
+        if row.begun_at is not None or mails.missing():
+            fail(row, UNSURE if row.begun_at else mails.missing())
+            return
+        try:
+            server = delivery.mail_server()
+        except delivery.DeliveryError as error:
+            _try_again(row, error)
+            return
+        try:
+            if (link := _begin(row)) is not None:
+                _hand_over(row, server, link)
+        except ValidationError as error:
+            fail(row, " ".join(error.messages))
+        finally:
+            server.close()
+
+
+letters = Letters()
+UNSURE = (
+    "It was handed to the mail server, and no answer came: it may have arrived. Ask before you "
+    "send another, which replaces the link."
+)
+
+
+def _begin(row: Letter) -> enclosed.MadeLink | None:
+    """Make the link and say so in the row; None where the row is no longer ours."""
+    with transaction.atomic():
+        if not hold(row, begun_at=timezone.now()):
+            return None
+        return enclosed.make(row)
+
+
+def _hand_over(row: Letter, server: Any, link: enclosed.MadeLink) -> None:
+    text = row.body.replace(Letter.LINK, link.address)
+    try:
+        delivery.hand_over(server, row.subject, text, row.address)
+    except delivery.UnsureError:
+        fail(row, UNSURE)
+    except delivery.DeliveryError as error:
+        with transaction.atomic():
+            if hold(row, begun_at=None):
+                link.undo()
+        _try_again(row, error)
+    else:
+        finish(row, accepted_at=timezone.now(), message="")
+
+
+def _try_again(row: Letter, error: delivery.DeliveryError) -> None:
+    if isinstance(error, delivery.TemporaryError):
+        retry(row, str(error), seconds=FIRST_WAIT_SECONDS * 2**row.attempts)
+    else:
+        fail(row, str(error))
 
 
 @shared_task(name="annotation.tasks.notify")  # type: ignore[untyped-decorator]

@@ -42,7 +42,10 @@ def _instruct(campaign: Campaign) -> None:
 
 
 def standard_text(campaign: Campaign, language: str) -> str:
-    """Return the standard instructions for a campaign: the task, the gray text, the scale."""
+    """Return the standard instructions for a campaign: the task, the gray text, the scale.
+
+    Own errors and own scales have none: what they mean is the campaign's to say.
+    """
     words: dict[str, Any] = loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     is_short = campaign.length_ratio != 1
     preset = next(
@@ -50,10 +53,12 @@ def standard_text(campaign: Campaign, language: str) -> str:
         for preset in sorted(PRESETS.values(), key=lambda each: each.is_shortened != is_short)
         if preset.protocol == campaign.protocol
     )
-    parts = [words["task"][preset.name], words["gray"][campaign.shown_text]]
+    own = campaign.answers or {}
+    task = [] if own.get("spans") else [words["task"][preset.name]]
+    parts = [*task, words["gray"][campaign.shown_text]]
     if is_short:
         parts.append(words["length"])
-    if campaign.judging.has_score:
+    if campaign.judging.has_score and "scales" not in own:
         usual = "short" if is_short else "full"
         parts.append(words["scale"].get(preset.name, words["scale"][usual]))
     text = "\n\n".join(part.strip() for part in parts)
@@ -65,7 +70,7 @@ def practice(campaign: Campaign) -> list[Item]:
 
     A reference beside its own source, and beside that of another segment; both are drawn at random.
     """
-    rows = _first_references(campaign) if campaign.judging.has_score else {}
+    rows = _first_references(campaign) if campaign.judging.has_usual_score else {}
     if len(rows) < 2:
         return []
     drawn = random.Random(f"{campaign.seed}:practice").sample(sorted(rows.items()), 2)

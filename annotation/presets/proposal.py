@@ -3,6 +3,8 @@
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Count
+
 from annotation.controls import count_cuttable
 from annotation.models import Campaign, TestSet
 from annotation.presets.preset import Preset
@@ -34,9 +36,16 @@ def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], str]:
         "annotators_per_item": preset.people,
         "trap_ratio": trap_ratio,
         **_controls(preset, possible, n_outputs),
+        "shows_context": not preset.judging.layout.has_documents and has_documents(test_set),
         "control_spacing": SPACING if n_outputs >= SPACED_OUTPUTS else 0,
     }
     return values, _too_small(possible) if preset.judging.has_score else ""
+
+
+def has_documents(test_set: TestSet) -> bool:
+    """Whether a segment has others of its document around it."""
+    documents = test_set.segments.exclude(document="").values("document").order_by("document")
+    return documents.annotate(n=Count("pk")).filter(n__gt=1).exists()
 
 
 def _ratio(preset: Preset, test_set: TestSet, ratios: list[Decimal]) -> Decimal:

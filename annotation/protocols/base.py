@@ -9,6 +9,8 @@ from functools import cached_property
 from django.utils.functional import Promise
 
 TARGET, SOURCE = "target", "source"
+# Severities as metrics and published data name them, from the lightest.
+LEVELS = ("neutral", "minor", "major", "critical")
 
 
 class Layout(StrEnum):
@@ -36,12 +38,44 @@ class Layout(StrEnum):
         return self in (Layout.TOGETHER, Layout.GRID)
 
 
+class TextField(StrEnum):
+    """Whether a text is asked for: none, one written from nothing, or the output post-edited."""
+
+    NONE = ""
+    EMPTY = "empty"
+    PREFILLED = "prefilled"
+
+
 @dataclass(frozen=True)
 class Anchor:
     """What scores from `low` upwards mean, up to the next anchor."""
 
     low: int
     label: str | Promise
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One score that is asked: `low`, `low + step`, … up to `high`, whole numbers from 0 to 100.
+
+    `key` is what is stored and exported; it is empty for the only scale of a protocol, whose
+    question stands above it. `anchors` say what values mean, from the lowest.
+    """
+
+    key: str = ""
+    low: int = 0
+    high: int = 100
+    step: int = 1
+    anchors: Sequence[Anchor] = ()
+
+    @property
+    def is_percent(self) -> bool:
+        """Whether it is the usual one, from 0 to 100 by ones."""
+        return (self.low, self.high, self.step) == (0, 100, 1)
+
+    def holds(self, value: object) -> bool:
+        """Whether a value is a whole number on the scale."""
+        return type(value) is int and value in range(self.low, self.high + 1, self.step)
 
 
 @dataclass(frozen=True)
@@ -113,6 +147,20 @@ class SpanScheme:
                 return found
         return next(each.weight for each in self.severities if each.key == span.severity)
 
+    def level(self, severity: str) -> str:
+        """Return the usual severity that one of the campaign's own comes nearest to.
+
+        By its name, or else by its weight: without any it is neutral, the lightest of the others
+        minor. Pages draw errors so, and spans of metrics are compared with them.
+        """
+        usual = severity.casefold()
+        if usual in LEVELS:
+            return usual
+        weights = {each.key: each.weight for each in self.severities}
+        least = min(filter(None, weights.values()), default=0.0)
+        own = weights.get(severity, 0.0)
+        return "neutral" if not own else "minor" if own <= least else "major"
+
     def quote(self, span: Span, text: str) -> str:
         """Return what a span marks in its text, or the name of the token that it marks."""
         token = span.start - len(text)
@@ -137,12 +185,15 @@ def _leaves(categories: Sequence[Category]) -> Sequence[str]:
 class Protocol:
     """A way of judging.
 
-    `has_score`: the annotator gives 0–100; otherwise the score is minus the penalty of the
-    spans. `question` and, for outputs of a required length, `length_question` are stored in
-    English and translated where they are shown; {percent} stands for the length. `anchors` say
-    what scores mean, from the lowest; a score below `errorless_from` without any marked error is
-    doubted, never refused. `template` draws the answer part of an item and `script` is the
-    JavaScript module that makes it work.
+    `scales` are the scores that the annotator gives; the first is what controls and z-scores rest
+    on unless a reader chooses another. Without any, the score is minus the penalty of the spans, or
+    of the edits where there are none. `text` says whether the output is to be post-edited, and what
+    the field holds at first. `question` and, for outputs of a required length, `length_question`
+    are stored in English and translated where they are shown; {percent} stands for the length.
+    `anchors` say what scores mean, from the lowest, and `length_anchors` where a length is
+    required; a score below `errorless_from` without any marked error is doubted, never refused.
+    `template` draws the answer part of an item and `script` is the JavaScript module that makes it
+    work.
     """
 
     name: str
@@ -151,14 +202,30 @@ class Protocol:
     question: str
     length_question: str
     layout: Layout = Layout.SINGLE
-    has_score: bool = True
+    scales: Sequence[Scale] = (Scale(),)
     spans: SpanScheme | None = None
+    text: TextField = TextField.NONE
     anchors: Sequence[Anchor] = ()
+    length_anchors: Sequence[Anchor] = ()
     errorless_from: int = 0
+
+    @property
+    def has_score(self) -> bool:
+        """Whether the annotator gives any score."""
+        return bool(self.scales)
+
+    @property
+    def has_usual_score(self) -> bool:
+        """Whether the score that controls rest on is one from 0 to 100."""
+        return bool(self.scales) and self.scales[0].is_percent
 
     def ask(self, ratio: Decimal) -> str:
         """Return the question for outputs of this length ratio."""
         return self.question if ratio == 1 else self.length_question
+
+    def anchors_at(self, ratio: Decimal) -> Sequence[Anchor]:
+        """Return what scores of outputs of this length ratio mean."""
+        return self.anchors if ratio == 1 else self.length_anchors or self.anchors
 
     @property
     def is_standardised(self) -> bool:

@@ -7,6 +7,7 @@ Source: Barrault et al. 2020, "Findings of the 2020 conference on machine transl
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
+from annotation.protocols.anchors import MAIN_INFORMATION, MEANING
 from annotation.protocols.base import Layout, Protocol
 
 PROTOCOL = Protocol(
@@ -21,4 +22,6 @@ PROTOCOL = Protocol(
         "in the gray text?"
     ),
     layout=Layout.DOCUMENT,
+    anchors=MEANING,
+    length_anchors=MAIN_INFORMATION,
 )

@@ -7,6 +7,7 @@ machine translation". An omission is marked in the source.
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
+from annotation.protocols.anchors import MAIN_INFORMATION, MEANING
 from annotation.protocols.base import SOURCE, TARGET, Protocol, Severity, SpanScheme
 
 PROTOCOL = Protocol(
@@ -24,4 +25,6 @@ PROTOCOL = Protocol(
         severities=(Severity("minor", _("Minor"), 1), Severity("major", _("Major"), 5)),
         sides=(TARGET, SOURCE),
     ),
+    anchors=MEANING,
+    length_anchors=MAIN_INFORMATION,
 )

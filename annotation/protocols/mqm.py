@@ -68,7 +68,7 @@ PROTOCOL = Protocol(
         "The black text should have {percent} of the full length, so leaving out details is no "
         "error. Mark every other error; choose its category and its severity."
     ),
-    has_score=False,
+    scales=(),
     spans=SpanScheme(
         severities=(
             Severity("neutral", _("Neutral"), 0),

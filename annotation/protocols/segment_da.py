@@ -7,6 +7,7 @@ translation"; the question about length-controlled output is that of Cheng et al
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
+from annotation.protocols.anchors import MAIN_INFORMATION, MEANING
 from annotation.protocols.base import Protocol
 
 PROTOCOL = Protocol(
@@ -20,4 +21,6 @@ PROTOCOL = Protocol(
         "How much do you agree that the black text expresses {percent} of the main information "
         "in the gray text?"
     ),
+    anchors=MEANING,
+    length_anchors=MAIN_INFORMATION,
 )

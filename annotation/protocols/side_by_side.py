@@ -7,6 +7,7 @@ Source: Novikova et al. 2018, "RankME: reliable human ratings for natural langua
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
+from annotation.protocols.anchors import MAIN_INFORMATION, MEANING
 from annotation.protocols.base import Layout, Protocol
 
 PROTOCOL = Protocol(
@@ -19,4 +20,6 @@ PROTOCOL = Protocol(
         "gray text?"
     ),
     layout=Layout.TOGETHER,
+    anchors=MEANING,
+    length_anchors=MAIN_INFORMATION,
 )

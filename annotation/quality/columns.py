@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from annotation.models import Campaign, Item
 from annotation.once import once
 from annotation.quality.current import NOTHING, Table, current_judgments
+from annotation.quality.scales import with_scale
 
 REPLACED = (Item.Kind.BAD_REF, Item.Kind.TRAP, Item.Kind.REF)
 Integers = NDArray[np.int64]
@@ -71,16 +72,23 @@ class JudgmentColumns:
 
 
 @once
-def read_columns(campaign: Campaign, *, with_excluded: bool = False) -> JudgmentColumns:
+def read_columns(
+    campaign: Campaign, *, with_excluded: bool = False, scale: str = ""
+) -> JudgmentColumns:
     """Read all current judgments of a campaign, except practice and excluded annotators'.
 
-    Within one computation both are of one moment; nothing can be written to a column.
+    Their scores are those of one of the campaign's own scales where it is named; judgments without
+    a value on it are not there. Within one computation all are of one moment; nothing can be
+    written to a column.
     """
     rows = _rows(campaign)
     chosen = rows["kind"] != Item.Kind.TUTORIAL.value
     if not with_excluded:
         excluded = campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)
         chosen &= ~np.isin(rows["annotator"], list(excluded))
+    if scale:
+        rows = with_scale(campaign, rows, scale)
+        chosen &= ~np.isnan(rows["score"])
     return _columns(campaign, rows[chosen])
 
 

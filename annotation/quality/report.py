@@ -25,6 +25,7 @@ from annotation.quality.people import (
     trap_levels,
 )
 from annotation.quality.reach import Tested, who_was_tested
+from annotation.quality.scales import is_usual, scales_of
 from annotation.quality.verdict import LOW_SCORE
 from metaeval.arrays import mean
 from metaeval.judgments import z_scores
@@ -76,8 +77,12 @@ class QualityReport:
         return self.has_bad_references or self.has_repeats or self.has_gold or bool(self.traps)
 
 
-def quality_report(campaign: Campaign, judgments: JudgmentColumns | None = None) -> QualityReport:
+def quality_report(
+    campaign: Campaign, judgments: JudgmentColumns | None = None, *, scale: str = ""
+) -> QualityReport:
     """Compute the report from all current judgments, or from some of them and who gave those.
+
+    `scale` names the campaign's own scale that their scores are on, if it is not the usual one.
 
     Excluded annotators have a line of their own, and enter nothing else.
     """
@@ -88,7 +93,7 @@ def quality_report(campaign: Campaign, judgments: JudgmentColumns | None = None)
     people = list(chosen.values("pk", "label", "is_simulated", "excluded_at"))
     counted = [person for person in people if person["excluded_at"] is None]
     columns = everybody.select(np.isin(everybody.annotator, [person["pk"] for person in counted]))
-    has_score = campaign.judging.has_score
+    has_score = is_usual(campaign, scale)
     traps = columns.is_kind(Item.Kind.TRAP)
     targets = columns.is_kind(Item.Kind.TARGET)
     without = agreement_of(columns, targets, seed=campaign.seed)
@@ -123,8 +128,17 @@ def quality_report(campaign: Campaign, judgments: JudgmentColumns | None = None)
             campaign,
             [(each.label, each.checks) for each in annotators if each.n and not each.excluded_at],
         ),
-        warnings=_sentences(columns, annotators, without, with_traps, r_without, r_with),
+        warnings=[
+            *_of_scale(campaign, scale),
+            *_sentences(columns, annotators, without, with_traps, r_without, r_with),
+        ],
     )
+
+
+def _of_scale(campaign: Campaign, scale: str) -> list[str]:
+    """Which of several scales all of it rests on."""
+    named = scale or next(iter(scales_of(campaign)), "")
+    return [f"Scores, control items and agreement are those of the scale {named}."] if named else []
 
 
 def _one_vs_rest(

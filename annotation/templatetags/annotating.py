@@ -1,17 +1,19 @@
 """What the annotators' pages need besides their data."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.template.base import FilterExpression, Parser, Token
 from django.utils.crypto import salted_hmac
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
-from annotation.protocols import Protocol, Span, SpanScheme
-from annotation.protocols.base import TARGET
+from annotation.protocols import Span, SpanScheme
+from annotation.protocols.base import TARGET, Anchor, Category
 
 register = template.Library()
 # By key: marks the selected text with this severity. Upper case is with Shift.
@@ -24,6 +26,36 @@ def person(context: template.Context) -> str:
     """A name for the signed-in person that tells nothing; answers waiting in a browser carry it."""
     user = context["request"].user
     return salted_hmac("annotation.person", str(user.pk)).hexdigest()[:40]
+
+
+class Alike(template.Node):
+    """A part of a page that is drawn once a response for equal values."""
+
+    def __init__(self, values: list[FilterExpression], parts: template.NodeList) -> None:
+        self.values, self.parts = values, parts
+
+    def render(self, context: template.Context) -> SafeString:
+        """Draw it, or give what was drawn before for these values."""
+        known = context["request"].__dict__.setdefault("drawn_alike", {})
+        values = [value.resolve(context, ignore_failures=True) for value in self.values]
+        key = (self, get_language(), *values)
+        if key not in known:
+            known[key] = self.parts.render(context)
+        drawn: SafeString = known[key]
+        return drawn
+
+
+@register.tag
+def alike(parser: Parser, token: Token) -> Alike:
+    """`{% alike value … %}…{% endalike %}`: what hangs on these values and on the campaign alone.
+
+    Twenty screens that are fetched ahead differ in their texts; their scales, marks and buttons
+    are two thirds of the drawing.
+    """
+    values = [parser.compile_filter(bit) for bit in token.split_contents()[1:]]
+    parts = parser.parse(("endalike",))
+    parser.delete_first_token()
+    return Alike(values, parts)
 
 
 @register.filter
@@ -46,9 +78,15 @@ def duration(milliseconds: int) -> str:
 
 
 @register.filter
-def mark_key(severity: str) -> str:
-    """The key that marks an error of this severity, if there is one."""
-    return MARK_KEYS.get(severity, "")
+def mark_key(severity: str, place: int = -1) -> str:
+    """The key that marks an error of this severity: own ones go by their place."""
+    return MARK_KEYS.get(severity) or dict(enumerate(MARK_KEYS.values())).get(place, "")
+
+
+@register.filter
+def levels(scheme: SpanScheme) -> str:
+    """JSON of how errors of each severity are drawn."""
+    return json.dumps({each.key: scheme.level(each.key) for each in scheme.severities})
 
 
 @register.filter
@@ -58,9 +96,19 @@ def token_label(token: str) -> str:
 
 
 @register.filter
-def anchors(protocol: Protocol) -> str:
+def labels(anchors: Iterable[Anchor]) -> str:
     """JSON of what scores mean: the lowest score and its words, from the lowest."""
-    return json.dumps([(anchor.low, str(anchor.label)) for anchor in protocol.anchors])
+    return json.dumps([(anchor.low, str(anchor.label)) for anchor in anchors])
+
+
+@register.filter
+def taxonomy(categories: Iterable[Category]) -> str:
+    """JSON of a tree of categories: key, words, and the categories below."""
+    return json.dumps(_nodes(categories))
+
+
+def _nodes(categories: Iterable[Category]) -> list[Any]:
+    return [(each.key, str(each.label), _nodes(each.children)) for each in categories]
 
 
 @register.filter

@@ -4,10 +4,12 @@ from typing import Any
 
 from django import template
 
-from annotation.campaigns import hindrances
-from annotation.models import Campaign
+from annotation import protocols
+from annotation.campaigns import effort, hindrances
+from annotation.models import Campaign, TestSet
 from annotation.web import guide as steps
 from annotation.web import navigation
+from annotation.web.sentences import said
 
 register = template.Library()
 register.filter("hindrances", hindrances)
@@ -34,6 +36,29 @@ def next_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[s
     if campaign.status == Campaign.Status.DRAFT or not is_guided or not _runs_it(context):
         return {}
     return {"next": steps.next_step(campaign)}
+
+
+@register.inclusion_tag("annotation/_cost.html")
+def campaign_cost(test_set: TestSet) -> dict[str, Any]:
+    """What a design takes and can tell: what the page's script needs to say so at every change."""
+    paces = effort.paces()
+    known = {
+        name: {"pace": _told(paces.get(name)), "spread": _told(effort.spread_of(name))}
+        for name in protocols.PROTOCOLS
+    }
+    outputs = effort.outputs_of(test_set)
+    data = {"protocols": known, "outputs": outputs, "quantiles": effort.QUANTILES}
+    return {"data": data}
+
+
+def _told(found: effort.Pace | effort.Spread | None) -> dict[str, Any] | None:
+    """The fields, words in the language of the page."""
+    if found is None:
+        return None
+    return {
+        name: said(value) if isinstance(value, str) else value
+        for name, value in vars(found).items()
+    }
 
 
 def _runs_it(context: dict[str, Any]) -> bool:

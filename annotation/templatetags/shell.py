@@ -40,7 +40,6 @@ def campaign_pages(context: dict[str, Any], page: str) -> list[Link]:
     """The pages of the rail, with what they take of the reader's choice."""
     request = context.get("request")
     query = request.GET if request else QueryDict()
-    slug = context["campaign"].slug
     runs_it = context.get("is_admin", False)
     is_admin = runs_it() if callable(runs_it) else bool(runs_it)
-    return navigation.page_links(slug, page, query, is_admin=is_admin)
+    return navigation.page_links(context["campaign"], page, query, is_admin=is_admin)

@@ -1,5 +1,6 @@
 """Trying a campaign: its first screens as annotators will see them; nothing is stored."""
 
+from collections.abc import Mapping, Sequence
 from uuid import UUID, uuid5
 
 from django.conf import settings
@@ -19,6 +20,8 @@ from annotation.judging import instructions
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
 from annotation.models import Campaign
+from annotation.prefill.keeping import suggested_in
+from annotation.protocols import Span
 from annotation.views.judging.cards import fresh_cards
 
 # Names of items that are stored nowhere.
@@ -80,8 +83,9 @@ def _drawn(
 
 def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> ShownScreen:
     segments = list(dict.fromkeys(each.segment.pk for each in shown))
+    suggested = suggested_in(campaign, [each.output for each in shown if each.output])
     items = tuple(
-        _item(campaign, each, place + n, segments.index(each.segment.pk))
+        _item(campaign, each, place + n, segments.index(each.segment.pk), suggested)
         for n, each in enumerate(shown)
     )
     return ShownScreen(
@@ -98,10 +102,18 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
         feedback=None,
         count=lambda: Progress(place=place, done=place - 1, total=total, paid_ms=0),
         gray=campaign.shown_text,
+        is_prefilled=campaign.is_prefilled,
     )
 
 
-def _item(campaign: Campaign, shown: Shown, place: int, row: int) -> ShownItem:
+def _item(
+    campaign: Campaign,
+    shown: Shown,
+    place: int,
+    row: int,
+    suggested: Mapping[int, Sequence[Span]],
+) -> ShownItem:
+    spans = tuple(suggested.get(shown.output or 0, ()))
     test_set, segment = campaign.test_set, shown.segment
     gray = text(segment.source, test_set.source_language)
     if campaign.shown_text == Campaign.ShownText.REFERENCE:
@@ -117,7 +129,9 @@ def _item(campaign: Campaign, shown: Shown, place: int, row: int) -> ShownItem:
         is_practice=shown.is_practice,
         is_editable=True,
         score=None,
-        spans=(),
+        spans=spans,
+        offered=spans,
+        offers=tuple(range(len(spans))),
         comment="",
         is_flagged=False,
         revision=0,

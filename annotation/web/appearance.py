@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 COOKIE = "appearance"
-Options = Mapping[str, str]
+Options = Mapping[str, str | Promise]
 # What the system says, first.
-THEMES: Options = {"": "As the system", "light": "Light", "dark": "Dark"}
-TEXTS: Options = {"": "Usual", "large": "Large", "larger": "Larger"}
-MOTIONS: Options = {"": "As the system", "reduced": "None"}
-KNOWN = {"theme": ("Colours", THEMES), "text": ("Text", TEXTS), "motion": ("Motion", MOTIONS)}
+THEMES: Options = {"": _("As the system"), "light": _("Light"), "dark": _("Dark")}
+TEXTS: Options = {"": _("Usual"), "large": _("Large"), "larger": _("Larger")}
+MOTIONS: Options = {"": _("As the system"), "reduced": _("No motion")}
+KNOWN = {
+    "theme": (_("Colours"), THEMES),
+    "text": (_("Text size"), TEXTS),
+    "motion": (_("Motion"), MOTIONS),
+}
 
 
 @dataclass(frozen=True)
@@ -22,8 +28,8 @@ class Choice:
     """One thing that can be chosen."""
 
     name: str
-    label: str
-    options: list[tuple[str, str]]
+    label: str | Promise
+    options: list[tuple[str, str | Promise]]
     chosen: str
 
 

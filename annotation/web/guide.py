@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from annotation.campaigns.readiness import hindrances
-from annotation.counted import counted
 from annotation.models import Campaign, Judgment
 from annotation.web.navigation import Link
 
@@ -62,7 +61,7 @@ def steps(campaign: Campaign, page: str) -> list[Step]:
             "People",
             f"needs {campaign.annotators_per_item}, has {people}"
             if lacks_people
-            else counted(people, "person", "people"),
+            else ("1 person" if people == 1 else f"{people} people"),
             reverse("access", args=[slug]),
             not lacks_people and people > 0,
         ),

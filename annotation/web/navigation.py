@@ -12,20 +12,25 @@ from django.http import QueryDict
 from django.urls import resolve, reverse
 
 from annotation.filters.form import NAMES
+from annotation.models import Campaign
 
 # Pages that ask the same question of metrics, and what says which.
 ASKING = frozenset({"results", "correlations", "significance"})
-QUESTION = frozenset({"statistic", "grouping", "test", "correction", "scope", "metric"})
+QUESTION = frozenset({"statistic", "grouping", "test", "correction", "scope", "metric", "bounds"})
 
 
 @dataclass(frozen=True)
 class Place:
-    """One page of a rail; `is_own` where only those see it who run the campaign."""
+    """One page of a rail; `is_own` where only those see it who run the campaign.
+
+    `needs` is what must hold of a campaign for the page to say anything.
+    """
 
     name: str
     label: str
     address: str = ""
     is_own: bool = False
+    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ CAMPAIGN = (
             Place("overview", "Task and design", "campaign-setup"),
             Place("instructions", "Instructions", "campaign-instructions", is_own=True),
             Place("items", "Practice and gold items", "campaign-items", is_own=True),
+            Place("suggestions", "Suggested errors", "campaign-suggestions", is_own=True),
             Place("preview", "Try it", "campaign-preview", is_own=True),
         ),
     ),
@@ -63,8 +69,8 @@ CAMPAIGN = (
         "Monitor",
         (
             Place("monitor", "Progress"),
-            Place("dashboard", "At a glance"),
             Place("quality", "Quality and exclusions"),
+            Place("dashboard", "Scale, time and drift"),
             Place("remarks", "Flags and comments", "monitor-remarks"),
         ),
     ),
@@ -81,6 +87,7 @@ CAMPAIGN = (
             Place("metrics-pair", "Two metrics"),
             Place("systems-pair", "Two systems"),
             Place("spans", "Error spans"),
+            Place("trial", "Suggestions and trial", needs="is_prefilled"),
             Place("shortness", "Shortness"),
             Place("whatif", "What if"),
             Place("samplesize", "Sample size"),
@@ -149,9 +156,9 @@ def study_address(study: str) -> Callable[[Place], str]:
     return find
 
 
-def page_links(slug: str, page: str, query: QueryDict, *, is_admin: bool) -> list[Link]:
+def page_links(campaign: Campaign, page: str, query: QueryDict, *, is_admin: bool) -> list[Link]:
     """Return the pages beside a campaign's page, each with what it takes of the reader's choice."""
-    address = campaign_address(slug)
+    address = campaign_address(campaign.slug)
     places = tab_of(CAMPAIGN, page).places
     return [
         Link(
@@ -161,6 +168,7 @@ def page_links(slug: str, page: str, query: QueryDict, *, is_admin: bool) -> lis
         )
         for place in places
         if is_admin or not place.is_own
+        if not place.needs or place.name == page or getattr(campaign, place.needs)
     ]
 
 

@@ -53,7 +53,7 @@ class Parameters:
 
 ALL = Parameters(frozenset(field.name for field in fields(Filters)))
 # Raw judgments and their quality have both forms of a score: there is nothing to choose.
-JUDGMENTS = Parameters(ALL.names - {"scores"})
+JUDGMENTS = Parameters(ALL.names - {"scores", "scale"})
 NOTHING = Parameters()
 
 

@@ -41,6 +41,10 @@ def cases(size: Size) -> list[Case]:
                 ("xCOMET", "xcomet", True),
             )
         ),
+        Case("Sentinel", "sentinel", {"checkpoint": "sentinel"}),
+        Case("Sentinel trained here", "trained-sentinel", {**xlmr, "sentinel": "sentinel.json"}),
+        Case("MetricX-24", "metricx", {"checkpoint": "metricx", "tokenizer": "mt5"}),
+        Case("Likelihood", "likelihood", {"checkpoint": "bart"}),
         Case("BLEURT", "bleurt", {"checkpoint": "bleurt"}, {}, "bleurt"),
         Case("XBERTScore", "xbertscore", xlmr, layer, "against_sources", triple),
         Case("ReFreeEval", "refreeeval", {"checkpoint": "trained"}, {}, "against_sources", triple),

@@ -72,6 +72,11 @@ def build(folder: Path, size: Size, texts: Sequence[str], names: Iterable[str]) 
         ),
         "gpt2": lambda path: mover.gpt2(path, texts, positions=512),
         "bleurt": lambda path: small.bleurt(path, texts, size.layers, size.pieces, **size.settings),
+        "sentinel": lambda path: small.sentinel(path, folder / "xlmr"),
+        "sentinel.json": lambda path: path.write_text(json.dumps(_line(folder / "xlmr", size))),
+        "metricx": small.metricx,
+        "mt5": lambda path: small.mt5_tokenizer(path, texts),
+        "bart": lambda path: small.bart_with_head(path, texts),
         "trained": lambda path: _trained(path, folder / "xlmr", size.layer),
         "head.json": lambda path: path.write_text(json.dumps(_head(folder / "xlmr", size.layer))),
         **dict.fromkeys(COMET, lambda path: _comet(path, folder / "xlmr", size)),
@@ -85,6 +90,14 @@ def _comet(folder: Path, encoder: Path, size: Size) -> None:
     kind, changes = COMET[folder.name]
     layer = {} if "regression" in kind else {"word_layer": size.layers}
     small.comet(folder, encoder, kind, hidden_sizes=list(size.estimator), **layer, **changes)
+
+
+def _line(encoder: Path, size: Size) -> dict[str, object]:
+    """A sentinel of outputs, as training writes it; all features weigh the same."""
+    ones = [1.0] * size.width
+    line = {"mean": [0.0] * size.width, "scale": ones, "weights": ones, "intercept": 0.0}
+    stored = {"reads": "output", "encoder": fingerprint(encoder), "fitted_on": "nothing"}
+    return stored | {"lines": [line], "fold_of": {}}
 
 
 def _trained(folder: Path, encoder: Path, layer: int) -> None:

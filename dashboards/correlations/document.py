@@ -4,18 +4,21 @@ Intervals and the tests behind ranks take longer: `dashboards.significance` has 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.correlations.agreement import MeasureRow, table
 from dashboards.pages import statistics
-from dashboards.panel.panel import read_panel
-from dashboards.significance.document import Comparison, OfMetrics, asked_head, measured
+from dashboards.panel.floors import floor_panel
+from dashboards.panel.panel import Panel, read_panel
+from dashboards.significance.bounds import Bounds
+from dashboards.significance.document import Comparison, Metric, OfMetrics, asked_head, measured
 from metaeval.replication import questions
 
-VERSION = 7
+VERSION = 8
 DEFAULT = "tau-b"
+METRIC, FLOOR, CEILING, PERSON = "metric", "floor", "ceiling", "person"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +26,8 @@ class Row(MeasureRow):
     """A measure of a campaign, under one form of the human `scores`.
 
     `value` is that of the question, with the interval and rank of the comparison; both and
-    `is_best` only where they are borne out.
+    `is_best` only where they are borne out. `kind` tells metrics from floors, the ceiling and the
+    people that it is of; `floor` says whether a metric is above, not above or below the floor.
     """
 
     campaign: str
@@ -33,6 +37,8 @@ class Row(MeasureRow):
     high: float | None = None
     rank: int | None = None
     is_best: bool = False
+    kind: str = METRIC
+    floor: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,15 +46,20 @@ class Correlations(OfMetrics):
     """The table with one statistic beside those that it always has.
 
     `comparison` is the analysis `significance` of the same question, None until there is one, and
-    `intervals_note` says where it is of other data. `marks` says what is bold, or why nothing is.
+    `intervals_note` says where it is of other data. `marks` says what is bold, or why nothing is;
+    `floor_marks` who is not above the floor, whose rows are `floors`,
+    and `shown_bounds` what is to be said of floor and ceiling where the reader wants their rows.
     """
 
     n_hybrids: int
     segment_grouping: str = "none"
     rows: Sequence[Row] = ()
+    floors: Sequence[Row] = ()
     comparison: Comparison | None = None
     intervals_note: str = ""
     marks: str = ""
+    floor_marks: str = ""
+    shown_bounds: Bounds | None = None
 
 
 DOCUMENT = Correlations
@@ -61,7 +72,6 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
     found = table(panel, filters.scores)
     values, notes = questions.values_of(panel.scored, asked)
     metrics = measured(panel, values)
-    chosen = {metric.key: metric.value for metric in metrics}
     return Correlations(
         **asked_head(campaign, panel, asked),
         n_systems=found.n_systems,
@@ -69,12 +79,30 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
         n_informative=found.n_informative,
         n_hybrids=found.n_hybrids,
         metrics=metrics,
-        rows=[
-            Row(**vars(row), campaign=campaign.slug, scores=filters.scores, value=chosen[row.key])
-            for row in found.rows
-        ],
+        rows=_rows(campaign, filters, found.rows, metrics),
+        floors=_floors(campaign, filters, panel, asked) if found.rows else (),
         warnings=once(found.warnings, notes),
     )
+
+
+def _rows(
+    campaign: Campaign, filters: Filters, found: Sequence[MeasureRow], metrics: Sequence[Metric]
+) -> list[Row]:
+    values = {metric.key: metric.value for metric in metrics}
+    return [
+        Row(**vars(row), campaign=campaign.slug, scores=filters.scores, value=values[row.key])
+        for row in found
+    ]
+
+
+def _floors(
+    campaign: Campaign, filters: Filters, panel: Panel, asked: questions.Question
+) -> list[Row]:
+    """Metrics that know nothing, by the same statistics."""
+    floors = floor_panel(panel)
+    values, _ = questions.values_of(floors.scored, asked)
+    rows = _rows(campaign, filters, table(floors, filters.scores).rows, measured(floors, values))
+    return [replace(row, kind=FLOOR) for row in rows]
 
 
 def once(told: Sequence[str], notes: Iterable[str]) -> list[str]:

@@ -10,7 +10,8 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.charts.lines import chart
-from dashboards.correlations.document import DEFAULT, Correlations, Row
+from dashboards.correlations.bounded import bound_rows, floored
+from dashboards.correlations.document import DEFAULT, METRIC, Correlations, Row
 from dashboards.documents.results import Completion
 from dashboards.pages import selection, statistics
 from dashboards.pages.page import Page
@@ -26,7 +27,7 @@ R = TypeVar("R", Metric, Row)
 COLUMNS = (
     *("campaign", "scores", "key", "label", "metric", "signature", "origin", "is_turned"),
     *("n", "n_missing", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit"),
-    *("value", "low", "high", "rank"),
+    *("value", "low", "high", "rank", "kind", "floor"),
 )
 # More lines than these are no figure that somebody reads.
 LEADING = 40
@@ -90,17 +91,29 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
         compared = selection.subset(compared, present(compared, query))
     ranks = selection.ranks(compared, correction, scope) if compared else {}
     marking = marks.marking(trust, compared, ranks)
-    shown = {metric.key for metric in found.metrics}
+    shown = {metric.key: metric.label for metric in found.metrics}
+    states, floor_marks = marks.against_floor(trust, compared, shown)
+    rows = [_marked(row, marking, states) for row in document.rows if row.key in shown]
+    is_bounded = selection.shows_bounds(query)
+    rows += bound_rows(document) if is_bounded else []
     return replace(
         found,
         comparison=compared,
-        rows=[
-            replace(row, rank=marking.ranks.get(row.key), is_best=row.key in marking.best)
-            for row in sorted(document.rows, key=_by_value)
-            if row.key in shown
-        ],
+        rows=sorted(rows, key=_by_value),
         marks=marking.sentence,
+        shown_bounds=compared.bounds if compared and is_bounded else None,
+        floor_marks=floor_marks,
         trust=trust and with_reasons(trust, marks.uncertain(compared)),
+    )
+
+
+def _marked(row: Row, marking: marks.Marking, states: Mapping[str, str]) -> Row:
+    """A metric's row with its rank and where it stands against the floor."""
+    return replace(
+        row,
+        rank=marking.ranks.get(row.key),
+        is_best=row.key in marking.best,
+        floor=states.get(row.key, ""),
     )
 
 
@@ -113,10 +126,10 @@ def context(request: HttpRequest, campaign: Campaign, document: Correlations) ->
     """The signatures, and the metrics that have not scored yet."""
     startable, refused = unscored(campaign, document.all_metrics)
     return {
-        "signatures": list(dict.fromkeys(row.signature for row in document.rows)),
+        "signatures": list(dict.fromkeys(filter(None, (row.signature for row in document.rows)))),
         "chart": chart([row for row in document.rows if row.value is not None][:LEADING]),
         "columns": [each for each in OTHERS if each[0] != _chosen(document)],
-        "counts": sorted({row.n for row in document.rows}),
+        "counts": sorted({row.n for row in document.rows if row.kind == METRIC}),
         "startable": startable,
         "refused": refused,
     }
@@ -141,7 +154,7 @@ def tables(document: Correlations) -> list[latex.Table]:
     """The page's table for a paper."""
     body = [
         [
-            latex.Cell(row.label),
+            latex.Cell(floored(row.label, row.floor)),
             latex.Cell("–" if row.rank is None else str(row.rank)),
             latex.number(row.value, is_bold=row.is_best),
             latex.Cell(latex.interval(row.low, row.high) or "–"),
@@ -164,7 +177,7 @@ def _methods(document: Correlations) -> str:
     if not compared:
         return ""
     how = f" Intervals: {compared.interval}. Ranks: {compared.test_label}, p ≤ .05."
-    return f"{how} {document.marks}".rstrip()
+    return " ".join(filter(None, [how, document.marks, document.floor_marks]))
 
 
 def present(document: OfMetrics, query: QueryDict) -> QueryDict:
@@ -187,6 +200,6 @@ CORRELATIONS = Page(
     ask=ask,
     choose=choose,
     tables=tables,
-    takes=("statistic", "grouping", "test", "correction", "scope"),
+    takes=("statistic", "grouping", "test", "correction", "scope", "bounds"),
     repeated=("metric",),
 )

@@ -30,6 +30,7 @@ KINDS: dict[str, str] = {
     "shortness": "dashboards.shortness.document",
     "forms": "dashboards.shortness.across",
     "spans": "dashboards.spans.document",
+    "trial": "dashboards.trial.document",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
     "trust": "dashboards.trust.verdict",

@@ -9,6 +9,7 @@ import numpy as np
 from annotation.models import Campaign, Item
 from annotation.quality import AnnotatorQuality, JudgmentColumns, QualityReport, Verdict
 from annotation.quality.columns import Floats
+from annotation.quality.scales import is_usual
 from metaeval.judgments import Drift, Spread, drift, spread
 from metaeval.judgments.controls import WorkerFlags, graham_filters
 
@@ -94,7 +95,7 @@ class _Work:
 
 
 def describe(
-    campaign: Campaign, report: QualityReport, columns: JudgmentColumns, z: Floats
+    campaign: Campaign, report: QualityReport, columns: JudgmentColumns, z: Floats, *, scale: str
 ) -> tuple[list[Row], list[str]]:
     """Describe everybody of a report, and in words who drifts.
 
@@ -103,7 +104,7 @@ def describe(
     own, labels = columns.is_target, {one.pk: one.label for one in report.annotators}
     names = [labels[pk] for pk in columns.annotator[own].tolist()]
     drifts = {"z": _drift(z[own], names), "seconds": _drift(columns.seconds[own], names)}
-    flags = longest_runs(columns) if campaign.judging.has_score else None
+    flags = longest_runs(columns) if is_usual(campaign, scale) else None
     usual = report.times.median if report.times else float("nan")
     work = _Work(columns, z, drifts, flags, usual)
     warnings = [

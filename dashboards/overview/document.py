@@ -25,6 +25,7 @@ from annotation.quality.agreement import N_RESAMPLES
 from annotation.quality.columns import Floats
 from annotation.quality.people import CUT_SECONDS, times_of
 from annotation.quality.reach import Tested
+from annotation.quality.scales import is_usual
 from dashboards.documents.head import CampaignDocument, Ends, Estimate, ends, head
 from dashboards.overview import annotators
 from dashboards.overview.annotators import Row
@@ -133,14 +134,17 @@ DOCUMENT = Overview
 def compute(campaign: Campaign, filters: Filters) -> Overview:
     """Return the overview, with a row for every annotator."""
     everybody, notes = read_judgments(campaign, filters, with_excluded=True)
-    report, human = quality_report(campaign, everybody), human_scores(campaign, filters)
+    report, human = (
+        quality_report(campaign, everybody, scale=filters.scale),
+        human_scores(campaign, filters),
+    )
     people = report.annotators
     counted = [one.pk for one in people if one.excluded_at is None]
     columns = everybody.select(np.isin(everybody.annotator, counted))
     z = standardise(columns, campaign.z_pool).z if len(columns) else np.empty(0)
-    rows, drift_warnings = annotators.describe(campaign, report, columns, z)
+    rows, drift_warnings = annotators.describe(campaign, report, columns, z, scale=filters.scale)
     by_size = sorted(people, key=lambda one: (-one.n, one.label))[:CHARTED]
-    has_score = campaign.judging.has_score
+    has_score = is_usual(campaign, filters.scale)
     return Overview(
         **head(campaign, human.source),
         progress=_progress(campaign, human),

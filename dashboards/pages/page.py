@@ -87,7 +87,7 @@ class Page(Generic[D]):
     @property
     def parameters(self) -> Callable[..., Parameters]:
         """What each address of the page takes: itself, with `fmt` its data, or a `figure`."""
-        without = () if self.has_scores else ("scores",)
+        without = () if self.has_scores else ("scores", "scale")
         return parameters(self.kind, self.takes, self.repeated, self.on_page, without)
 
     def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Any]:

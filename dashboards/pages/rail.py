@@ -161,6 +161,7 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
         _one("correction", "Correction", selection.CORRECTIONS, query.get("correction")),
         _one("scope", "Family of tests", selection.SCOPES, query.get("scope")),
     ]
+    others.append(_one("bounds", "Floor and ceiling", selection.BOUNDS, query.get("bounds")))
     is_worth = [one for one in others if one.name in taken and len(one.options) > 1]
     return [Control("statistic", "Statistic", levels), *is_worth]
 

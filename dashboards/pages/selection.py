@@ -17,9 +17,10 @@ from metaeval.replication import questions
 from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters
 
-__all__ = ["ALPHA", "CORRECTIONS", "SCOPES", "adjusted", "array", "by_value", "level", "listed",
-           "one_of", "ranks", "subset"]  # fmt: skip
+__all__ = ["ALPHA", "BOUNDS", "CORRECTIONS", "SCOPES", "adjusted", "array", "by_value", "level",
+           "listed", "one_of", "ranks", "shows_bounds", "subset"]  # fmt: skip
 
+BOUNDS = {"hidden": "not shown", "shown": "as rows of every table"}
 M = TypeVar("M", bound=OfMetrics)
 # Enough for three digits of what a thousand tests leave.
 HALVINGS = 24
@@ -103,6 +104,11 @@ def one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise FilterError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
     return value
+
+
+def shows_bounds(query: QueryDict) -> bool:
+    """Whether an address asks for the rows of floor and ceiling (`bounds=shown`)."""
+    return one_of(query, "bounds", list(BOUNDS)) == "shown"
 
 
 def array(values: Any) -> Floats:

@@ -1,0 +1,1 @@
+"""A campaign as arrays: human scores and the scores of all measures on one grid."""

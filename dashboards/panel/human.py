@@ -11,10 +11,12 @@ from annotation.filters.chosen import read_judgments, segments_of
 from annotation.models import Campaign, PublishedScore, System
 from annotation.once import once
 from annotation.quality import JudgmentColumns, standardise
+from annotation.quality.scales import HTER, scales_of
 from dashboards.pages.choice import general
 from metaeval import ScoreMatrix
 from metaeval.arrays import group_means
-from metrics.grid import Grid, read_grid
+from metaeval.replication.bounds import Ratings
+from metrics.grid import NOTHING, Grid, read_grid
 
 __all__ = ["RAW", "USUAL", "HumanScores", "Z", "grid_of", "human_scores", "unique_names"]
 Floats = NDArray[np.float64]
@@ -134,20 +136,48 @@ def _published(
 def _judged(
     campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
 ) -> HumanScores:
-    columns, warnings = read_judgments(campaign, filters)
-    values = columns.score
-    if filters.scores == Z and len(columns):
-        standard = standardise(columns, campaign.z_pool)
-        values, warnings = standard.z, (*warnings, *(w.message for w in standard.warnings))
-        if not campaign.judging.is_standardised:
-            warnings = (PENALTIES_STANDARDISED, *warnings)
+    columns, values, warnings = _valued(campaign, filters)
     grid = grid_of(read_grid(systems, segments), columns, values)
     source = _source(campaign, filters)
     is_part = bool(filters.documents)
     return HumanScores(systems, segments, grid, None, source, warnings, is_part)
 
 
+def _valued(
+    campaign: Campaign, filters: Filters
+) -> tuple[JudgmentColumns, Floats, tuple[str, ...]]:
+    """The chosen judgments with the value of each that counts, and what must be known of them."""
+    columns, warnings = read_judgments(campaign, filters)
+    if filters.scores != Z or not len(columns):
+        return columns, columns.score, warnings
+    standard = standardise(columns, campaign.z_pool)
+    warnings = (*warnings, *(w.message for w in standard.warnings))
+    if not campaign.judging.is_standardised:
+        warnings = (PENALTIES_STANDARDISED, *warnings)
+    return columns, standard.z, warnings
+
+
+def read_ratings(campaign: Campaign, filters: Filters, human: HumanScores) -> Ratings | None:
+    """Return who judged what and how, as `human` has it; None of published scores."""
+    if campaign.published_scores.exists():
+        return None
+    columns, values, _ = _valued(campaign, general(filters).of(campaign))
+    counted = columns.is_target & (columns.output >= 0) & ~np.isnan(values)
+    grid = read_grid(human.systems, human.segments)
+    places = grid.places(columns.output[counted])
+    known = places != NOTHING
+    return Ratings(columns.annotator[counted][known], places[known], values[counted][known])
+
+
 def _source(campaign: Campaign, filters: Filters) -> str:
+    if scale := filters.scale or next(iter(scales_of(campaign)), ""):
+        return f"{scale}: {_form(campaign, filters)}"
+    return _form(campaign, filters)
+
+
+def _form(campaign: Campaign, filters: Filters) -> str:
+    if filters.scale == HTER and filters.scores == RAW:
+        return "minus the mean edits in percent (not standardised per annotator)"
     if filters.scores == Z:
         return f"mean z-scores (per annotator; {campaign.get_z_pool_display().lower()})"
     if campaign.judging.is_standardised:

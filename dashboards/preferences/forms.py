@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import TestSet
+from annotation.web.sentences import said
 from metrics import catalogue
 from metrics.forms.runs import Choice
 from metrics.runs.waiting import hosts_for
@@ -95,7 +96,7 @@ class StartForm(forms.Form):
         hosts = hosts_for(offered, self.target_language)
         for info in sorted(offered, key=lambda info: info.needs_reference):
             choice = Choice(info, info.name in ticked, None, hosts[info.name])
-            groups.setdefault(info.family_label, []).append(choice)
+            groups.setdefault(said(info.family_label), []).append(choice)
         return groups
 
     def condition_choices(self) -> list[dict[str, Any]]:

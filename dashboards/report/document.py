@@ -18,7 +18,7 @@ from dashboards.results.document import Home
 from dashboards.systems.document import Systems
 from dashboards.trust.reasons import CampaignTrust
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True, kw_only=True)

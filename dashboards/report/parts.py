@@ -229,7 +229,7 @@ def _scatter(document: scatter.Scatter) -> Disagreements | None:
 
 def _figures(first: Home, against: scatter.Scatter | None) -> list[Drawing]:
     """The metrics that lead, the systems, and the best metric against the humans."""
-    leading = replace(first, rows=first.rows[:N_METRICS], systems=first.systems[:N_SYSTEMS])
+    leading = replace(first, rows=first.metric_rows[:N_METRICS], systems=first.systems[:N_SYSTEMS])
     specs = [
         charts.metrics(leading),
         charts.systems(leading),

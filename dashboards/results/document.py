@@ -22,7 +22,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A metric on both levels; `beside` is the other level, `p` that the leader is better."""
+    """A metric on both levels; `beside` is the other level, `p` that the leader is better.
+
+    `kind` tells it from a floor, the ceiling and people; `floor` says where it stands against the
+    floor.
+    """
 
     campaign: str
     key: str
@@ -34,6 +38,8 @@ class Line:
     is_best: bool
     p: float | None
     beside: Mark
+    kind: str = "metric"
+    floor: str = ""
 
     @property
     def beside_value(self) -> float | None:
@@ -97,9 +103,20 @@ class Home(CampaignDocument):
     all_metrics: Sequence[Metric]
     systems: Sequence[Standing]
     marks: str
+    floor_marks: str
     alpha: float | None
     alpha_ends: Sequence[float | None] | None
     n_tested: int
     n_passed: int
     is_complete: bool
     rival: Rival | None = None
+
+    @property
+    def metric_rows(self) -> list[Line]:
+        """The rows of metrics, without floors, ceiling and people."""
+        return [line for line in self.rows if line.kind == "metric"]
+
+    @property
+    def bound_rows(self) -> list[Line]:
+        """The others."""
+        return [line for line in self.rows if line.kind != "metric"]

@@ -11,6 +11,7 @@ from django.http.request import QueryDict
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.correlations import document as correlations
+from dashboards.correlations.bounded import bound_rows, values_of
 from dashboards.correlations.document import DEFAULT, Correlations
 from dashboards.correlations.page import ask
 from dashboards.correlations.page import complete as complete_table
@@ -57,14 +58,15 @@ def latest(query: QueryDict, campaign: Campaign, filters: Filters) -> results.Re
 
 
 def computed(campaign: Campaign, filters: Filters, trust: CampaignTrust) -> Home:
-    """Return the page's default view, all of it computed now: what a report begins with."""
+    """Return the page's default view, all of it computed now: what a report begins with,
+    with floor and ceiling."""
     question = statistics.parse(DEFAULT)
     keys = (question.key, beside_of(question, campaign.systems.count()))
     tested, beside = (settled(significance.compute(campaign, filters, key)) for key in keys)
     values = settled(correlations.compute(campaign, filters, question.key))
     table = complete_table(values, results.Completion(tested, None, is_fresh=True))
     parts = Parts(table, settled(grounds.compute(campaign, filters)), beside, True, trust=trust)
-    return choose(parts, QueryDict())
+    return choose(parts, QueryDict("bounds=shown"))
 
 
 def beside_of(question: statistics.Question, n_systems: int) -> str:
@@ -114,7 +116,10 @@ def choose(parts: Parts, query: QueryDict) -> Home:
     beside = _level(parts.trust, _shown(parts.beside, table), correction, scope)
     first = leader(_scored(table.metrics))
     better = _better(compared, first, correction, scope)
-    lines = _lines(table, ranked, beside, better)
+    labels = {each.key: each.label for each in table.metrics}
+    states, floor_marks = marks.against_floor(parts.trust, compared, labels)
+    lines = _lines(table, ranked, beside, better, states)
+    lines += _bounds(parts) if selection.shows_bounds(query) else []
     trust = parts.trust and with_reasons(parts.trust, marks.uncertain(compared))
     ground = parts.ground
     return Home(
@@ -124,11 +129,12 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         correction=correction,
         correction_label=selection.CORRECTIONS[correction],
         answer=answer(_asked(parts, table, compared, better, correction)),
-        rows=lines,
+        rows=sorted(lines, key=_by_value),
         metrics=table.metrics,
         all_metrics=table.all_metrics,
         systems=_systems(ground.systems, trust),
         marks=ranked.marking.sentence,
+        floor_marks=floor_marks,
         **{name: getattr(ground, name) for name in ("alpha", "alpha_ends", "n_tested", "n_passed")},
         is_complete=parts.is_complete,
         rival=_rival(compared, first, better, correction, scope),
@@ -230,9 +236,9 @@ def _lines(
     level: Level,
     beside: Level,
     better: Mapping[str, float | None],
+    states: Mapping[str, str],
 ) -> list[Line]:
-    """Metrics best first; those without a value last."""
-    order = sorted(table.metrics, key=lambda m: -math.inf if m.value is None else m.value)
+    """All metrics, as they stand in the table."""
     return [
         Line(
             campaign=table.campaign,
@@ -245,9 +251,37 @@ def _lines(
             is_best=metric.key in level.marking.best,
             p=better.get(metric.key),
             beside=beside.mark(metric.key),
+            floor=states.get(metric.key, ""),
         )
-        for metric in reversed(order)
+        for metric in table.metrics
     ]
+
+
+def _bounds(parts: Parts) -> list[Line]:
+    """Floors, ceiling and people as lines; on the other level where they are there too."""
+    other = parts.beside.bounds if parts.beside else None
+    beside = {key: Mark(*ends) for key, ends in values_of(other).items()} if other else {}
+    return [
+        Line(
+            campaign=row.campaign,
+            key=row.key,
+            label=row.label,
+            value=row.value,
+            low=row.low,
+            high=row.high,
+            rank=None,
+            is_best=False,
+            p=None,
+            beside=beside.get(row.key, Mark()),
+            kind=row.kind,
+        )
+        for row in bound_rows(parts.table)
+    ]
+
+
+def _by_value(line: Line) -> float:
+    """Best first; those without a value last."""
+    return math.inf if line.value is None else -line.value
 
 
 def _systems(standings: Sequence[Standing], trust: CampaignTrust | None) -> list[Standing]:

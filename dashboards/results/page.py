@@ -11,6 +11,7 @@ from annotation.models import Campaign
 from annotation.monitor.completion import wanted
 from dashboards.charts.lines import chart, narrow
 from dashboards.charts.results import ranks
+from dashboards.correlations.bounded import floored
 from dashboards.correlations.page import unscored
 from dashboards.documents import results
 from dashboards.pages.page import Page
@@ -26,7 +27,7 @@ from dashboards.trust.shown import with_trust
 MANY, LEADING = 40, 12
 COLUMNS = (
     *("campaign", "key", "label", "value", "low", "high", "rank", "is_best", "p"),
-    *("beside_value", "beside_low", "beside_high", "beside_rank"),
+    *("beside_value", "beside_low", "beside_high", "beside_rank", "kind", "floor"),
 )
 
 
@@ -96,7 +97,7 @@ def tables(document: Home) -> list[latex.Table]:
     """Both levels for a paper."""
     body = [
         [
-            latex.Cell(line.label),
+            latex.Cell(floored(line.label, line.floor)),
             latex.Cell("–" if line.rank is None else str(line.rank)),
             latex.number(line.value, is_bold=line.is_best),
             latex.Cell(latex.interval(line.low, line.high) or "–"),
@@ -109,7 +110,8 @@ def tables(document: Home) -> list[latex.Table]:
         "Metric", "Rank", document.statistic_label, "95% interval", document.beside_label or "–",
         "95% interval",
     )  # fmt: skip
-    caption = f"{document.answer.text} {document.answer.detail}".strip()
+    said = (document.answer.text, document.answer.detail, document.floor_marks)
+    caption = " ".join(filter(None, said))
     return [latex.Table(caption, f"{document.campaign}-results", "lrrrrr", [head], body)]
 
 
@@ -122,6 +124,6 @@ RESULTS = HomePage(
     context=context,
     choose=home.choose,
     tables=tables,
-    takes=("statistic", "grouping", "test", "correction", "scope"),
+    takes=("statistic", "grouping", "test", "correction", "scope", "bounds"),
     repeated=("metric",),
 )

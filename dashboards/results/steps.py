@@ -96,7 +96,7 @@ def _systems(campaign: Campaign, home: Home) -> list[Step]:
 
 
 def _segments(campaign: Campaign, home: Home) -> list[Step]:
-    leader = next((line for line in home.rows if line.value is not None), None)
+    leader = next((line for line in home.metric_rows if line.value is not None), None)
     if home.rival is None or leader is None or home.answer.case not in ("group", "indistinct"):
         return []
     n = home.n_segments

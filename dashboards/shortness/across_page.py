@@ -109,7 +109,7 @@ def study_forms(slug: str, campaigns: Sequence[Campaign], filters: Filters) -> S
 
 @researcher_required
 @require_safe
-@takes(parameters("trust", without=("scores",)))
+@takes(parameters("trust", without=("scores", "scale")))
 def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """What metrics and humans take off for shorter forms, over the campaigns of a study."""
     campaigns = study_campaigns(request, slug)

@@ -12,9 +12,10 @@ from dashboards.pages import statistics
 from dashboards.pages.statistics import Question
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
+from dashboards.significance.bounds import Bounds, bounds_of
 from metaeval.replication.questions import answer, can_answer
 
-VERSION = 5
+VERSION = 6
 DEFAULT = "tau-b"
 Matrix = Sequence[Sequence[float | None]]
 
@@ -93,12 +94,16 @@ class Compared(OfQuestion):
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(OfMetrics, Compared):
-    """The analysis. Matrices are metrics × metrics: row minus column, small p for a better row."""
+    """The analysis. Matrices are metrics × metrics: row minus column, small p for a better row.
+
+    `bounds` are floor and ceiling of the same question, of all metrics whichever are shown.
+    """
 
     differences: Matrix = ()
     difference_lows: Matrix = ()
     difference_highs: Matrix = ()
     pvalues: Matrix = ()
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,18 @@ class Pair:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Floored:
+    """A metric against the floor: its value, corrected p, and what follows (`state`)."""
+
+    key: str
+    label: str
+    value: float | None
+    above: float | None
+    below: float | None
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Shown(Compared):
     """A comparison as the page has it, metrics best first.
 
@@ -145,6 +162,9 @@ class Shown(Compared):
     rows: Sequence[Pair]
     steps: Sequence[str]
     n_significant: int
+    floors: Sequence[Floored] = ()
+    floor_marks: str = ""
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +186,10 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
     """Return matrices with metrics in the order of the registry; FilterError for no question."""
     panel = read_panel(campaign, filters)
     asked = statistics.parse(question)
-    found = _found(panel, asked) if can_answer(panel.scored, asked) else {}
+    found = {}
+    if can_answer(panel.scored, asked):
+        found = _found(panel, asked)
+        found["bounds"] = bounds_of(campaign, filters, panel, asked)
     return Comparison(**asked_head(campaign, panel, asked), **found)
 
 

@@ -19,8 +19,9 @@ from dashboards.charts.significance import LABELS
 from dashboards.pages import statistics
 from dashboards.pages.page import Page
 from dashboards.papers import latex
-from dashboards.significance.document import DEFAULT, Pair, Ranked, Shown
+from dashboards.significance.document import DEFAULT, Floored, Pair, Ranked, Shown
 from dashboards.significance.pairs import choose
+from metaeval.replication.bounds import ABOVE
 
 # More metrics than these are not as wide as the page.
 MANY = 30
@@ -89,7 +90,46 @@ def short_p(value: float | None) -> str:
 
 def tables(document: Shown) -> list[latex.Table]:
     """The heat map as a table of p, bold where significant after the correction."""
-    return [_row_table(document) if document.row else _pairs_table(document)]
+    first = _row_table(document) if document.row else _pairs_table(document)
+    return [first, _floor_table(document)] if document.bounds else [first]
+
+
+def _floor_table(document: Shown) -> latex.Table:
+    """Every metric against the floor, with the floors' own values below."""
+    body = [
+        [
+            latex.Cell(each.label),
+            latex.number(each.value),
+            latex.Cell(pvalue(each.above)),
+            latex.Cell(pvalue(each.below)),
+            latex.Cell(each.state or "–"),
+        ]
+        for each in document.floors
+    ]
+    floors = document.bounds.floors if document.bounds else ()
+    blank = [latex.Cell("–")] * 3
+    body += [[latex.Cell(each.label), latex.number(each.value), *blank] for each in floors]
+    caption = (
+        f"Metrics against metrics that know nothing: {document.statistic_label}, {document.name}. "
+        f"{document.floor_marks}"
+    )
+    head = latex.texts("Metric", "Value", "p, above every floor", "p, below a floor", "State")
+    return latex.Table(caption, f"{document.campaign}-floor", "lrrrl", [head], body)
+
+
+def lines(document: Shown) -> list[Pair]:
+    """All pairs; with the rows of floor and ceiling also every metric against the floor."""
+    return [*document.rows, *(_against(document, each) for each in document.floors)
+            ] if document.bounds else list(document.rows)  # fmt: skip
+
+
+def _against(document: Shown, metric: Floored) -> Pair:
+    """A metric against the best floor as a pair: the corrected p alone is of all floors."""
+    return Pair(
+        document.campaign, document.statistic, document.grouping, document.test, "holm", "floor",
+        metric.key, metric.label, "floor", "Floor: the best of all", None, None, None, None,
+        metric.above, metric.state == ABOVE if metric.state else None,
+    )  # fmt: skip
 
 
 def _row_table(document: Shown) -> latex.Table:
@@ -152,11 +192,12 @@ SIGNIFICANCE = Page(
     kind="significance",
     template="dashboards/significance.html",
     columns=[column.name for column in fields(Pair)],
+    rows=lines,
     context=context,
     ask=ask,
     choose=choose,
     tables=tables,
-    takes=("statistic", "grouping", "test", "correction", "scope", "row"),
+    takes=("statistic", "grouping", "test", "correction", "scope", "row", "bounds"),
     repeated=("metric",),
     on_page=("pairs",),
 )

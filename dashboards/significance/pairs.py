@@ -1,5 +1,6 @@
 """What a reader chose of a comparison: metrics, a correction for many tests, maybe one row."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from django.http.request import QueryDict
@@ -10,6 +11,7 @@ from dashboards.pages import selection
 from dashboards.significance.document import (
     Compared,
     Comparison,
+    Floored,
     Matrix,
     Metric,
     Pair,
@@ -39,6 +41,8 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
     steps = ["".join(cells.letter(i, j) for j in range(size)) for i in range(size)]
     label = selection.CORRECTIONS[correction]
     scoped = f"{label}, family: {selection.SCOPES[scope]}"
+    labels = {each.key: each.label for each in found.metrics}
+    states, floor_marks = marks.against_floor(document.trust, found, labels)
     marking = marks.marking(document.trust, found, selection.ranks(found, correction, scope))
     same = {each.name: getattr(found, each.name) for each in fields(Compared)}
     return Shown(
@@ -54,8 +58,28 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
         row="" if wanted is None else found.metrics[wanted].key,
         rows=[cells.pair(i, j) for i in starts for j in range(size) if i != j],
         steps=steps,
+        floors=_floored(found, states),
+        floor_marks=floor_marks,
+        bounds=found.bounds if selection.shows_bounds(query) else None,
         n_significant=sum(sum(letter in SIGNIFICANT for letter in line) for line in steps),
     )
+
+
+def _floored(found: Comparison, states: Mapping[str, str]) -> list[Floored]:
+    """The metrics shown against the floor, best first."""
+    tested = {each.key: each for each in found.bounds.against} if found.bounds else {}
+    return [
+        Floored(
+            key=metric.key,
+            label=metric.label,
+            value=metric.value,
+            above=each.above,
+            below=each.below,
+            state=states.get(metric.key, ""),
+        )
+        for metric in found.metrics
+        if (each := tested.get(metric.key)) is not None
+    ]
 
 
 def _row_of(document: Comparison, query: QueryDict) -> int | None:

@@ -10,7 +10,7 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards.charts.significance import LABELS
 from dashboards.papers import latex
-from dashboards.significance.document import Comparison, Shown, SignificanceOfStudy
+from dashboards.significance.document import Comparison, Pair, Shown, SignificanceOfStudy
 from dashboards.significance.page import SIGNIFICANCE, grid, tables
 from dashboards.significance.pairs import choose
 from dashboards.trust.shown import worst_of
@@ -76,12 +76,18 @@ def study_tables(document: SignificanceOfStudy) -> list[latex.Table]:
     ]
 
 
+def pairs(document: SignificanceOfStudy) -> Sequence[Pair]:
+    """The lines of the data: floors are of each campaign's own page."""
+    return document.rows
+
+
 STUDY_SIGNIFICANCE = SIGNIFICANCE.of_study(
     template="dashboards/study_significance.html",
     context=context,
     choose=choose_of_study,
     tables=study_tables,
     takes=("statistic", "grouping", "test", "correction", "scope"),
+    rows=pairs,
     on_page=(),
     combine=combine,
 )

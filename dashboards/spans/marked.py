@@ -88,15 +88,16 @@ def read_gold(campaign: Campaign, filters: Filters, unit: str) -> tuple[Gold, tu
             zip(columns.annotator.tolist(), columns.item.tolist(), strict=True)
         )
     }
+    scheme = campaign.judging.spans
     rows = ErrorSpan.objects.filter(
         judgment__is_current=True, judgment__assignment__annotator__campaign=campaign
     ).order_by()
     found = [
-        (place[annotator, item], start, end, severity, side, category)
+        (place[annotator, item], start, end, scheme.level(severity), side, category)
         for annotator, item, start, end, severity, side, category in rows.values_list(
             f"{ANNOTATOR}_id", f"{ITEM}_id", "start", "end", "severity", "side", "category"
         )
-        if (annotator, item) in place
+        if scheme and (annotator, item) in place
     ]
     item, start, end, severity, side, category = zip(*found, strict=True) if found else [()] * 6
     table = SpanTable.of(len(columns), item, start, end, severity, side)

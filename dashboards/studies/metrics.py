@@ -38,6 +38,8 @@ from metrics.catalogue import infos
 
 # The table of the chosen statistic, which has intervals and groups; the others show values alone.
 CHOSEN = "value"
+# A campaign's floor and ceiling are rows of its own page: averages over campaigns have none.
+TAKES = tuple(name for name in CORRELATIONS.takes if name != "bounds")
 
 
 def combine(
@@ -191,7 +193,7 @@ def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
 STUDY = CORRELATIONS.of_study(
     title="Metrics",
     columns=(*COLUMNS, "is_best"),
-    takes=(*CORRELATIONS.takes, "beside"),
+    takes=(*TAKES, "beside"),
     template="dashboards/study.html",
     context=context_of_study,
     choose=choose_of_study,
@@ -217,6 +219,6 @@ PRINTED = replace(
     title="As printed",
     template="dashboards/study_printed.html",
     context=context_of_printed,
-    takes=CORRELATIONS.takes,
+    takes=TAKES,
     tables=lambda document: [printed(document, document.tables[0])],
 )

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotation.uploads.problems import some
 from dashboards.significance.document import Comparison, Metric, OfQuestion
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
+from metaeval.replication.bounds import BELOW, NOT_ABOVE
 from metaeval.replication.questions.statistics import SYSTEM
 
 # Of the same systems on new segments: what it needs is segments.
@@ -27,6 +29,17 @@ AT_CHANCE = "Not distinguishable from chance: no metric’s interval lies above 
 ONE_CLUSTER = "Not distinguishable: no metric beats another at p ≤ .05, so none is ranked or bold."
 ALONE = "One metric alone has no rank."
 RANKED = "Bold: rank 1, the metrics that no other beats at p ≤ .05. Other columns are not tested."
+UNTESTED = "Too few segments or systems to tell whether a metric is above the floor."
+BELOW_FLOOR = "Below the floor: {named}."
+NOT_ABOVE_FLOOR = "Not above the floor: {named}."
+ALL_ABOVE = "Every metric is above the floor."
+NOT_TESTED = "Not tested against the floor, for want of a value or of scores: {named}."
+REST_ABOVE = "Every other metric is above the floor."
+FLOOR = (
+    "The floor is what metrics reach that know nothing of quality: random numbers, one value for "
+    "everything, lengths."
+)
+NAMED = 5
 SOME_LEFT = "No rank where the interval is missing or holds {chance:.2g}."
 
 
@@ -101,6 +114,30 @@ def uncertain(compared: Comparison | None) -> list[Reason]:
             "correlations",
         )
     ]
+
+
+def against_floor(
+    trust: CampaignTrust | None, compared: Comparison | None, labels: Mapping[str, str]
+) -> tuple[Mapping[str, str], str]:
+    """Return, by key, whether a metric is above the floor, not above or below, and a sentence.
+
+    All metrics of the comparison count for the correction; the sentence names those in `labels`.
+    Both are empty where nothing may be marked.
+    """
+    if compared is None or compared.bounds is None or refusal(trust, compared):
+        return {}, ""
+    every = compared.bounds.against
+    states = {each.key: each.state for each in every if each.state and each.key in labels}
+    if not states:
+        return {}, UNTESTED
+    said = []
+    for state, sentence in ((BELOW, BELOW_FLOOR), (NOT_ABOVE, NOT_ABOVE_FLOOR)):
+        if named := [labels[key] for key, found in states.items() if found == state]:
+            said.append(sentence.format(named=some(named, NAMED)))
+    untested = [label for key, label in labels.items() if key not in states]
+    if untested:
+        said = [*(said or [REST_ABOVE]), NOT_TESTED.format(named=some(untested, NAMED))]
+    return states, " ".join([*said, FLOOR]) if said else ALL_ABOVE
 
 
 def _of_known(

@@ -58,7 +58,7 @@ TOPICS = {
 }
 TABS = {
     "quality": "Quality and exclusions",
-    "dashboard": "At a glance",
+    "dashboard": "Scale, time and drift",
     "systems": "MT systems",
     "correlations": "All metrics",
     "campaign-power": "Power",

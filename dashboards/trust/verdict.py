@@ -53,7 +53,7 @@ def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None
     """Read what is known of the judgments; None without any."""
     chosen = replace(general(filters), traps=IN)
     everybody, _ = read_judgments(campaign, chosen, with_excluded=True)
-    report = quality_report(campaign, everybody)
+    report = quality_report(campaign, everybody, scale=chosen.scale)
     excluded = [one.pk for one in report.annotators if one.excluded_at is not None]
     columns = everybody.select(~np.isin(everybody.annotator, excluded))
     if not len(columns):

@@ -65,10 +65,18 @@ def uninformed_accuracy(human: FloatArray) -> float:
     >>> uninformed_accuracy(np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 2.0]])).__round__(4)
     0.4167
     """
+    tied = tied_share(human)
+    return max(tied, (1.0 - tied) / 2.0)
+
+
+def tied_share(human: FloatArray) -> float:
+    """Return the share of pairs that the humans tie, the mean over groups; nan without any pair.
+
+    That is the accuracy of a metric with one value for everything. ``human`` is groups x members.
+    """
     shares = [_tied_share(group[~np.isnan(group)]) for group in human]
     known = [share for share in shares if share is not None]
-    tied = float(np.mean(known)) if known else np.nan
-    return max(tied, (1.0 - tied) / 2.0)
+    return float(np.mean(known)) if known else np.nan
 
 
 def _tied_share(values: FloatArray) -> float | None:

@@ -7,9 +7,11 @@ from typing import Any
 
 from django import forms
 
-from annotation.models import System, TestSet
+from annotation.models import Output, System, TestSet
+from annotation.uploads.problems import some
 from metrics import catalogue
 from metrics.base import MetricInfo
+from metrics.families.floor.options import KEY as FLOOR
 from metrics.families.judges.options import KEY as JUDGE
 from metrics.judges.spending import Budget, Estimate, estimate
 from metrics.models import MetricRun
@@ -20,13 +22,17 @@ from metrics.runs.waiting import Hosts, hosts_for
 @dataclass(frozen=True)
 class Choice:
     """One metric to choose: its description, whether it is ticked, why it cannot be, and where it
-    can run."""
+    can run.
+
+    `seconds` is how long all texts of the test set take there, None where it has not run yet.
+    """
 
     info: MetricInfo
     is_checked: bool
     refusal: str | None
     hosts: Hosts
     estimate: Estimate | None = None
+    seconds: float | None = None
 
     @property
     def is_here(self) -> bool:
@@ -34,12 +40,42 @@ class Choice:
         can = bool(self.hosts.able) or self.info.queue == "cpu"
         return not self.refusal and not self.hosts.is_stuck and can
 
+    def fits(self, query: str) -> bool:
+        """Whether each word of a search is in its name, its family or what is said of it."""
+        info = self.info
+        said = (info.name, info.label, info.family_label, info.description, info.checkpoint)
+        text = " ".join(filter(None, said)).casefold()
+        return all(word in text for word in query.casefold().split())
+
+
+@dataclass(frozen=True)
+class Family:
+    """Metrics of one family on the form; `is_open` where somebody should see them at once."""
+
+    label: str
+    choices: Sequence[Choice]
+    is_open: bool
+
+    @property
+    def n_checked(self) -> int:
+        """How many are ticked."""
+        return sum(choice.is_checked for choice in self.choices)
+
+    @property
+    def names(self) -> str:
+        """Their labels, some of many."""
+        return some([choice.info.label for choice in self.choices])
+
 
 # The metrics behind the 18 measures of Cheng et al. 2023.
 STUDY = frozenset(
     {"bleu-star", "rouge", "wmt20-comet-da", "wmt21-comet-mqm", "wmt21-comet-qe-da", "bleurt-20"}
     | {f"bertscore-{name}" for name in ("mbert", "bart", "roberta", "deberta")}
 )
+# What no set holds unless it is asked for by name: it costs money, or judges nothing.
+ASIDE = (JUDGE, FLOOR)
+# So many metrics fit a page with all families open.
+FEW = 40
 LEXICAL = frozenset({"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"})
 
 
@@ -53,16 +89,28 @@ class Recommended:
 
 SETS = {
     "lexical": Recommended("Lexical", lambda one: one.info.name in LEXICAL),
-    "here": Recommended("All that run here", lambda one: one.is_here),
+    "here": Recommended(
+        "All that run here", lambda one: one.is_here and one.info.family not in ASIDE
+    ),
+    "no-reference": Recommended(
+        "Without a reference",
+        lambda one: one.is_here and not one.info.needs_reference and one.info.family not in ASIDE,
+    ),
     "study": Recommended("The 18 of the study", lambda one: one.info.name in STUDY),
 }
 
 
-def _by_family(choices: Sequence[Choice]) -> dict[str, list[Choice]]:
+def _by_family(choices: Sequence[Choice], query: str) -> list[Family]:
+    """Families of what a search leaves; folded where they are too many and nothing is ticked."""
     groups: dict[str, list[Choice]] = {}
     for choice in choices:
-        groups.setdefault(choice.info.family_label, []).append(choice)
-    return groups
+        if choice.fits(query):
+            groups.setdefault(choice.info.family_label, []).append(choice)
+    is_open = bool(query) or len(choices) <= FEW
+    return [
+        Family(label, own, is_open or any(one.is_checked for one in own))
+        for label, own in groups.items()
+    ]
 
 
 class StartForm(forms.Form):
@@ -86,9 +134,11 @@ class StartForm(forms.Form):
         *,
         ticked: Sequence[str] = (),
         asked_set: str = "",
+        query: str = "",
     ) -> None:
         super().__init__(data, initial={"metrics": list(ticked)})
         self.asked_set = asked_set if data is None else ""
+        self.query = query.strip()
         self.test_set, self.refusals = test_set, refusals_for(test_set)
         self.target_language = test_set.target_language
         self.infos = list(catalogue.infos().values())
@@ -102,6 +152,7 @@ class StartForm(forms.Form):
     def choices(self) -> list[Choice]:
         """All metrics, ticked if they were asked for or belong to the set that was."""
         hosts = hosts_for(self.infos, self.target_language)
+        n = self.n_texts
         ticked = self["metrics"].value() or []
         found = [
             Choice(
@@ -110,6 +161,7 @@ class StartForm(forms.Form):
                 self.refusals.get(info.name),
                 hosts[info.name],
                 estimate(info, self.test_set),
+                hosts[info.name].seconds(n),
             )
             for info in self.infos
         ]
@@ -117,6 +169,12 @@ class StartForm(forms.Form):
         if belongs is None:
             return found
         return [replace(one, is_checked=belongs(one) and not one.refusal) for one in found]
+
+    @cached_property
+    def n_texts(self) -> int:
+        """Distinct texts of the test set: what a metric scores that has no score yet."""
+        outputs = Output.objects.filter(system__in=self.all_systems).order_by()
+        return outputs.values("content_key").distinct().count()
 
     @property
     def has_judges(self) -> bool:
@@ -134,19 +192,19 @@ class StartForm(forms.Form):
         }
 
     @property
-    def here(self) -> dict[str, list[Choice]]:
+    def here(self) -> list[Family]:
         """Metrics that can run now, by family."""
-        return _by_family([choice for choice in self.choices if choice.is_here])
+        return _by_family([choice for choice in self.choices if choice.is_here], self.query)
 
     @property
-    def elsewhere(self) -> dict[str, list[Choice]]:
+    def elsewhere(self) -> list[Family]:
         """The others, by family."""
-        return _by_family([choice for choice in self.choices if not choice.is_here])
+        return _by_family([choice for choice in self.choices if not choice.is_here], self.query)
 
     @property
     def is_elsewhere_ticked(self) -> bool:
         """Whether one that cannot run now is chosen."""
-        return any(one.is_checked for one in self.choices if not one.is_here)
+        return any(family.n_checked for family in self.elsewhere)
 
     def sets(self) -> list[tuple[str, str, int, int]]:
         """Sets to choose in one click: name, label, how many metrics, and how many run now."""

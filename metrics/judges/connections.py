@@ -1,12 +1,13 @@
 """How many connections of an endpoint are in use, counted over all workers.
 
 A row for each connection that may be open. Who holds one says so every few seconds; the rows of a
-process that was killed are free after `HELD_SECONDS`.
+process that was killed are free after `HELD_SECONDS`. A run's budget is held in the same way, by
+one process at a time: two that read what is left at the same moment would spend it twice.
 """
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -29,11 +30,15 @@ class Connections:
         self._told_at = 0.0
 
     @contextmanager
-    def hold(self) -> Iterator[int]:
-        """Wait until connections are free; take all of them, give them back at the end."""
+    def hold(self, meanwhile: Callable[[], None] = lambda: None) -> Iterator[int]:
+        """Wait until connections are free; take all of them, give them back at the end.
+
+        `meanwhile` is called while there are none.
+        """
         patiently(self._prepare)
         try:
-            while not (n := patiently(self._take)):
+            while not (n := patiently(self.take)):
+                meanwhile()
                 time.sleep(LOOK_SECONDS)
             self._told_at = time.monotonic()
             yield n
@@ -62,6 +67,12 @@ class Connections:
             endpoint=self.endpoint.name, number__lt=self.endpoint.connections
         )
 
-    def _take(self) -> int:
+    def take(self) -> int:
+        """Take all that are free now, and return how many."""
         free = self._rows().filter(expires_at__lte=Now())
         return free.update(holder=self.holder, expires_at=self._end())
+
+
+def account(run: int) -> Connections:
+    """Return the budget of a run, which one process at a time holds, as a connection of its own."""
+    return Connections(Endpoint(name=f"budget of run {run}", url="", connections=1))

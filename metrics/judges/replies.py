@@ -2,8 +2,8 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -16,8 +16,8 @@ from metrics.base import InputError, MetricInfo
 from metrics.families.judges.desk import Endpoint, Question, Reply
 from metrics.families.judges.prompts import Template
 from metrics.judges import endpoints, templates
-from metrics.judges.connections import Connections
-from metrics.models import JudgeReply, JudgeSpending
+from metrics.judges.connections import Connections, account
+from metrics.models import JudgeReply, JudgeSpending, MetricRun
 
 AT_ONCE = 900
 CHARACTERS_A_TOKEN = 3
@@ -34,7 +34,7 @@ class RunDesk:
             self.template: Template = templates.get(str(info.option("template")))
         except ValueError as error:
             raise InputError(str(error)) from error
-        self._connections = Connections(self.endpoint)
+        self._connections, self._account = Connections(self.endpoint), account(run_id)
 
     def language(self, code: str) -> str:
         """Return the English name of a language."""
@@ -104,13 +104,30 @@ class RunDesk:
     def _spending(self) -> Any:
         return JudgeSpending.objects.filter(run=self._run)
 
-    def connections(self) -> AbstractContextManager[int]:
-        """Hold as many connections as are free."""
-        return self._connections.hold()
+    def report(self) -> None:
+        """Store what is to be said of the judge, for the page of its run."""
+        from metrics.judges import report  # it reads scores, which ask the catalogue for judges
+
+        rows = MetricRun.objects.select_related("signature")
+        run = patiently(partial(rows.get, pk=self._run))
+        if run.signature is not None:
+            patiently(partial(report.update, run, run.signature))
+
+    @contextmanager
+    def connections(self) -> Iterator[int]:
+        """Hold the budget, where there is one, and as many connections as are free.
+
+        The budget comes first, so that who waits for it keeps no connection from others.
+        """
+        with ExitStack() as held:
+            if self.left() != (None, None):
+                held.enter_context(self._account.hold())
+            yield held.enter_context(self._connections.hold(self._account.keep))
 
     def keep_connections(self) -> None:
         """Say that they are still in use."""
         self._connections.keep()
+        self._account.keep()
 
 
 def _insert(rows: Sequence[JudgeReply]) -> None:

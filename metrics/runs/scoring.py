@@ -19,10 +19,8 @@ from numpy.typing import NDArray
 from config.work import claims, processes, registry, working
 from config.work.patience import patiently
 from metrics.base import Metric, MetricError, NamesMissing, Scores, UnfinishedError
-from metrics.families.judges.options import KEY as JUDGE
-from metrics.judges import report
 from metrics.models import MetricSignature, Slice
-from metrics.runs import queue, signatures, slices, state
+from metrics.runs import queue, signatures, slices, state, telling
 from metrics.runs.contents import (
     Chunk,
     find_missing,
@@ -40,13 +38,10 @@ logger = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 1.0
 FIRST_CHUNK, LARGEST_CHUNK = 16, slices.LARGEST
-# At the end of a slice connections are idle: there should be few ends.
-FIRST_OF_JUDGES = 256
 # A worker that gives other scores than a run is planned for looks again after so many seconds.
 STRANGER_SECONDS = 30.0
 # What may pass is tried again after so many seconds, and then ever later.
 RETRY_SECONDS = 15.0
-REPORT_SECONDS = 20.0
 
 
 @dataclass
@@ -57,7 +52,7 @@ class Loaded:
     metric: Metric
     signature: MetricSignature
     rate: float = 0.0
-    reported_at: float = 0.0
+    told_at: float = 0.0
 
 
 class _Memory:
@@ -74,8 +69,8 @@ def is_loaded(row: Slice) -> bool:
 
 def size_for(row: Slice) -> int:
     """Return how many texts of a slice this process scores in about a second."""
-    info = row.run.info
-    first = FIRST_OF_JUDGES if info and info.family == JUDGE else FIRST_CHUNK
+    metric = _Memory.loaded.metric if _Memory.loaded and is_loaded(row) else None
+    first: int = getattr(metric, "first_slice", FIRST_CHUNK)
     return _Memory.sizes.get(row.run.metric, first)
 
 
@@ -151,7 +146,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         good = np.isfinite(error.rows).all(axis=1)
         found = (error.rows, error.spans, good)
         patiently(partial(_store, loaded.signature, chunk, *found, lambda: None))
-        patiently(partial(report.update, row.run, loaded.signature))
+        telling.tell(loaded.metric)
         raise
     good = np.isfinite(rows).all(axis=1)
     _measure(loaded, row.size, time.monotonic() - began)
@@ -173,18 +168,8 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         reading=telemetry.read(loaded.metric).as_fields(),
     )
     patiently(partial(_store, loaded.signature, chunk, rows, spans, good, work))
-    _report(row, loaded)
+    loaded.told_at = telling.tell_now_and_then(loaded.metric, row, loaded.told_at)
     _grow(row, time.monotonic() - began, getattr(metric, "slice_seconds", CHUNK_SECONDS))
-
-
-def _report(row: Slice, loaded: Loaded) -> None:
-    """Say now and then, and at the end of its run, what a judge's verdicts look like."""
-    if loaded.metric.info.family != JUDGE:
-        return
-    is_over = not row.run.slices.exists()
-    if is_over or time.monotonic() - loaded.reported_at > REPORT_SECONDS:
-        patiently(partial(report.update, row.run, loaded.signature))
-        loaded.reported_at = time.monotonic()
 
 
 def _measure(loaded: Loaded, n_contents: int, seconds: float) -> None:

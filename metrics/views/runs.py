@@ -114,6 +114,7 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
         sent,
         ticked=request.GET.getlist("metric"),
         asked_set=request.GET.get("set", ""),
+        query=request.GET.get("q", ""),
     )
     if form.is_valid():
         try:

@@ -5,6 +5,8 @@ import { ask } from "./send.js";
 
 // After a reply without any, so many screens go by before the next question.
 const REST = 5;
+// What was answered here: a reply that was on its way may still bring it.
+const gone = new Set();
 let screens = [];
 let size = 0, rest = 0;
 let isAsking = false;
@@ -21,8 +23,9 @@ export function take(path) {
   return screens.shift();
 }
 
-/** Forget a screen that was answered elsewhere. */
+/** Forget a screen that was answered. */
 export function drop(path) {
+  gone.add(path);
   screens = screens.filter((each) => each.path !== path);
 }
 
@@ -44,7 +47,7 @@ export async function fill(address, path) {
   const { status, data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
   if (began !== round) return;
   isAsking = false;
-  const known = new Set([path, ...screens.map((each) => each.path)]);
+  const known = new Set([path, ...gone, ...screens.map((each) => each.path)]);
   screens.push(...(data.screens ?? []).filter((each) => !known.has(each.path)));
   size = screens.length;
   rest = status === 200 && !size ? REST : 0;

@@ -1,8 +1,10 @@
 // The item page: keys, sending answers, and going from item to item without a reload.
 
 import * as ahead from "./ahead.js";
+import * as around from "./around.js";
 import { makeClock } from "./clock.js";
 import * as outbox from "./outbox.js";
+import { makeOwn } from "./own.js";
 import { ask } from "./send.js";
 
 const PROTOCOLS = {
@@ -18,8 +20,15 @@ const TYPING_MS = 1_500;
 const page = document.getElementById("annotate");
 const keys = document.getElementById("keys");
 const pause = document.getElementById("break");
+const instructions = document.getElementById("instructions");
 const words = page.dataset;
-const clock = makeClock();
+const still = document.getElementById("still");
+const clock = makeClock({
+  ask: () => wonder(still.dataset.ask),
+  leave: () => wonder(still.dataset.leave),
+  back: tellIdle,
+});
+const own = makeOwn(document.getElementById("own"), visit);
 let item, protocol, current;
 let sheets = [];
 let done = 0;
@@ -41,6 +50,9 @@ function adopt(element, module) {
   for (const button of item.querySelectorAll("[data-break]")) {
     button.addEventListener("click", takeBreak);
   }
+  item.querySelector("[data-instructions]").addEventListener("click", instruct);
+  own.arrive(Number(item.dataset.first), sheets[0].path, item.dataset.title);
+  around.listen(item, words);
   item.classList.add("is-ready");
   const asked = sheets.find((each) => "asked" in each.root.dataset) ?? sheets[0];
   goTo(asked, sheets.length > 1 && asked !== sheets[0]);
@@ -69,11 +81,16 @@ function goTo(sheet, scrolls) {
 async function show(html) {
   const next = new DOMParser().parseFromString(html, "text/html").getElementById("item");
   const module = await load(next);
+  // Read once; from here on a key away.
+  const told = next.querySelector(".instructions");
+  told?.classList.add("known");
+  told?.removeAttribute("open");
   item.replaceWith(next);
   path = window.location.pathname;
   document.title = `${next.dataset.title} · Touchstone`;
   window.scrollTo(0, 0);
   clock.restart();
+  still.hidden = true;
   adopt(next, module);
   if (done > Number(next.dataset.done)) count(done);
 }
@@ -91,6 +108,7 @@ async function send(sheet, isKey = false) {
     return;
   }
   const times = clock.read();
+  still.hidden = true;
   for (const field of sheet.form.querySelectorAll("[name$=_ms]")) {
     field.value = times[field.name.match(/[a-z]+_ms$/)[0]];
   }
@@ -99,7 +117,7 @@ async function send(sheet, isKey = false) {
   sheet.setSending(true);
   const title = [item.dataset.title, sheet.title].filter(Boolean).join(" · ");
   const goesOn = sheets.length === 1 && ahead.hasNext(sheet.path);
-  const fields = goesOn ? { ...sheet.fields(), ahead: 1 } : sheet.fields();
+  const fields = { ...sheet.fields(), idle_ms: times.idle_ms, ...(goesOn ? { ahead: 1 } : {}) };
   const mustWait = goesOn && outbox.isWaiting();
   const { key } = sheet;
   await outbox.keep({ key, path: sheet.path, fields, title });
@@ -115,13 +133,12 @@ async function step(sheet) {
   if (sheet !== sheets[0] || sheets.length > 1) return false;
   const next = ahead.take(sheet.path);
   if (!next) return false;
-  const { open } = item.querySelector(".instructions") ?? {};
   const isNew = !("revised" in item.dataset) && !counted.has(sheet.path);
   counted.add(sheet.path);
   done = Math.max(done, Number(item.dataset.done)) + (isNew ? 1 : 0);
   history.pushState(null, "", next.path);
+  own.mark(Number(item.dataset.first));
   await show(next.html);
-  if (open !== undefined) item.querySelector(".instructions").open = open;
   return true;
 }
 
@@ -138,9 +155,9 @@ function count(rated) {
 /** An answer came through or not: one that was just given, or one that had been waiting. */
 function onAnswer({ detail: { entry, reply } }) {
   const sheet = sheets.find((each) => each.path === entry.path && each.key === entry.key);
-  if (!reply) ahead.drop(entry.path);
-  if (!sheet) return reply?.status === 401 ? current.complain(...refusal(reply, current)) : null;
   const isStored = !reply || (reply.status === 200 && reply.data.next);
+  if (isStored) ahead.drop(entry.path);
+  if (!sheet) return reply?.status === 401 ? current.complain(...refusal(reply, current)) : null;
   // Whoever is changing an answer that is on its way or went out behind their back goes on with it.
   if (isStored && !sheet.holds(entry.fields)) refresh([sheet], "");
   // Another tab has sent it.
@@ -155,6 +172,7 @@ function onAnswer({ detail: { entry, reply } }) {
 
 async function proceed(data, sheet) {
   if (data.saved) return goOn(data, sheet);
+  own.mark(Number(item.dataset.first));
   if (!data.html && await step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
   if (!data.html) return window.location.assign(data.next);
   history.pushState(null, "", data.next);
@@ -204,6 +222,32 @@ function waysOut(status, sheet) {
   return [" ", link, words.personal];
 }
 
+/** The instructions over the screen, which stays as it is. */
+function instruct() {
+  const told = item.querySelector(".instructions .prose");
+  instructions.querySelector("[data-told]").replaceChildren(...(told ? [told.cloneNode(true)] : []));
+  const examples = instructions.querySelector("[data-examples]");
+  const page = new DOMParser().parseFromString(own.examples, "text/html");
+  examples.replaceChildren(...page.body.children);
+  examples.hidden = !own.examples;
+  instructions.showModal();
+}
+
+/** "Still working?", and then that time is not counted. */
+function wonder(sentence) {
+  still.hidden = false;
+  if (still.textContent !== sentence) still.textContent = sentence;
+}
+
+function tellIdle(idle) {
+  if (idle < 1000) still.hidden = true;
+  else {
+    const [minutes, seconds] = [Math.floor(idle / 60_000), Math.floor(idle / 1000) % 60];
+    const time = `${minutes}:${String(seconds).padStart(2, "0")}`;
+    still.textContent = still.dataset.back.replace("{time}", time);
+  }
+}
+
 function takeBreak() {
   clock.pause();
   pause.showModal();
@@ -236,10 +280,11 @@ async function refresh(chosen, ending) {
 /** Enter on a button or a link keeps its own meaning. */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (event.defaultPrevented || keys.open || pause.open) return;
+  if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input:not([type=range]), textarea, select")) return;
   if (event.key === "Tab") return toNextSlider(event);
   if (event.key === "?") keys.showModal();
+  else if (event.key === "i" || event.code === "KeyI" && !/^[a-z]$/i.test(event.key)) instruct();
   else if (/^[0-9]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
@@ -265,9 +310,18 @@ function rate(digit) {
   if (current.isSending || !slider) return;
   const isNext = typed.slider === slider && Date.now() - typed.at < TYPING_MS;
   const digits = (isNext ? typed.digits : "") + digit;
-  const isWhole = /^(\d\d?|100)$/.test(digits);
-  typed = { slider, digits: isWhole ? digits : digit, at: Date.now() };
-  slider.set(Number(typed.digits) * (typed.digits.length === 1 ? 10 : 1));
+  typed = { slider, digits: slider.type(digits) ? digits : digit, at: Date.now() };
+  if (typed.digits !== digits) slider.type(digit);
+}
+
+/** One of the own items: what was entered here stays in the browser. */
+async function visit(wanted) {
+  const { status, data } = await ask(wanted);
+  if (status === 0) return current.complain(words.unreachable);
+  if (status !== 200 || !data.html) return window.location.assign(wanted);
+  history.pushState(null, "", wanted);
+  ahead.forget();
+  show(data.html);
 }
 
 /** Back and Forward: the address has changed already, the item follows. */
@@ -290,4 +344,5 @@ window.addEventListener("popstate", follow);
 pause.addEventListener("close", endBreak);
 const first = document.getElementById("item");
 adopt(first, await load(first));
+own.load();
 outbox.flush();

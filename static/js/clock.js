@@ -1,10 +1,14 @@
-// Two clocks since a card came: how long the page was in sight, and how long somebody was at work.
-// At work is in sight and not longer than 30 seconds after a key, a pointer, a scroll or an input.
+// Clocks since a card came: how long the page was in sight, how long somebody was at work, and how
+// long nobody was there. At work is in sight and not longer than 30 seconds after a key, a
+// pointer, a scroll or an input. After a minute without any, the page asks; where there is no
+// answer, time is idle from half a minute later on until somebody is back.
 
-const IDLE_MS = 30_000;
+const IDLE_MS = 30_000, ASK_MS = 60_000, LEAVE_MS = 90_000;
 
-export function makeClock() {
-  let visible = 0, active = 0, since = 0, until = 0, isCounting = false;
+/** `on` hears: `ask()`, `leave()`, and `back(idle)` with the milliseconds that were idle. */
+export function makeClock(on) {
+  let visible = 0, active = 0, idle = 0, since = 0, until = 0, isCounting = false;
+  let touched = 0, timer = 0, isAsked = false, isOff = false;
 
   /** Count up to now. */
   function count() {
@@ -17,21 +21,47 @@ export function makeClock() {
     return now;
   }
 
+  const idleAt = (now) => Math.max(0, now - touched - LEAVE_MS);
+
   function touch() {
-    until = count() + IDLE_MS;
+    const now = count();
+    until = now + IDLE_MS;
+    if (isOff) return;
+    const away = idleAt(now);
+    idle += away;
+    touched = now;
+    if (isAsked) on.back(away);
+    isAsked = false;
+  }
+
+  /** One timer at a time, which looks when the last sign of somebody was. */
+  function watch() {
+    clearTimeout(timer);
+    if (isOff) return;
+    const quiet = performance.now() - touched;
+    if (quiet >= ASK_MS && !isAsked) {
+      isAsked = true;
+      on.ask();
+    }
+    if (quiet >= LEAVE_MS && isAsked) on.leave();
+    const next = quiet < ASK_MS ? ASK_MS : LEAVE_MS;
+    timer = setTimeout(watch, quiet < next ? next - quiet : ASK_MS);
   }
 
   function update() {
     count();
     isCounting = !document.hidden;
+    if (isCounting) touch();
   }
 
   /** A new card came, which is work to look at. */
   function restart() {
-    visible = active = 0;
-    since = performance.now();
+    visible = active = idle = 0;
+    since = touched = performance.now();
     until = since + IDLE_MS;
     isCounting = !document.hidden;
+    isAsked = isOff = false;
+    watch();
   }
 
   for (const type of ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "input"]) {
@@ -45,10 +75,15 @@ export function makeClock() {
     pause() {
       count();
       isCounting = false;
+      isOff = true;
     },
     read() {
-      count();
-      return { visible_ms: Math.round(visible), active_ms: Math.round(active) };
+      const now = count();
+      const rest = isOff ? 0 : idleAt(now);
+      return {
+        visible_ms: Math.round(visible), active_ms: Math.round(active),
+        idle_ms: Math.round(idle + rest),
+      };
     },
   };
 }

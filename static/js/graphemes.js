@@ -1,6 +1,9 @@
 // A text measured three ways: in UTF-16 units, as the browser counts; in code points, as error
 // spans are stored; and in grapheme clusters, which nothing here ever cuts.
 
+// Written without blanks: nothing but a dictionary knows where a word ends.
+const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
+
 /** Ends of the pieces of a text, 0 included; one cluster, or one word with what follows, each. */
 function edges(text, language, granularity) {
   const pieces = [...segmenter(language, granularity).segment(text)];
@@ -26,8 +29,46 @@ export function measure(text, language) {
   const before = (list, unit) => list.findLast((edge) => edge < unit) ?? 0;
   const after = (list, unit) => list.find((edge) => edge > unit) ?? text.length;
 
+  /** The whole clusters that a stretch touches, without blanks around them; null for none. */
+  function snap(one, other) {
+    let [start, end] = [Math.min(one, other), Math.max(one, other)];
+    if (start === end) return null;
+    start = clusters.findLast((edge) => edge <= start);
+    end = clusters.find((edge) => edge >= end);
+    const trimmed = text.slice(start, end);
+    if (!trimmed.trim()) return { start, end };
+    const from = start + trimmed.length - trimmed.trimStart().length;
+    const to = end - (trimmed.length - trimmed.trimEnd().length);
+    // A blank may carry a combining mark, and is then no blank.
+    return {
+      start: clusters.includes(from) ? from : start,
+      end: clusters.includes(to) ? to : end,
+    };
+  }
+
+  /** The one cluster at a place. */
+  const clusterAt = (unit) => ({ start: before(clusters, unit + 1), end: after(clusters, unit) });
+
+  /** The word at a place, or the cluster where no word is or none is told apart. */
+  function wordAt(unit) {
+    const piece = pieces.findLast((each) => each.index <= unit);
+    if (!piece?.isWordLike || UNSPACED.test(piece.segment)) return clusterAt(unit);
+    return { start: piece.index, end: piece.index + piece.segment.length };
+  }
+
+  /** The whole words that a stretch touches. */
+  function wordsOf(one, other) {
+    const touched = snap(one, other);
+    if (!touched) return null;
+    return snap(wordAt(touched.start).start, wordAt(touched.end - 1).end);
+  }
+
   return {
     text,
+    snap,
+    clusterAt,
+    wordAt,
+    wordsOf,
     // What lies behind the text counts one each, as special tokens do.
     toPoint: (unit) => [...text.slice(0, unit)].length + Math.max(0, unit - text.length),
     toUnit(point) {
@@ -38,28 +79,6 @@ export function measure(text, language) {
     /** The next place for a caret: `step` is 1 or -1. */
     move(unit, step, isWord) {
       return (step > 0 ? after : before)(isWord ? words : clusters, unit);
-    },
-    /** The whole clusters that a stretch touches, without blanks around them; null for none. */
-    snap(one, other) {
-      let [start, end] = [Math.min(one, other), Math.max(one, other)];
-      if (start === end) return null;
-      start = clusters.findLast((edge) => edge <= start);
-      end = clusters.find((edge) => edge >= end);
-      const trimmed = text.slice(start, end);
-      if (!trimmed.trim()) return { start, end };
-      const from = start + trimmed.length - trimmed.trimStart().length;
-      const to = end - (trimmed.length - trimmed.trimEnd().length);
-      // A blank may carry a combining mark, and is then no blank.
-      return {
-        start: clusters.includes(from) ? from : start,
-        end: clusters.includes(to) ? to : end,
-      };
-    },
-    /** The word at a place, or the one cluster there where no word is. */
-    wordAt(unit) {
-      const piece = pieces.findLast((each) => each.index <= unit);
-      if (piece?.isWordLike) return { start: piece.index, end: piece.index + piece.segment.length };
-      return { start: before(clusters, unit + 1), end: after(clusters, unit) };
     },
   };
 }

@@ -3,11 +3,18 @@
 import { measure } from "./graphemes.js";
 
 const IS_MAC = /^Mac/.test(navigator.platform);
-const BY_WEIGHT = ["neutral", "minor", "major"];
+const BY_WEIGHT = ["neutral", "minor", "major", "critical"];
+
+/** The usual severity as which one of the campaign's own is drawn. */
+export function levelOf(severity) {
+  const { levels = "{}" } = document.querySelector("[data-levels]")?.dataset ?? {};
+  return JSON.parse(levels)[severity] ?? severity;
+}
 
 /**
  * Make the paragraph `element` selectable by every means. `on` hears: `select(stretch or null)`,
- * `open(unit)`, `key(event)`, and `read(text)` for what the caret moved over.
+ * `open(unit)`, `double()`, `key(event)`, and `read(text)` for what the caret moved over.
+ * `on.isWhole()` tells whether pointers take whole words; keys are exact.
  */
 export function makeMarkedText(element, on) {
   const ruler = measure(element.textContent, element.lang);
@@ -15,6 +22,7 @@ export function makeMarkedText(element, on) {
   const caret = document.createElement("span");
   let anchor = 0, head = 0, tapped = null;
   let chosen = null;
+  let pointer = "", isDown = false;
 
   // --- Selecting ------------------------------------------------------------------------------
   function choose(stretch) {
@@ -76,8 +84,24 @@ export function makeMarkedText(element, on) {
     if (!selection.anchorNode || !element.contains(selection.anchorNode)) return;
     anchor = unitOf(selection.anchorNode, selection.anchorOffset);
     head = unitOf(selection.focusNode, selection.focusOffset);
-    choose(ruler.snap(anchor, head));
+    const takes = pointer && on.isWhole() ? ruler.wordsOf : ruler.snap;
+    choose(takes(anchor, head));
     drawCaret();
+  }
+
+  /** What is taken is what is seen to be selected. */
+  function onPointerUp() {
+    const began = isDown;
+    isDown = false;
+    if (!began || pointer === "touch" || getSelection().isCollapsed) return;
+    onSelectionChange();
+    if (chosen) select(chosen.start, chosen.end);
+  }
+
+  function onDoubleClick() {
+    if (pointer === "touch") return;
+    onSelectionChange();
+    if (chosen) on.double();
   }
 
   function onClick(event) {
@@ -89,13 +113,14 @@ export function makeMarkedText(element, on) {
   function onTap(event) {
     const unit = unitAt(event);
     if (!tapped && on.open(unit)) return;
-    const word = ruler.wordAt(unit);
+    const word = (on.isWhole() ? ruler.wordAt : ruler.clusterAt)(unit);
     const start = Math.min(word.start, tapped?.start ?? word.start);
     select(start, Math.max(word.end, tapped?.end ?? word.end));
   }
 
   // --- The caret of the keyboard ----------------------------------------------------------------
   function onKeyDown(event) {
+    pointer = "";
     const isWord = event.ctrlKey || (event.altKey && IS_MAC);
     const across = { ArrowLeft: isRightToLeft ? 1 : -1, ArrowRight: isRightToLeft ? -1 : 1 };
     const from = head;
@@ -144,7 +169,7 @@ export function makeMarkedText(element, on) {
   }
 
   // --- Drawing --------------------------------------------------------------------------------
-  /** Draw errors: {start, end, severity, isOpen}. Where several overlap, the worst is seen. */
+  /** Draw errors: {start, end, severity, isOpen, isOffered}. Where several overlap, the worst is seen. */
   function draw(spans) {
     const cuts = [...new Set([0, ruler.text.length, ...spans.flatMap((s) => [s.start, s.end])])];
     cuts.sort((one, other) => one - other);
@@ -160,10 +185,11 @@ export function makeMarkedText(element, on) {
   function piece(text, over) {
     if (!over.length) return document.createTextNode(text);
     const mark = document.createElement("span");
-    const worst = Math.max(...over.map((span) => BY_WEIGHT.indexOf(span.severity)));
-    mark.className = `mark mark-${BY_WEIGHT[worst] ?? over[0].severity}`;
+    const worst = Math.max(...over.map((span) => BY_WEIGHT.indexOf(levelOf(span.severity))));
+    mark.className = `mark mark-${BY_WEIGHT[worst]}`;
     mark.classList.toggle("mark-many", over.length > 1);
     mark.classList.toggle("mark-open", over.some((span) => span.isOpen));
+    mark.classList.toggle("mark-offered", over.every((span) => span.isOffered));
     mark.textContent = text;
     return mark;
   }
@@ -175,7 +201,12 @@ export function makeMarkedText(element, on) {
   element.setAttribute("role", "textbox");
   element.setAttribute("aria-readonly", "true");
   element.setAttribute("aria-multiline", "true");
-  element.addEventListener("pointerdown", () => (tapped = chosen));
+  element.addEventListener("pointerdown", (event) => {
+    tapped = chosen;
+    pointer = event.pointerType;
+    isDown = true;
+  });
+  element.addEventListener("dblclick", onDoubleClick);
   element.addEventListener("click", onClick);
   element.addEventListener("keydown", onKeyDown);
   element.addEventListener("focus", drawCaret);
@@ -184,6 +215,7 @@ export function makeMarkedText(element, on) {
     if (element.isConnected) onSelectionChange();
     else watch.abort();
   }, { signal: watch.signal });
+  document.addEventListener("pointerup", onPointerUp, { signal: watch.signal });
 
   return {
     ruler,

@@ -1,8 +1,6 @@
 // Keeps the monitor fresh while somebody looks, and says aloud when the campaign is complete.
 
 const EVERY_MS = 10_000;
-// While there is no agreement yet that could be shown.
-const SOON_MS = 1000;
 const part = () => document.querySelector("#monitor[data-live]");
 
 function refresh() {
@@ -10,9 +8,6 @@ function refresh() {
 }
 
 setInterval(refresh, EVERY_MS);
-setInterval(() => {
-  if (document.querySelector("#monitor[data-pending]")) refresh();
-}, SOON_MS);
 document.addEventListener("visibilitychange", refresh);
 
 // A session that has expired answers with the sign-in page, which is no fragment.

@@ -5,7 +5,7 @@ import { makeSlider } from "./slider.js";
 import { erase, read, write } from "./store.js";
 
 const own = (fields) =>
-  Object.entries(fields).filter(([name]) => /(^|-)(score|spans|comment|flag)$/.test(name));
+  Object.entries(fields).filter(([name]) => /(^|-)(score|spans|comment|flag|text)$/.test(name));
 
 /**
  * Make a sheet work. `words` are the page's sentences. A protocol gives `spans` (see spans.js)
@@ -101,7 +101,9 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
       const wrong = spans?.missing();
       if (wrong) return wrong;
       const unset = sliders.find((each) => each.value === null);
-      return unset ? { sentence: words.missing, focus: () => unset.refuse() } : null;
+      const empty = form.querySelector("textarea[required]:placeholder-shown");
+      if (!unset && empty) return { sentence: empty.dataset.missing, focus: () => empty.focus() };
+      return unset ? { sentence: unset.missing ?? words.missing, focus: () => unset.refuse() } : null;
     },
     complain(sentence, ...more) {
       problem.replaceChildren(sentence, ...more);
@@ -111,6 +113,7 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
     },
     reset() {
       for (const each of sliders) each.reset();
+      for (const area of form.querySelectorAll("textarea[required]")) area.value = area.defaultValue;
       if (!spans) erase(draftKey(sheet.path));
       note.hidden = true;
       sheet.complain("");

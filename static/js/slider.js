@@ -7,22 +7,43 @@ export function makeSlider(answer, onChange) {
   const box = answer.querySelector(".by-slider");
   const output = answer.querySelector("output");
   const initial = field.defaultValue;
+  const [low, high, step] = [range.min, range.max, range.step].map(Number);
+  const isPercent = high === 100 && low === 0 && step === 1;
   const anchors = JSON.parse(output.dataset.anchors || "[]");
   let value = null;
 
   function set(next) {
-    value = next === null ? null : Math.min(100, Math.max(0, Math.round(next)));
+    value = next === null ? null : Math.min(high, Math.max(low, low + Math.round((next - low) / step) * step));
     // Unset rests in the middle, so that the first arrow key goes either way.
-    range.value = value ?? 50;
+    range.value = value ?? (low + high) / 2;
     field.value = value ?? "";
-    const text = value === null ? output.dataset.unset : `${value}%${meaning(value)}`;
+    const text = value === null ? output.dataset.unset : `${value}${isPercent ? "%" : ""}${meaning(value)}`;
     output.textContent = text;
     range.setAttribute("aria-valuetext", text);
     // The thumb's centre never reaches the ends of the track.
-    range.style.setProperty("--fill", `calc(.875rem + (100% - 1.75rem) * ${(value ?? 0) / 100})`);
+    range.style.setProperty("--fill", `calc(.875rem + (100% - 1.75rem) * ${((value ?? low) - low) / (high - low)})`);
     box.classList.toggle("is-unset", value === null);
     if (value !== null) range.removeAttribute("aria-invalid");
     onChange();
+  }
+
+  /** A mark at each score with a meaning of its own, with its words where there is room. */
+  function drawMarks() {
+    const own = anchors.map(([at, words]) => [(100 * (at - low)) / (high - low), words, at]);
+    const places = own.length || !isPercent ? own : [25, 50, 75].map((at) => [at, "", at]);
+    answer.querySelector(".marks").replaceChildren(...places.map(([at, words, score], number) => {
+      const mark = document.createElement("i");
+      mark.style.insetInlineStart = `${at}%`;
+      const next = places[number + 1]?.[0] ?? 100;
+      // Words at the end of the scale reach back to those before them, and share their room.
+      const shared = 100 - (places.at(-2)?.[0] ?? 0);
+      const room = next === at ? shared * 0.36 : (next - at) * (next === 100 ? 0.62 : 1);
+      mark.style.maxWidth = `${room}%`;
+      mark.classList.toggle("last", at === 100);
+      mark.dataset.low = score;
+      mark.textContent = words;
+      return mark;
+    }));
   }
 
   /** What the score means, where the scale says so. */
@@ -33,13 +54,15 @@ export function makeSlider(answer, onChange) {
 
   /** Take a score as a field has it: anything else is none. */
   function restore(text) {
-    set(/^(\d\d?|100)$/.test(text) ? Number(text) : null);
+    const isOn = /^(\d\d?|100)$/.test(text) && text >= low && text <= high && (text - low) % step === 0;
+    set(isOn ? Number(text) : null);
   }
 
   // The hidden field carries the score; the range has no name, for it always has a value.
   field.type = "hidden";
   field.closest(".by-number")?.toggleAttribute("hidden", true);
   box.hidden = false;
+  drawMarks();
   range.addEventListener("input", () => set(range.valueAsNumber));
   // A press on the resting place changes nothing, so no input event follows it.
   range.addEventListener("pointerup", () => set(range.valueAsNumber));
@@ -50,6 +73,13 @@ export function makeSlider(answer, onChange) {
       return value;
     },
     name: field.name,
+    missing: answer.dataset.missing,
+    /** Digits as they are typed; on the usual scale one alone counts tens. */
+    type(digits) {
+      if (Number(digits) > high || digits.length > range.max.length) return false;
+      set(Number(digits) * (isPercent && digits.length === 1 ? 10 : 1));
+      return true;
+    },
     range,
     set,
     restore,

@@ -1,26 +1,35 @@
 // Marked errors: made in the texts, listed below them, each with an editor of its own.
 
 import { measure } from "./graphemes.js";
-import { makeMarkedText } from "./marks.js";
+import { levelOf, makeMarkedText } from "./marks.js";
 import { makeSpanList } from "./span-list.js";
+import { read, write } from "./store.js";
 
 const SPANS = "spans";
+const WHOLE = "touchstone:whole-words";
 const NOTHING = measure("", "");
 
 /**
  * The bar that marks what is selected, in whichever of several texts. `box` has its sentences.
- * A marker is {mark(severity), drop()}.
+ * A marker is {mark(severity), drop(), movable(), move()}.
  */
 export function makeBar(box, say) {
   const place = box.querySelector("[data-chosen]");
-  const buttons = [...box.querySelectorAll(".mark-button")];
+  const buttons = [...box.querySelectorAll(".mark-button[data-severity]")];
+  for (const { firstChild, dataset } of buttons) firstChild.classList.add(`mark-${levelOf(dataset.severity)}`);
+  const mover = box.querySelector("[data-move]");
+  const whole = box.querySelector("[data-whole]");
   let marker = null;
+
+  /** Whether pointers take whole words, as this person wants it. */
+  const isWhole = () => read(WHOLE) ?? true;
 
   /** Something is selected, or with null for its quote nothing any more. */
   function take(who, quote) {
     if (marker !== who) marker?.drop();
     marker = quote === null ? null : who;
     for (const button of buttons) button.disabled = !marker;
+    if (mover) mover.hidden = !marker?.movable();
     if (place) place.textContent = marker ? `“${quote}”` : place.dataset.none;
   }
 
@@ -37,8 +46,18 @@ export function makeBar(box, say) {
     button.addEventListener("click", () =>
       (marker ? marker.mark(button.dataset.severity) : say(box.dataset.choose)));
   }
+  mover?.addEventListener("pointerdown", (event) => event.preventDefault());
+  mover?.addEventListener("click", () => marker?.move());
+  whole?.addEventListener("click", () => {
+    write(WHOLE, !isWhole());
+    whole.setAttribute("aria-pressed", String(isWhole()));
+  });
+  whole?.setAttribute("aria-pressed", String(isWhole()));
   return {
     box,
+    isWhole,
+    /** What Enter and a double click mark. */
+    usual: (buttons.find(({ dataset }) => dataset.severity === "minor") ?? buttons[0])?.dataset.severity,
     words: box.dataset,
     weights: JSON.parse(box.dataset.weights),
     take,
@@ -59,7 +78,9 @@ export function makeSpans(root, changed, say, bar) {
   let spans = [];
   let chosen = null;
   let opened = null;
-  const self = { mark, drop };
+  const self = { mark, drop, movable, move };
+  // What was marked beforehand, in code points; an error that came of it names its place here.
+  const offered = JSON.parse(field?.dataset.offered || "[]");
 
   // --- What is marked -------------------------------------------------------------------------
   const ruler = (side) => texts[side]?.ruler ?? NOTHING;
@@ -73,29 +94,50 @@ export function makeSpans(root, changed, say, bar) {
     ["side", "start", "end"].every((name) => one[name] === other[name]);
 
   function stored() {
-    return spans.map(({ side, start, end, severity, category }) => {
+    return spans.map((span) => {
+      const { side, start, end, severity, category, offer = null } = span;
       const { toPoint } = ruler(side);
-      return { side, start: toPoint(start), end: toPoint(end), severity, category };
+      const own = { side, start: toPoint(start), end: toPoint(end), severity, category };
+      return offered.length ? { ...own, offer } : own;
     });
   }
 
+  const here = (span) => {
+    const { toUnit } = ruler(span.side);
+    return { ...span, start: toUnit(span.start), end: toUnit(span.end) };
+  };
+
   function restore(json) {
     const isHere = ({ side }) => texts[side] || side === "target";
-    spans = JSON.parse(json || "[]").filter(isHere).map((span) => {
-      const { toUnit } = ruler(span.side);
-      return { ...span, start: toUnit(span.start), end: toUnit(span.end) };
-    });
+    spans = JSON.parse(json || "[]").filter(isHere).map(here);
     opened = null;
     show();
+  }
+
+  // --- What was marked beforehand ---------------------------------------------------------------
+  let first = [];
+  const isOffered = ({ offer }) => Number.isInteger(offer);
+  const isChanged = (span) => !isSame(span, first[span.offer]);
+  const gone = () => first.filter(({ offer }) => !spans.some((span) => span.offer === offer));
+
+  function bringBack(span) {
+    if (spans.some((each) => isSame(each, span))) return say(words.twice);
+    spans.push({ ...span });
+    sort();
+    show();
+    placeOf(span).focus();
+    say(words.back.replace("{quote}", quote(span)));
   }
 
   function show() {
     for (const [side, text] of Object.entries(texts)) {
       const own = spans.filter((span) => span.side === side && !tokenOf(span));
-      text.draw(own.map((span) => ({ ...span, isOpen: span === opened })));
+      text.draw(own.map((span) => ({
+        ...span, isOpen: span === opened, isOffered: isOffered(span) && !isChanged(span),
+      })));
     }
     for (const token of tokens) showToken(token);
-    list.show(spans, opened);
+    list.show(spans, opened, gone());
     if (field) field.value = JSON.stringify(stored());
     const penalty = bar.box.querySelector(".penalty output");
     if (penalty) penalty.textContent = String(Math.round(penaltyOf(spans) * 100) / 100);
@@ -104,7 +146,7 @@ export function makeSpans(root, changed, say, bar) {
 
   function showToken(token) {
     const span = spans.find((each) => tokenOf(each) === token);
-    token.className = span ? `token mark mark-${span.severity}` : "token";
+    token.className = span ? `token mark mark-${levelOf(span.severity)}` : "token";
     token.setAttribute("aria-pressed", String(Boolean(span)));
   }
 
@@ -126,22 +168,48 @@ export function makeSpans(root, changed, say, bar) {
     for (const text of Object.values(texts)) text.drop();
   }
 
-  function mark(severity) {
+  /** With `isKept` what is selected stays so, to be marked otherwise. */
+  function mark(severity, isKept = false) {
     if (!chosen) return say(words.choose);
     const span = { ...chosen, severity, category: "" };
     const isOpen = (each) => !list.hasCategories || !each.category;
     const same = spans.find((each) => isWhere(each, span) && isOpen(each));
     if (same) same.severity = severity;
     else spans.push(span);
-    spans.sort((one, other) => (one.side < other.side) - (one.side > other.side)
-      || one.start - other.start || one.end - other.end);
+    sort();
     opened = list.hasCategories ? same ?? span : null;
+    if (!isKept) onSelect(span.side, null);
+    show();
+    if (tokenOf(span)) tokenOf(span).focus();
+    else if (!isKept) texts[span.side].select(span.end, span.end);
+    if (opened) list.focusEditor();
+    say(words.marked.replace("{severity}", list.label(severity)).replace("{quote}", quote(span)));
+  }
+
+  const sort = () => spans.sort((one, other) => (one.side < other.side) - (one.side > other.side)
+    || one.start - other.start || one.end - other.end);
+
+  /** The error that what is selected can be the new place of: the open one, or one below it. */
+  function movable() {
+    if (!chosen) return null;
+    if (opened) return isWhere(opened, chosen) ? null : opened;
+    const over = spans.filter((each) => each.side === chosen.side
+      && each.start < chosen.end && chosen.start < each.end);
+    return over.length === 1 && !isWhere(over[0], chosen) ? over[0] : null;
+  }
+
+  function move() {
+    const span = movable();
+    if (!span) return say(words.choose);
+    const target = { ...span, ...chosen };
+    if (spans.some((each) => isSame(each, target))) return say(words.twice);
+    Object.assign(span, chosen);
+    sort();
     onSelect(span.side, null);
     show();
     if (tokenOf(span)) tokenOf(span).focus();
     else texts[span.side].select(span.end, span.end);
-    if (opened) list.focusEditor();
-    say(words.marked.replace("{severity}", list.label(severity)).replace("{quote}", quote(span)));
+    say(words.moved.replace("{quote}", quote(span)));
   }
 
   /** The smallest error at a place, for a click or a key to open. */
@@ -178,15 +246,27 @@ export function makeSpans(root, changed, say, bar) {
     say(words.deleted.replace("{quote}", text));
   }
 
+  function change(span, values) {
+    Object.assign(span, values);
+    show();
+  }
+
+  /** A double click marks a word that is not marked yet. */
+  function onDouble(side) {
+    if (field && !at(side, chosen.start)) mark(bar.usual, true);
+  }
+
   function onKey(side, event, { unit, chosen: isChosen }) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const here = at(side, unit) ?? at(side, unit - 1);
+    const below = at(side, unit) ?? at(side, unit - 1);
     const severity = bar.severityOf(event);
-    if (severity) mark(severity);
+    if (severity && !isChosen && below) change(below, { severity });
+    else if (severity) mark(severity);
+    else if ((event.key === "v" || event.code === "KeyV") && movable()) move();
     else if (event.key === "Enter") {
-      if (isChosen) mark("minor");
-      else if (!open(here)) say(words.choose);
-    } else if ((event.key === "Delete" || event.key === "Backspace") && here) remove(here);
+      if (isChosen) mark(bar.usual);
+      else if (!open(below)) say(words.choose);
+    } else if ((event.key === "Delete" || event.key === "Backspace") && below) remove(below);
     else return;
     event.preventDefault();
   }
@@ -214,16 +294,18 @@ export function makeSpans(root, changed, say, bar) {
     open,
     close,
     remove,
-    change(span, values) {
-      Object.assign(span, values);
-      show();
-    },
+    bringBack,
+    origin: (span) => (isOffered(span) ? (isChanged(span) ? words.changed : words.offered) : ""),
+    change,
+    severityOf: bar.severityOf,
   });
   for (const element of root.querySelectorAll("[data-side]")) {
     const { side } = element.dataset;
     texts[side] = makeMarkedText(element, {
       select: (stretch) => onSelect(side, stretch),
       open: (unit) => open(at(side, unit)),
+      double: () => onDouble(side),
+      isWhole: bar.isWhole,
       key: (event, where) => field && onKey(side, event, where),
       read: say,
     });
@@ -233,6 +315,7 @@ export function makeSpans(root, changed, say, bar) {
     token.addEventListener("keydown", (event) => onToken(token, event));
   }
   onSelect("target", null);
+  first = offered.map((span, offer) => ({ ...here(span), offer }));
   restore(field?.value ?? root.dataset.spans ?? words.spans);
 
   return {

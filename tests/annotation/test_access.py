@@ -55,8 +55,10 @@ def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
 @pytest.fixture(params=KINDS)
 def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     made = make_campaign(
-        world.test_set, "looked-at", study="port", is_private=request.param == "private"
-    )
+        world.test_set, "looked-at", study="port", is_private=request.param == "private",
+        shows_context=True,
+    )  # fmt: skip
+    world.test_set.segments.update(document="news")
     add_annotators(campaign=made, users=world.annotators)
     MetricRun.objects.create(pk=1, test_set=world.test_set, metric="bleu", status="done")
     system = world.test_set.systems.first()
@@ -128,7 +130,10 @@ def requests(world: World, campaign: Campaign, role: str) -> Iterator[tuple[str,
         method, *tables = TABLE[name]
         if tables[0] == tables[1] and not campaign.is_private:
             continue
-        formats = ["csv"] if name == "export-file" else ["json", "csv"]
+        # Every address with half of the roles in each format.
+        formats = (
+            ["csv"] if name == "export-file" or (len(name) + ROLES.index(role)) % 2 else ["json"]
+        )
         chosen = {key: [value] for key, value in (usual | others.get(name, {})).items()}
         for address in fill(route, chosen | {"fmt": formats}):
             yield method, address, tables[campaign.is_private][role]

@@ -5,15 +5,11 @@ from pathlib import Path
 
 from django.test import Client, RequestFactory
 
-from annotation.glossary import TERMS, all_terms, as_markdown
+from annotation.glossary import TERMS, all_terms
 from annotation.templatetags.glossary import term
 from tests.world import World
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_the_docs_are_those_of_the_pages() -> None:
-    assert (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8") == as_markdown()
 
 
 def test_every_term_has_a_key_of_its_own_and_a_sentence() -> None:

@@ -101,6 +101,7 @@ def make_full() -> World:
         )
     for protocol in PROTOCOLS:
         screens_of(world, protocol)
+    Campaign.objects.filter(slug="esa-task").update(shows_context=True)
     finish(world, "finished", Campaign.Status.OPEN)
     for slug in ("asked", "told"):
         asking = screens_of(world, "segment-da", slug)

@@ -22,7 +22,13 @@ from tests.dashboards import raw
 from tests.dashboards.conftest import make_rated
 
 DOCS = Path(__file__).parents[2] / "docs" / "filters.md"
-FILTERS = {"all": ALL.names, "all but scores": JUDGMENTS.names, "none": frozenset[str]()}
+COMPARISON = {"statistic", "grouping", "test", "correction", "scope", "metric"}
+FILTERS = {
+    "all": ALL.names,
+    "all, comparison": ALL.names | COMPARISON,
+    "all but scores": JUDGMENTS.names,
+    "none": frozenset[str](),
+}
 BESIDES = re.compile(r"`(\w+)`( \(page\))?")
 
 

@@ -22,6 +22,8 @@ Schema = dict[str, Any]
 JSON = "application/json"
 BOUNDARY = "fuzz"
 MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
+# Sent to every operation, which has none of them.
+NOWHERE = ("unknown", "format", "%00", "a%ED")
 FILES = {
     "empty": b"",
     "NUL": b"\0" * 100,
@@ -137,20 +139,19 @@ def _addresses(operation: Operation, case: Case) -> Iterator[Case]:
 
 
 def _queries(operation: Operation, case: Case) -> Iterator[Case]:
-    for name in (*operation.names("query"), "unknown", "format", "%00", "a%ED"):
-        for what, value in some(IN_ADDRESS, operation, name):
-            address = f"{case.address}?{name}={value}"
-            yield replace(case, address=address, what=f"{name}: {what}")
-        for query in (
-            f"{name}=1&{name}=2",
-            name,
-            f"{name}[]=1",
-            f"{name}=1;{name}=2",
-            f"&&={name}",
-        ):
-            yield replace(case, address=f"{case.address}?{query}", what=f"{name}: {query}")
+    for name in (*operation.names("query"), *NOWHERE):
+        queries = {what: f"{name}={value}" for what, value in some(IN_ADDRESS, operation, name)}
+        queries |= {query: query for query in _odd(name)}
+        number = DEPTH if name in NOWHERE else len(queries)
+        for what, query in chosen(queries, number, operation.path, name):
+            yield replace(case, address=f"{case.address}?{query}", what=f"{name}: {what}")
     many = "&".join(f"p{number}=1" for number in range(3000))
     yield replace(case, address=f"{case.address}?{many}", what="3,000 parameters")
+
+
+def _odd(name: str) -> tuple[str, ...]:
+    """Queries that no form would send."""
+    return f"{name}=1&{name}=2", name, f"{name}[]=1", f"{name}=1;{name}=2", f"&&={name}"
 
 
 def _bodies(operation: Operation, case: Case) -> Iterator[Case]:

@@ -41,6 +41,34 @@ def split(campaign: Campaign, share: float, seed: int) -> Split:
     training texts alone; held-out judgments of annotators who have none are left out and counted.
     Scores published with a data set count as they are.
     """
+    outputs, rows = _read(campaign)
+    sources = sorted({outputs[output].segment.source for _, output, _ in rows})
+    n_held = min(max(2, round(share * len(sources))), len(sources) // 2)
+    held = set(random.Random(seed).sample(sources, n_held))
+    return _split(campaign, outputs, rows, held)
+
+
+def folds(campaign: Campaign, n: int, seed: int) -> list[Split]:
+    """Hold out each of `n` parts of the sources in turn; JobError as :func:`split`.
+
+    Texts of a document are in one part where there are as many documents as parts.
+    """
+    outputs, rows = _read(campaign)
+    segments = [outputs[output].segment for _, output, _ in rows]
+    group = {each.source: each.document or each.source for each in segments}
+    if len(set(group.values())) < n:
+        group = {source: source for source in group}
+    names = sorted(set(group.values()))
+    random.Random(seed).shuffle(names)
+    part = {name: place % n for place, name in enumerate(names)}
+    return [
+        _split(campaign, outputs, rows, {source for source in group if part[group[source]] == fold})
+        for fold in range(n)
+    ]
+
+
+def _read(campaign: Campaign) -> tuple[dict[int, Output], "list[Row]"]:
+    """Return the outputs of a campaign by key, and their judgments or published scores."""
     outputs = {
         output.pk: output
         for output in Output.objects.filter(system__in=campaign.systems.all()).select_related(
@@ -49,12 +77,16 @@ def split(campaign: Campaign, share: float, seed: int) -> Split:
     }
     rows = _published(campaign) or _collected(campaign)
     rows = [row for row in rows if row[1] in outputs]
-    sources = sorted({outputs[output].segment.source for _, output, _ in rows})
-    if len(sources) < FEWEST_SOURCES:
-        message = f"{len(sources)} source texts of {campaign.slug} are judged: at least "
+    n_sources = len({outputs[output].segment.source for _, output, _ in rows})
+    if n_sources < FEWEST_SOURCES:
+        message = f"{n_sources} source texts of {campaign.slug} are judged: at least "
         raise JobError(f"{message}{FEWEST_SOURCES} are needed.")
-    n_held = min(max(2, round(share * len(sources))), len(sources) // 2)
-    held = set(random.Random(seed).sample(sources, n_held))
+    return outputs, rows
+
+
+def _split(
+    campaign: Campaign, outputs: dict[int, Output], rows: "list[Row]", held: set[str]
+) -> Split:
     is_held = np.array([outputs[output].segment.source in held for _, output, _ in rows])
     means, n_left_out = _means(rows, is_held)
     judged = [_judged(outputs[output], score) for output, score in sorted(means.items())]

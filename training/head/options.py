@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from metrics.families.sentinels.options import LENGTHS, OUTPUT, READS
 from metrics.options import Option
 
 OPTIONS = (
@@ -26,6 +27,24 @@ OPTIONS = (
     ),
     Option("seed", "Seed", "integer", 42, minimum=0),
 )
+
+SENTINEL = (
+    Option("campaign", "Campaign", "text", help="Its slug: whose judgments are learned from."),
+    Option("reads", "Reads", "choice", OUTPUT, choices=READS, help="And nothing besides."),
+    Option(
+        "encoder",
+        "Encoder",
+        "checkpoint",
+        "xlm-roberta-base",
+        help="Stays as it is; a text is its sentence vector. Not used for lengths.",
+    ),
+    Option("seed", "Seed", "integer", 42, minimum=0),
+)
+
+
+def sentinel_checkpoints(chosen: Mapping[str, Any]) -> list[str]:
+    """Return the encoder that a sentinel needs, if any."""
+    return [] if chosen["reads"] == LENGTHS else [str(chosen["encoder"])]
 
 
 def conflicts(chosen: Mapping[str, Any]) -> dict[str, str]:

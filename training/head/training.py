@@ -14,19 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Campaign
-from metaeval import ScoreMatrix
-from metaeval.correlation.intervals import correlation_intervals
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metrics.base import MetricError
 from metrics.encoding import encoders
 from metrics.families.refreeeval import features
 from training.head import judged, ridge
+from training.head.comparing import compare
 from training.head.judged import Judged, Split
 from training.jobs.kinds import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
 
 Array = NDArray[np.float64]
-CORRELATIONS = ("pearson", "kendall")
 
 
 def run(work: Work) -> Outcome:
@@ -50,8 +48,11 @@ def run(work: Work) -> Outcome:
     folder = save_whole(work.folder, "head", lambda path: _write(path / "head.json", document))
     names = features.names(layers)
     baseline = held_out[:, names.index(f"F1-{layers[-1]}")]
+    values = {"head": fit.predict(held_out), "unsupervised": baseline}
     result = {
-        **_compare(split, fit.predict(held_out), baseline),
+        "n_train": len(split.train),
+        "n_held_out": len(split.held_out),
+        "held_out": compare(split.held_out, values),
         "penalty": fit.penalty,
         "weights": dict(zip(names, fit.weights.tolist(), strict=True)),
         "warnings": _warnings(split, campaign),
@@ -96,51 +97,6 @@ def _document(fit: ridge.Fit, layers: Sequence[int], weights: str, campaign: str
 
 def _write(path: Path, document: dict[str, Any]) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-
-
-def _compare(split: Split, head: Array, baseline: Array) -> dict[str, Any]:
-    """Correlations on held-out outputs with 95 % intervals over source segments."""
-    human, predicted, plain = (
-        _matrix(split.held_out, values) for values in (_scores(split.held_out), head, baseline)
-    )
-    return {
-        "n_train": len(split.train),
-        "n_held_out": len(split.held_out),
-        "held_out": {name: _estimates(human, predicted, plain, name) for name in CORRELATIONS},
-    }
-
-
-def _matrix(rows: Sequence[Judged], values: Array) -> ScoreMatrix:
-    """Systems × segments, nan where an output is not judged."""
-    row = {name: n for n, name in enumerate(dict.fromkeys(each.system for each in rows))}
-    column = {key: n for n, key in enumerate(dict.fromkeys(str(each.segment) for each in rows))}
-    grid = np.full((len(row), len(column)), np.nan)
-    for each, value in zip(rows, values, strict=True):
-        grid[row[each.system], column[str(each.segment)]] = value
-    return ScoreMatrix(grid, list(row), list(column))
-
-
-def _estimates(
-    human: ScoreMatrix,
-    head: ScoreMatrix,
-    plain: ScoreMatrix,
-    correlation: str,
-) -> dict[str, dict[str, float | None]]:
-    """Both correlations and their difference; no ends where there are too few source texts."""
-    metrics = {"head": head, "unsupervised": plain}
-    found = correlation_intervals(human, metrics, correlation)
-    estimates = {
-        name: (found.values[place], found.lows[place], found.highs[place])
-        for place, name in enumerate(metrics)
-    }
-    gain = (found.differences, found.difference_lows, found.difference_highs)
-    estimates["gain"] = tuple(part[0, 1] for part in gain)
-    return {name: _estimate(*parts) for name, parts in estimates.items()}
-
-
-def _estimate(value: float, low: float, high: float) -> dict[str, float | None]:
-    ends = {"low": float(low), "high": float(high)} if np.isfinite([low, high]).all() else {}
-    return {"value": float(value) if np.isfinite(value) else None, **ends}
 
 
 def _warnings(split: Split, campaign: Campaign) -> list[str]:

@@ -142,6 +142,18 @@ KINDS: dict[str, Kind] = {
         packages=NEURAL,
         checkpoints=lambda chosen: [chosen["encoder"]],
     ),
+    "sentinel": Kind(
+        key="sentinel",
+        label="Sentinel",
+        description="Fits what can be said of a campaign's scores from the source, the output or "
+        "lengths alone: a floor that every metric has to beat (Perrella et al. 2024).",
+        path="training.head.sentinel:run",
+        queue="gpu",
+        needs_corpus=False,
+        options=head.SENTINEL,
+        packages=NEURAL,
+        checkpoints=head.sentinel_checkpoints,
+    ),
     translation.KIND: Kind(
         key=translation.KIND,
         label="Translation model",

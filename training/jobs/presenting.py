@@ -25,8 +25,9 @@ WORDS = {
     "pearson": "Pearson’s r",
     "kendall": "Kendall’s τ-b",
     "unsupervised": "F1 alone, unsupervised",
+    "source_length": "length of the source alone",
 }
-ORDER = ("pearson", "kendall", "head", "unsupervised", "gain")
+ORDER = ("pearson", "kendall", "head", "unsupervised", "sentinel", "source_length", "gain")
 Rows = list[dict[str, Any]]
 Point = tuple[float, float]
 # The values of a setting, how many of its jobs found something, mean and deviation of each measure.

@@ -8,6 +8,7 @@ from django import forms
 LABELS = {
     "shown_text": "Gray text",
     "protocol": "How outputs are judged",
+    "answers": "Own scales, errors and post-editing",
     "assignment_mode": "Who gets which item",
     "items_per_annotator": "Most items an annotator",
     "max_same_source": "Most items an annotator over one source text",
@@ -20,6 +21,7 @@ LABELS = {
     "control_spacing": "Screens between controls",
     "consent": "Consent text",
     "asks_background": "Ask for native language and experience",
+    "shows_context": "Annotators can open the document around a segment",
     "edit_minutes": "Minutes to revise an answer",
     "time_cap_seconds": "Seconds paid at most for one screen",
     "is_private": "Only members see the campaign",
@@ -31,6 +33,9 @@ LABELS = {
 HELP = {
     "study": "Campaigns with the same study name are averaged in its tables. Optional.",
     "shown_text": "What the output is compared with, above it on the page.",
+    "answers": "Left empty, all is as the protocol has it. Each scale is a human score of its own "
+    "that metrics are compared with; controls and z-scores rest on the first. Try it before you "
+    "open the campaign.",
     "question": "Left empty, the question of the protocol, which names the length where it is "
     "controlled. {percent} stands for it.",
     "instructions": "Left empty, the standard text for this way of judging, in the five languages "
@@ -49,6 +54,7 @@ HELP = {
     "references_per_annotator": "Only where the gray text is the source.",
     "control_spacing": "At least so many screens stand between two controls, and between a "
     "control and the output that it is compared with.",
+    "shows_context": "Its gray texts; each opening is stored. Needs documents in the test set.",
     "consent": "Left empty, nobody is asked to consent. Markdown.",
     "edit_minutes": "Left empty, as long as the campaign is open. 0: never.",
     "time_cap_seconds": "Longer pauses are stored, and not paid.",
@@ -95,6 +101,7 @@ GROUPS = (
     Group("name", "Name", ("name", "study")),
     Group("texts", "Texts", ("length_ratio", "systems")),
     Group("protocol", "Protocol", ("protocol", "systems_per_screen")),
+    Group("answers", "Own scales and errors", ("answers",)),
     Group("compared", "Compared with", ("shown_text", "question")),
     Group(
         "ratings",
@@ -115,7 +122,11 @@ GROUPS = (
         ),
         is_grid=True,
     ),
-    Group("told", "Instructions", ("instructions", "practice", "consent", "asks_background")),
+    Group(
+        "told",
+        "Instructions",
+        ("instructions", "shows_context", "practice", "consent", "asks_background"),
+    ),
     Group(
         "rest",
         "Everything else",

@@ -15,12 +15,13 @@ from django.utils.text import slugify
 from annotation import protocols
 from annotation.campaigns import possible_traps
 from annotation.counted import counted
+from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
 from annotation.forms.campaign.checks import check_design
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.forms.campaign.summary import sentence
 from annotation.models import Campaign, TestSet
 from annotation.presets import Preset, fill, fitting, propose, ratio_label
-from annotation.protocols import Layout
+from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
 
@@ -63,6 +64,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         help_texts = HELP
         widgets = WIDGETS
 
+    answers = AnswersField(required=False, label=LABELS["answers"], help_text=HELP["answers"])
     practice = forms.BooleanField(
         required=False,
         label="Two practice items first",
@@ -171,10 +173,24 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         if not self.cleaned_data.get("question") or not self.data.get("question", "").strip():
             protocol = protocols.get(data.get("protocol") or protocols.DEFAULT)
             data["question"] = protocol.ask(data.get("length_ratio") or Decimal(1))
+        self._check_answers(data)
         self._choose_systems(data)
         for name, fault in check_design(self.test_set, data):
             self.add_error(name, fault)
         return data
+
+    @property
+    def composed(self) -> Rows:
+        """What the cells of own answers show."""
+        return rows_of(self["answers"].value())
+
+    def _check_answers(self, data: dict[str, Any]) -> None:
+        """Name row and field of what is wrong with own answers."""
+        if not data.get("answers") or "answers" in self.errors:
+            return
+        protocol = protocols.get(data.get("protocol") or protocols.DEFAULT)
+        for path, fault in composed.check(protocol, data["answers"]):
+            self.add_error("answers", f"{path}: {fault}" if path else fault)
 
     def _choose_systems(self, data: dict[str, Any]) -> None:
         ratio, names = data.get("length_ratio"), data.get("systems") or []

@@ -49,6 +49,18 @@ def _protocol(form: Any, value: Value) -> str:
     return str(protocols.get(name).label) if name in protocols.PROTOCOLS else "–"
 
 
+def _answers(form: Any, value: Value) -> str:
+    rows = form.composed
+    scales = ", ".join(row.get("name", "") for row in rows.scales)
+    errors = rows.severities or rows.categories
+    parts = {
+        f"scales: {scales}": scales,
+        "errors of your own": errors,
+        "post-editing": rows.text,
+    }
+    return "; ".join(said for said, is_so in parts.items() if is_so) or "as the protocol has them"
+
+
 def _compared(form: Any, value: Value) -> str:
     test_set = form.test_set
     shows_source = value("shown_text") == Campaign.ShownText.SOURCE
@@ -94,8 +106,8 @@ def _checks(form: Any, value: Value) -> str:
 
 def _told(form: Any, value: Value) -> str:
     text = "a text of your own" if value("instructions") else "standard text in five languages"
-    practice = ", two practice items" if value("practice") else ""
-    return f"{text}{practice}, {'with' if value('consent') else 'without'} consent"
+    practice = ["two practice items"] if value("practice") else []
+    return ", ".join([text, *practice, "with consent" if value("consent") else "without consent"])
 
 
 def _rest(form: Any, value: Value) -> str:
@@ -111,6 +123,7 @@ SENTENCES: dict[str, Callable[[Any, Value], str]] = {
     "name": _name,
     "texts": _texts,
     "protocol": _protocol,
+    "answers": _answers,
     "compared": _compared,
     "ratings": _ratings,
     "checks": _checks,

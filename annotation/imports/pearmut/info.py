@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation import protocols
+from annotation.imports.pearmut.answering import read_answers
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.outputs import plain
 from annotation.uploads.problems import Place
@@ -20,25 +21,28 @@ HARMLESS = {
     "slider_colors", "instructions", "users", "docs_per_user", "validation_threshold",
     "data_random_prob", "dynamic_models", "dynamic_coldstart", "special_tokens", "template", "seed",
     "dynamic_coldstart_pool", "dynamic_warmup", "show_progress", "instructions_goodbye",
+    "sliders", "mqm_categories", "mqm_severities", "textfield",
 }  # fmt: skip
-REFUSED = {
-    "sliders": "custom sliders have no protocol here",
-    "mqm_categories": "custom categories have no protocol here",
-    "mqm_severities": "custom severities have no protocol here",
-}
 
 
 @dataclass
 class Info:
     """What is asked and of how many. `n_models` is the most on a screen, 0 for all of them;
-    `tokens` are special tokens, None for the usual ones."""
+    `tokens` are special tokens, None for the usual ones, and `answers` own scales, errors and
+    post-editing."""
 
     protocol: str = protocols.DEFAULT
     places: int = 0
     instructions: str = ""
     tokens: list[str] | None = None
+    answers: dict[str, Any] | None = None
     n_models: int = 0
     shuffles: bool = True
+
+    @property
+    def scale_names(self) -> list[str]:
+        """The own scales; controls rest on the first."""
+        return [str(each.get("name")) for each in (self.answers or {}).get("scales", ())]
 
 
 def read_info(
@@ -60,6 +64,7 @@ def read_info(
         info.instructions = plain(instructions)
     info.shuffles = values.get("shuffle", True) is not False
     info.n_models = _models(findings, values)
+    info.answers = read_answers(findings, values, info.protocol)
     info.tokens = _tokens(findings, values, info.protocol)
     numbers = {batch for batch, _, _ in batches}
     info.places = _places(findings, {} if by_user else values, len(numbers))
@@ -67,9 +72,7 @@ def read_info(
 
 
 def _name_others(findings: Findings, values: Mapping[str, Any]) -> None:
-    for key in sorted(set(values) & set(REFUSED)):
-        findings.error(f"info.{key}", REFUSED[key])
-    if unknown := sorted(set(values) - HARMLESS - set(REFUSED)):
+    if unknown := sorted(set(values) - HARMLESS):
         place = Place(findings.file, None, "info")
         findings.report.warn(f"not used: {', '.join(unknown)}", place)
 

@@ -67,15 +67,25 @@ def kind_of(value: Mapping[str, Any], rules: Rules) -> Item.Kind:
 
 
 def read_range(
-    findings: Findings, rules: Sequence[Mapping[str, Any]], path: str
+    findings: Findings,
+    rules: Sequence[Mapping[str, Any]],
+    path: str,
+    sliders: Sequence[str] = (),
 ) -> tuple[int | None, int | None, str]:
-    """Return the range of right scores, and what is said afterwards."""
+    """Return the range of right scores, and what is said afterwards.
+
+    With own sliders the range is that of the first, on which controls rest.
+    """
     low = high = None
     feedback = ""
     for rule in rules:
         feedback = feedback or plain(str(rule.get("warning", "")))
-        if "score" in rule:
-            low, high = _scores(findings, rule["score"], f"{path}.score")
+        first = sliders[0] if sliders else "score"
+        if first in rule:
+            low, high = _scores(findings, rule[first], f"{path}.{first}")
+        further = (*sliders[1:], "score") if sliders else ()
+        if others := [name for name in further if name in rule]:
+            findings.left_out["rules about further sliders"] += len(others)
         for key, what in (
             ("error_spans", "rules about error spans"),
             ("score_greaterthan", "rules that compare outputs"),

@@ -11,7 +11,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -23,6 +23,7 @@ from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.imports.jsonfiles import read_json
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.info import DYNAMIC, USUAL_ASSIGNMENT, Info, read_info
+from annotation.imports.pearmut.log import LogReader, read_entries
 from annotation.imports.pearmut.outputs import (
     kind_of,
     plain,
@@ -30,6 +31,7 @@ from annotation.imports.pearmut.outputs import (
     read_rules,
     read_targets,
 )
+from annotation.imports.pearmut.prefilled import Raw, are_included, read_raw, read_spans
 from annotation.models import Campaign, Item
 from annotation.models.campaign import MOST_SYSTEMS
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
@@ -44,9 +46,20 @@ NO_SOURCE = "[no source]"
 
 
 def read(
-    file: InputFile, report: Report, *, source_language: str, target_language: str, name: str = ""
+    file: InputFile,
+    report: Report,
+    *,
+    source_language: str,
+    target_language: str,
+    name: str = "",
+    ends: str = "",
+    log: InputFile | None = None,
 ) -> list[tuple[TestSetDraft, CampaignDraft]]:
-    """Read a campaign; what is wrong goes to the report, and errors there forbid storing."""
+    """Read a campaign; what is wrong goes to the report, and errors there forbid storing.
+
+    `ends` says of errors marked beforehand whether their last character is `included` or
+    `excluded`; where nobody says, the words do. With its log the campaign is a finished one.
+    """
     before = len(report.errors)
     values = read_json(file, report)
     if len(report.errors) > before:
@@ -54,13 +67,20 @@ def read(
     reader = Reader(Findings(file.name, report))
     reader.original = json.dumps(values, ensure_ascii=False)
     reader.read(values)
+    reader.suggest(ends)
     if len(report.errors) > before:
         return []
-    reader.findings.warn()
     title = (name or reader.name)[:120]
     slug = slugify(title)[:70] or "pearmut"
     slug = f"{slug}-pearmut" if slug in ("new", "import") else slug
-    return [reader.drafts(slug, title, source_language, target_language)]
+    test_set, campaign = reader.drafts(slug, title, source_language, target_language)
+    if log is not None:
+        entries = read_entries(log, report, reader.name)
+        keys = {key: segment.key for key, segment in reader.segments.items()}
+        reader.findings.file = log.name
+        campaign = LogReader(reader.findings, campaign, keys).read(entries)
+    reader.findings.warn()
+    return [] if len(report.errors) > before else [(test_set, campaign)]
 
 
 @dataclass(frozen=True)
@@ -85,6 +105,8 @@ class Reader:
     info: Info = field(default_factory=Info)
     original: str = ""
     items: list[ItemDraft] = field(default_factory=list)
+    # Errors marked beforehand, by the number of the item.
+    marked: dict[int, Raw] = field(default_factory=dict)
     # By item_id and source; how many sources an item_id has.
     segments: dict[tuple[str, str], SegmentDraft] = field(default_factory=dict)
     ids: Counter[str] = field(default_factory=Counter)
@@ -203,18 +225,19 @@ class Reader:
         segment = self._segment(value, path, spot.document, is_practice=not is_target)
         if segment is None:
             return
-        if value.get("error_spans") and spot.is_counted:
-            self.findings.left_out["items with errors marked beforehand"] += 1
+        marked = read_raw(self.findings, value, path, targets)
         spots = self._spots(spot, len(spot.models or targets), path)
         shown = spot.models or list(targets)
         note = plain(str(value.get("instructions") or ""))
         for column, (model, (screen, place)) in enumerate(zip(shown, spots, strict=True)):
             text = targets.get(model, "")
             low, high, feedback = read_range(
-                self.findings, rules.get(model, []), f"{path}.validation"
+                self.findings, rules.get(model, []), f"{path}.validation", self.info.scale_names
             )
             if is_target:
                 self._keep_output(model, segment.key, text, f"{path}.tgt.{model}")
+            if model in marked:
+                self.marked[len(self.items)] = marked[model]
             self.items.append(
                 ItemDraft(
                     segment=segment.key,
@@ -232,6 +255,14 @@ class Reader:
                     feedback=feedback,
                 )
             )
+
+    def suggest(self, ends: str) -> None:
+        """Turn errors that are marked beforehand into suggestions."""
+        protocol = protocols.get(self.info.protocol)
+        included = are_included(self.findings, self.marked.values(), ends)
+        for number, raw in self.marked.items():
+            spans = read_spans(self.findings, raw, protocol, ends_included=included)
+            self.items[number] = replace(self.items[number], suggestions=spans)
 
     def _spots(self, spot: Spot, n_outputs: int, path: str) -> list[tuple[int | None, int]]:
         """Return the screen of every output of an item, and its place there."""
@@ -309,6 +340,7 @@ class Reader:
             places=self.info.places,
             systems_per_screen=self.widest,
             special_tokens=self.info.tokens,
+            answers=self.info.answers,
             original=self.original,
             instructions=self.info.instructions,
             shown_text=shown,

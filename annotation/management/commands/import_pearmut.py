@@ -13,13 +13,22 @@ from annotation.uploads import Report
 
 
 class Command(BaseCommand):
-    help = "Import a campaign file of Pearmut as a draft campaign."
+    help = "Import a campaign file of Pearmut as a draft, or with its log as a finished one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", type=Path, help="JSON file of the campaign")
         parser.add_argument("--source-language", required=True, help="such as en")
         parser.add_argument("--target-language", required=True)
         parser.add_argument("--name", default="", help="name here; the campaign_id if not given")
+        parser.add_argument(
+            "--ends",
+            choices=("included", "excluded"),
+            default="",
+            help="whether ends of errors marked beforehand are; as the words say if not given",
+        )
+        parser.add_argument(
+            "--log", type=Path, help="its answers, JSONL or a download: the campaign is finished"
+        )
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,5 +45,7 @@ class Command(BaseCommand):
             source_language=source,
             target_language=target,
             name=options["name"],
+            ends=options["ends"],
+            log=opened(options["log"]) if options["log"] else None,
         )
         finish(self, drafts, report, is_dry_run=options["dry_run"])

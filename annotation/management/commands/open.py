@@ -26,6 +26,12 @@ class Command(BaseCommand):
         parser.add_argument("--source-language", default="", help="of a Pearmut file")
         parser.add_argument("--target-language", default="")
         parser.add_argument(
+            "--ends",
+            choices=("included", "excluded"),
+            default="",
+            help="of errors that a Pearmut file marks beforehand",
+        )
+        parser.add_argument(
             "--address", default="http://localhost:8000", help="what the links begin with"
         )
 
@@ -37,6 +43,7 @@ class Command(BaseCommand):
             _language(options["target_language"]),
             options["draft"],
             options["dry_run"],
+            options["ends"],
         )
         found = open_file(opened(options["campaign"]), report, wish)
         report_problems(self, report)

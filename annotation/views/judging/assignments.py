@@ -16,6 +16,7 @@ from annotation.judging import assignments
 from annotation.judging.judgments import NotOpenError, refuse_unless_open
 from annotation.judging.progress import progress
 from annotation.models import Annotator, Campaign
+from annotation.prefill.trial import is_trial
 from annotation.web.errors import refuse, refuse_guessing
 
 BACKEND = "annotation.entry.accounts.LinkBackend"
@@ -81,6 +82,9 @@ def done(request: HttpRequest, slug: str) -> HttpResponse:
     if is_open and (welcome.next_step(annotator) or assignments.first_open(annotator)):
         return redirect("annotate", slug=slug)
     context = {"campaign": annotator.campaign.name, "slug": slug, "progress": how_far}
+    is_done = bool(how_far.done) and how_far.done == how_far.total
+    is_asked = is_done and annotator.attitude is None and is_trial(annotator.campaign)
+    context |= {"is_asked": is_asked}
     context |= {"is_open": is_open, "told": codes.tell(annotator, has_more=not is_open)}
     return render(request, "annotation/done.html", context)
 
@@ -100,7 +104,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         "slug": slug,
         "is_open": campaign.status == Campaign.Status.OPEN,
         "page": page,
-        "items": [assignments.rated_item(row, campaign) for row in page],
+        "items": assignments.shown_items(list(page), campaign),
     }
     return render(request, "annotation/history.html", context)
 

@@ -8,12 +8,23 @@ from uuid import uuid4
 from django.http import HttpRequest
 
 from annotation.access import signed_in
-from annotation.forms.judgments import JudgmentForm
+from annotation.forms.judgments import JudgmentForm, score_field
 from annotation.judging import judgments
 from annotation.judging.screens import ShownItem, ShownScreen
-from annotation.protocols import Span
+from annotation.protocols import Protocol, Span
+from annotation.protocols.base import Scale, TextField
 
 MAX_ECHO = 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A scale with its field's name and the value in it; `suffix` ends the ids of its parts."""
+
+    scale: Scale
+    name: str
+    value: str
+    suffix: str = ""
 
 
 @dataclass(frozen=True)
@@ -26,7 +37,8 @@ class Card:
 
     item: ShownItem
     prefix: str
-    score: str
+    asked: tuple[Asked, ...]
+    text: str
     spans: str
     comment: str
     is_flagged: bool
@@ -37,6 +49,28 @@ class Card:
     problem_field: str = ""
     is_sent: bool = False
     is_unsent: bool = False
+
+    @property
+    def offered(self) -> str:
+        """The errors marked beforehand, as JSON; empty where there are none."""
+        return spans_json(self.item.offered) if self.item.offered else ""
+
+    @property
+    def score(self) -> str:
+        """What stands on the first scale."""
+        return self.asked[0].value if self.asked else ""
+
+    @property
+    def entered(self) -> tuple[object, ...]:
+        """All that the form shows besides the texts: forms that are alike in it look alike."""
+        scores = tuple(each.value for each in self.asked)
+        kept = (self.text, self.spans, self.comment, self.is_flagged, self.problem)
+        return self.prefix, scores, *kept
+
+    @property
+    def values(self) -> str:
+        """What stands on all scales, with commas between."""
+        return ",".join(each.value for each in self.asked)
 
     def fields(self) -> dict[str, str]:
         """The hidden fields by their full names, for a script to put in place."""
@@ -49,18 +83,27 @@ def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:
     together = screen.protocol.layout.has_systems
     user_id = signed_in(request).pk
     return [
-        fresh_card(item, f"{number}-" if together else "", user_id)
+        fresh_card(item, f"{number}-" if together else "", user_id, screen.protocol)
         for number, item in enumerate(screen.items)
     ]
 
 
-def fresh_card(item: ShownItem, prefix: str, user_id: int) -> Card:
+def fresh_card(item: ShownItem, prefix: str, user_id: int, protocol: Protocol) -> Card:
     """The form of one item, with a key and a start of its own."""
     return Card(
         item=item,
         prefix=prefix,
-        score="" if item.score is None else str(item.score),
-        spans=spans_json(item.spans),
+        asked=tuple(
+            Asked(
+                scale,
+                prefix + score_field(number),
+                _stored(item, scale),
+                f"s{number}" * (number > 0),
+            )
+            for number, scale in enumerate(protocol.scales)
+        ),
+        text=_text(item, protocol),
+        spans=spans_json(item.spans, item.offers),
         comment=item.comment,
         is_flagged=item.is_flagged,
         submit_key=str(uuid4()),
@@ -69,21 +112,39 @@ def fresh_card(item: ShownItem, prefix: str, user_id: int) -> Card:
     )
 
 
-def spans_json(spans: Sequence[Span]) -> str:
-    """Spans as the page's script takes and gives them."""
-    return json.dumps([asdict(span) for span in spans], ensure_ascii=False)
+def _stored(item: ShownItem, scale: Scale) -> str:
+    value = item.ratings.get(scale.key) if scale.key else item.score
+    return "" if value is None else str(value)
+
+
+def _text(item: ShownItem, protocol: Protocol) -> str:
+    is_prefilled = protocol.text == TextField.PREFILLED
+    return item.rated.content if item.post_edit is None and is_prefilled else item.post_edit or ""
+
+
+def spans_json(spans: Sequence[Span], offers: Sequence[int | None] = ()) -> str:
+    """Spans as the page's script takes and gives them, with the suggestion that each was."""
+    rows = [asdict(span) for span in spans]
+    for row, number in zip(rows, offers, strict=False):
+        row["offer"] = number
+    return json.dumps(rows, ensure_ascii=False)
 
 
 def kept_card(card: Card, score: str, started: str) -> Card:
     """The form with a score that was chosen before and is not saved yet."""
-    return replace(card, score=score, started=started or card.started, is_unsent=True)
+    asked = tuple(replace(each, value=score) for each in card.asked[:1]) + card.asked[1:]
+    return replace(card, asked=asked, started=started or card.started, is_unsent=True)
 
 
 def refused_card(card: Card, form: JudgmentForm, *, problem: str, is_conflict: bool) -> Card:
     """The form as it was sent. After a conflict it carries a new key and the stored revision."""
     kept = replace(
         card,
-        score=form.sent("score")[:MAX_ECHO],
+        asked=tuple(
+            replace(each, value=form.sent(score_field(number))[:MAX_ECHO])
+            for number, each in enumerate(card.asked)
+        ),
+        text=form.sent("text"),
         spans=form.valid("spans") or "[]",
         comment=form.sent("comment"),
         is_flagged=bool(form.sent("flag")),

@@ -27,6 +27,7 @@ from annotation.judging.screens import ShownScreen
 from annotation.judging.upcoming import next_screen
 from annotation.models import Assignment, Judgment
 from annotation.notifications import events
+from annotation.protocols import Layout
 from annotation.views.judging.assignments import not_open_page
 from annotation.views.judging.cards import Card, fresh_cards, kept_card, refused_card
 from annotation.views.judging.unsent import SIGNED_OUT, SIGNED_OUT_TITLE, kept_score, unsent_page
@@ -147,13 +148,20 @@ def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> 
         return redirect("annotate", slug=annotator.campaign.slug)
     if AHEAD in request.POST:
         return JsonResponse({"next": reverse("annotate", args=[annotator.campaign.slug])})
-    following = next_screen(annotator=annotator)
+    following = next_screen(annotator=annotator, after=_place(stored[-1].assignment))
     if following is None:
         events.after_last_answer(annotator.campaign)
         return JsonResponse({"next": reverse("annotate-done", args=[annotator.campaign.slug])})
     if answered in {each.public_id for each in following.items}:
         return _stay(request, following, answered)
     return _reply(request, following, fresh_cards(request, following))
+
+
+def _place(answered: Assignment) -> int:
+    """Behind which position work goes on: a document's segments all come before the next one."""
+    return (
+        -1 if answered.annotator.campaign.judging.layout == Layout.DOCUMENT else answered.position
+    )
 
 
 def _stay(request: HttpRequest, screen: ShownScreen, answered: UUID) -> HttpResponse:

@@ -36,7 +36,7 @@ def one_vs_rest_pearson(
 
     r_a = Pearson(x_a, mean over the other annotators present), over the items that a and at
     least one other annotator rated. On raw ratings the mean of the rest weighs annotators by
-    their spread; on z-scores it does not (``docs/statistics.md``).
+    their spread; on z-scores it does not.
 
     Parameters
     ----------

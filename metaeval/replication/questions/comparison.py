@@ -26,7 +26,8 @@ class Comparison:
     one-sided `pvalues` are (m, m): row minus column, small p where the row is better. `about` says
     of what the intervals are: which part of the data would be new. Of `n_segments` segments with
     scores `n_informative` tell anything of the statistic; None where it is not over segments.
-    `chance` is the value of a metric that knows nothing.
+    `chance` is the value of a metric that knows nothing; `zero_pvalues` (m,) are two-sided against
+    0, where the intervals have such a test.
     """
 
     values: FloatArray
@@ -45,6 +46,7 @@ class Comparison:
     n_informative: int | None = None
     n_permutations: int | None = None
     chance: float = 0.0
+    zero_pvalues: FloatArray | None = None
     warnings: Sequence[str] = ()
 
 
@@ -58,6 +60,7 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
     return {name: getattr(found, name) for name in INTERVALS} | {
         "interval": f"{found.method} ({found.question})" if is_there else TOO_FEW,
         "about": found.question,
+        "zero_pvalues": found.pvalues,
         "n_systems": found.n_systems,
     }
 
@@ -101,6 +104,8 @@ def widened(found: Comparison, scored: Scored, part: Scored, notes: dict[str, No
     rows: dict[str, Any] = {
         name: wide(getattr(found, name), places, size) for name in ("values", "lows", "highs")
     }
+    if found.zero_pvalues is not None:
+        rows["zero_pvalues"] = wide(found.zero_pvalues, places, size)
     for name in ("differences", "difference_lows", "difference_highs", "pvalues"):
         table = np.full((size, size), np.nan)
         table[np.ix_(places, places)] = getattr(found, name)

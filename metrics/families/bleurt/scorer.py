@@ -1,8 +1,8 @@
 """BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021), equal to bleurt-pytorch (tests).
 
 A pair is read as ``[CLS] reference [SEP] output [SEP]``, so nothing can be shared but equal
-pairs. Pairs are cut to 512 tokens. With several references the mean is taken unless an option says
-otherwise: the released tool leaves it to its user.
+pairs. Pairs are cut to 512 tokens, or to what a model has positions for. With several references
+the mean is taken unless an option says otherwise: the released tool leaves it to its user.
 """
 
 from collections.abc import Sequence
@@ -80,8 +80,9 @@ class Bleurt(MeanOfSegments):
         return references.pool(self.info, len(inputs), rows, scores)
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Scores:
+        longest = min(MAX_TOKENS, int(self.loaded.model.config.max_position_embeddings))
         encoded = [
-            self.loaded.tokenizer(reference, output, truncation=True, max_length=MAX_TOKENS)
+            self.loaded.tokenizer(reference, output, truncation=True, max_length=longest)
             for reference, output in pairs
         ]
         scores = np.empty(len(pairs))

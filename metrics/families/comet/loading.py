@@ -15,12 +15,15 @@ from metrics.encoding import encoders, memory
 from metrics.encoding.encoders import summary
 from metrics.encoding.memory import ModelSpec
 from metrics.encoding.precision import check
+from metrics.families.comet import heads, sentinels
 
 # The class names that hparams.yaml may give, and the texts that each reads; None where the
 # checkpoint itself says so (CometKiwi reads no reference).
 READS = {
     "regression_metric": ("src", "mt", "ref"),
     "referenceless_regression_metric": ("src", "mt"),
+    heads.RANKING: ("src", "mt", "ref"),
+    sentinels.KIND: None,
     "unified_metric": None,
     "xcomet_metric": None,
 }
@@ -39,20 +42,33 @@ class CometModel:
     vectors: "OrderedDict[str, torch.Tensor]" = field(default_factory=OrderedDict)
 
     @property
+    def kind(self) -> str:
+        """Its class, as hparams.yaml names it."""
+        return str(self.model.hparams.class_identifier)
+
+    @property
     def is_apart(self) -> bool:
         """Whether texts are embedded apart, so that a vector serves many outputs."""
-        return "regression" in self.model.hparams.class_identifier
+        return self.kind not in ("unified_metric", "xcomet_metric")
 
     @property
     def marks_spans(self) -> bool:
         """Whether it marks error spans (xCOMET)."""
-        return str(self.model.hparams.class_identifier) == "xcomet_metric"
+        return self.kind == "xcomet_metric"
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Which of ``src``, ``mt`` and ``ref`` it reads."""
-        fixed = READS[self.model.hparams.class_identifier]
-        return fixed or tuple(self.model.hparams.input_segments)
+        if self.kind == sentinels.KIND:
+            return (str(getattr(self.model.hparams, "sent_to_use", "mt")),)
+        return READS[self.kind] or tuple(self.model.hparams.input_segments)
+
+    def prepare(self, texts: list[str]) -> Any:
+        """Return the tokens of texts that are embedded apart."""
+        is_sentinel = self.kind == sentinels.KIND
+        return (
+            self.model.prepare(texts) if is_sentinel else self.model.encoder.prepare_sample(texts)
+        )
 
 
 def get(name: str, precision: str = "float32") -> CometModel:
@@ -90,6 +106,9 @@ def _load(name: str, folder: Path, settings: dict[str, Any], encoder: str) -> An
         present = _names(weights)
     except Exception as error:
         message = f"The checkpoint {name} cannot be loaded: {summary(error)}"
+        if settings.get("encoder_model") == "MiniLM":
+            message += " – comet takes MiniLM's tokenizer from the hub's cache: "
+            message += "hf download xlm-roberta-base"
         raise MetricError(message, permanent=True) from error
     encoders.require_weights(name, model, model.state_dict().keys() - present)
     return model
@@ -118,6 +137,8 @@ def _names(weights: Path) -> set[str]:
 
 
 def _with_comet(settings: dict[str, Any], weights: Path, encoder: str) -> Any:
+    if settings["class_identifier"] == sentinels.KIND:
+        return sentinels.load(settings, weights, encoder)
     from comet.models import str2model
 
     logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)

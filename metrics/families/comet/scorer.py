@@ -22,8 +22,10 @@ from metrics.base import (
 )
 from metrics.encoding import encoders, precision
 from metrics.families import references
-from metrics.families.comet import loading, spans
+from metrics.families.comet import heads, loading, sentinels, spans
 from metrics.families.comet.loading import CometModel
+from metrics.families.comet.options import ALL, REFERENCE, TOGETHER, part_of
+from metrics.families.comet.sentinel_options import SIDES
 from metrics.options import precision_of
 from metrics.spans.found import Spans
 
@@ -58,6 +60,7 @@ class Comet(MeanOfSegments):
             "encoder": self.loaded.encoder_settings,
             **precision.signature_fields(self.precision),
             "reference": self.info.references if "ref" in self.reads else "none",
+            **({} if part_of(self.info) == ALL else {"input": part_of(self.info)}),
             "revision": REVISION,
             **(spans.field(self.model) if self.loaded.marks_spans else {}),
         }
@@ -105,7 +108,7 @@ class Comet(MeanOfSegments):
         texts = {"src": segment.source, "mt": segment.hypothesis}
         if "ref" in self.reads:
             texts["ref"] = segment.references[0]
-        return texts
+        return {side: texts[side] for side in self.reads}
 
     def _apart(self, samples: Sequence[Sample]) -> torch.Tensor:
         vectors = self._embed(list(dict.fromkeys(_all(samples))))
@@ -147,7 +150,7 @@ class Comet(MeanOfSegments):
         return {text: len(each) for text, each in zip(texts, ids["input_ids"], strict=True)}
 
     def _sentences(self, texts: list[str]) -> torch.Tensor:
-        tokens = self.model.encoder.prepare_sample(texts)
+        tokens = self.loaded.prepare(texts)
         with precision.computing(self.device, self.precision):
             embedded = self.model.compute_sentence_embedding(
                 **{name: values.to(self.device) for name, values in tokens.items()}
@@ -155,17 +158,8 @@ class Comet(MeanOfSegments):
         return torch.as_tensor(embedded).float()
 
     def _estimate(self, sides: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """The features of the estimator (Rei et al. 2020, eq. 2; without reference, Rei 2021)."""
-        source, output = sides["src"], sides["mt"]
-        product, difference = output * source, (output - source).abs()
-        features = [output, source, product, difference]
-        if "ref" in sides:
-            reference = sides["ref"]
-            with_reference = [output * reference, (output - reference).abs()]
-            features = [output, reference, *with_reference, product, difference]
         with precision.computing(self.device, "float32"):
-            found = self.model.estimator(torch.cat(features, dim=1))
-        return torch.as_tensor(found).view(-1).float()
+            return heads.scores(self.model, sides)
 
     def _together(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[Spans] | None]:
         counts = self._count(list(dict.fromkeys(_all(samples))))
@@ -191,11 +185,13 @@ class Comet(MeanOfSegments):
             precision.computing(self.device, self.precision),
         ):
             predicted = self.model.predict_step(prepared)
+        is_part = part_of(self.info) == TOGETHER
+        values = predicted["metadata"]["unified_scores"] if is_part else predicted["scores"]
+        scores = torch.as_tensor(values).float().cpu()
         if not self.loaded.marks_spans:
-            return torch.as_tensor(predicted["scores"]).float().cpu(), []
+            return scores, []
         own = zip(found, samples, strict=True)
-        marked: list[Spans] = [spans.trimmed(each, sample["mt"]) for each, sample in own]
-        return torch.as_tensor(predicted["scores"]).float().cpu(), marked
+        return scores, [spans.trimmed(each, sample["mt"]) for each, sample in own]
 
     def _moved(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -208,13 +204,28 @@ class Comet(MeanOfSegments):
 
 
 def _sides(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
-    """What a metric reads: a model that can do without references does where it is told to."""
+    """What a metric reads: of a model's texts those that it was told to."""
+    if loaded.kind == sentinels.KIND:
+        return _side(info, loaded)
+    part = part_of(info)
+    if part != ALL and (loaded.is_apart or len(loaded.reads) < 3):
+        message = f"{info.label}: {info.checkpoint} has one input: set {ALL}"
+        raise MetricError(message, permanent=True)
     if "ref" not in loaded.reads or info.needs_reference:
-        return loaded.reads
+        return tuple(side for side in loaded.reads if side != "src" or part != REFERENCE)
     if loaded.is_apart or "src" not in loaded.reads:
         message = f"{info.label}: {info.checkpoint} reads a reference, but was set not to"
         raise MetricError(message, permanent=True)
     return tuple(side for side in loaded.reads if side != "ref")
+
+
+def _side(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
+    told = str(dict(info.options).get("reads"))
+    if loaded.reads != (SIDES.get(told),):
+        own = {side: word for word, side in SIDES.items()}[loaded.reads[0]]
+        message = f"{info.label}: {info.checkpoint} is a sentinel that reads the {own}: set that"
+        raise MetricError(message, permanent=True)
+    return loaded.reads
 
 
 def _all(samples: Sequence[Sample]) -> list[str]:

@@ -3,6 +3,7 @@
 from metrics.base import MetricInfo, one_measure
 from metrics.options import Family, Option, Options
 
+KEY = "floor"
 RANDOM = "random"
 OUTPUT, SOURCE, RATIO = "output-length", "source-length", "length-ratio"
 TOLD = {
@@ -23,13 +24,13 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         needs_reference=False,
         description=f"{TOLD[kind]} A metric that is no better has found nothing.",
         citation="Perrella et al. 2024, Guardians of the machine translation meta-evaluation",
-        family="floor",
+        family=KEY,
         options=tuple(options.items()),
     )
 
 
 FAMILY = Family(
-    key="floor",
+    key=KEY,
     label="Floor: random numbers or lengths",
     description="Rows for every table that judge no translation: what a metric has to beat.",
     scorer="metrics.families.floor.scorer:Floor",

@@ -99,6 +99,10 @@ class Desk(Protocol):
         """Return what is left of the budget: tokens, money; None without a limit."""
         ...
 
+    def report(self) -> None:
+        """Say what the verdicts of the run look like so far."""
+        ...
+
     def connections(self) -> Any:
         """Return a context that holds as many of the endpoint's connections as are free.
 

@@ -32,12 +32,13 @@ from metrics.spans.found import Spans
 REVISION = 1
 # A reply takes seconds, and at the end of a slice connections wait for the slowest.
 SLICE_SECONDS = 30.0
+FIRST_SLICE = 256
 
 
 class Judge(MeanOfSegments):
     """A judge that gives a number to each output by itself."""
 
-    slice_seconds = SLICE_SECONDS
+    slice_seconds, first_slice = SLICE_SECONDS, FIRST_SLICE
     device = "endpoint"
     precision = ""
 
@@ -79,6 +80,10 @@ class Judge(MeanOfSegments):
         reply = self.client.ask(question.body)
         self.desk.store([(question, reply)])
         return reply
+
+    def stored(self) -> None:
+        """Let the desk say what the verdicts look like so far."""
+        self.desk.report()
 
     def signature(self) -> str:
         """Everything that changes a value."""

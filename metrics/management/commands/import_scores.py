@@ -55,7 +55,7 @@ class Command(BaseCommand):
         test_set = TestSet.objects.filter(slug=options["test_set"]).first()
         if test_set is None:
             raise CommandError(f"There is no test set {options['test_set']!r}.")
-        files = [_opened(path) for path in options["files"]]
+        files = [opened(path) for path in options["files"]]
         checked = check(test_set, files, _choices(options))
         self._report(checked)
         if checked.report.errors:
@@ -104,7 +104,8 @@ def _pair(text: str) -> tuple[str, str]:
     return left.strip(), right.strip()
 
 
-def _opened(path: Path) -> InputFile:
+def opened(path: Path) -> InputFile:
+    """Return a file that a command names; CommandError where it cannot be read."""
     try:
         return InputFile.at(path)
     except OSError as error:

@@ -19,7 +19,8 @@ function furnish(cell, template) {
   }
   const { score, comment, flag } = cell.dataset;
   const find = (selector) => part.querySelector(selector);
-  find(".score").setAttribute("value", score);
+  const values = score.split(",");
+  part.querySelectorAll(".score").forEach((field, n) => field.setAttribute("value", values[n] ?? ""));
   find("textarea").defaultValue = comment;
   find("[type=checkbox]").defaultChecked = flag;
   find(".extras").open = comment || flag;
@@ -50,7 +51,8 @@ export function build(item, { words, say }) {
         return handles.reduce((sum, each) => sum + each.count, 0);
       },
       focus() {
-        const first = open.find((cell) => !cell.querySelector(".score").value);
+        const first = open.find((cell) =>
+          [...cell.querySelectorAll(".score")].some((field) => !field.value));
         handles[Math.max(0, cells.indexOf(first))].focus();
       },
       missing: () => handles.map((each) => each.missing()).find(Boolean) ?? null,
@@ -60,15 +62,17 @@ export function build(item, { words, say }) {
   function follow({ sliders }) {
     const given = sliders.filter((slider) => !isUnset(slider)).length;
     todo.textContent = own.words.replace("{done}", given).replace("{total}", sliders.length);
-    sliders.forEach((slider, number) => doubt(open[number], slider.value));
+    const perCell = sliders.length / (open.length || 1);
+    open.forEach((cell, n) => doubt(cell, sliders.slice(n * perCell, (n + 1) * perCell)));
     difference?.follow();
   }
 
   /** A low score without any error may be meant. */
-  function doubt(cell, score) {
+  function doubt(cell, sliders) {
     const { count } = handles[cells.indexOf(cell)];
+    const score = sliders[0]?.value ?? null;
     cell.querySelector(".doubt").hidden = score === null || score >= own.limit || count > 0;
-    cell.toggleAttribute("data-done", score !== null);
+    cell.toggleAttribute("data-done", sliders.every((slider) => !isUnset(slider)));
   }
 
   const sheet = makeSheet(root, words, { makeSpans: makeAll, onChange: follow });
@@ -79,7 +83,8 @@ export function build(item, { words, say }) {
     const cell = unset.range.closest("[data-cell]");
     const [segment, text] = [rowOf(cell), cell].map((each) =>
       each.querySelector("h2, h3").textContent);
-    const sentence = own.missing.replace("{segment}", segment).replace("{text}", text);
+    const where = unset.missing ? "{segment}, {text}: " + unset.missing : own.missing;
+    const sentence = where.replace("{segment}", segment).replace("{text}", text);
     return {
       sentence,
       focus() {
@@ -95,6 +100,12 @@ export function build(item, { words, say }) {
     if (missing) missing.focus();
     else sheet.form.querySelector("[type=submit]")?.focus();
   });
+  // A source that scrolls in itself does so by keyboard too.
+  const fit = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+    if (target.scrollHeight > target.clientHeight + 1) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }));
+  for (const source of root.querySelectorAll(".source")) fit.observe(source);
   // Fetched when it is first asked for.
   compare.hidden = !globalThis.Highlight || !CSS.highlights;
   CSS.highlights?.clear();

@@ -140,7 +140,7 @@ def test_a_reference_is_shown_where_there_is_no_source(db: None) -> None:
         (campaign(), "data: there is nothing to rate"),
         (campaign(protocol="XYZ"), "info.protocol: 'XYZ' is no protocol known here"),
         (campaign(assignment="free"), "info.assignment: “free” is not known here"),
-        (campaign([[item()]], sliders=[]), "info.sliders: custom sliders have no protocol here"),
+        (campaign([[item()]], sliders=[1]), "info.sliders[0]: an object is expected"),
         (campaign([[item()]], users="many"), "info.users: the number of users"),
         (campaign([item()]), "data[0][0]: a list is expected, not an object"),
         (campaign([[item()], ["x"]]), "data[0][1][0]: an object is expected, not text"),

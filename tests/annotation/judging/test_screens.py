@@ -48,6 +48,17 @@ def test_what_was_passed_over_comes_back(annotator: Annotator) -> None:
     assert upcoming.next_screen(annotator=annotator) is None
 
 
+def test_work_goes_on_behind_an_item_and_then_with_what_was_passed_over(
+    annotator: Annotator,
+) -> None:
+    first, *_, last = rows(annotator)
+    rate(last)
+    for position, expected in ((3, 4), (last.position, first.position)):
+        shown = upcoming.next_screen(annotator=annotator, after=position)
+        assert shown is not None
+        assert shown.public_id == annotator.assignments.get(position=expected).public_id
+
+
 def test_a_trap_shows_its_own_text(annotator: Annotator) -> None:
     for row in rows(annotator):
         shown = screens.find_screen(user=annotator.user, public_id=row.public_id)

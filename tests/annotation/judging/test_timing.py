@@ -14,7 +14,9 @@ NOW = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
 Doubt = Judgment.TimeDoubt
 
 
-def answer(seconds: float, visible: int | None, active: int | None, waited: int = 0) -> Answer:
+def answer(
+    seconds: float, visible: int | None, active: int | None, waited: int = 0, idle: int = 0
+) -> Answer:
     return Answer(
         public_id=uuid.uuid4(),
         submit_key=uuid.uuid4(),
@@ -23,6 +25,7 @@ def answer(seconds: float, visible: int | None, active: int | None, waited: int 
         visible_ms=visible,
         active_ms=active,
         waited_ms=waited,
+        idle_ms=idle,
     )
 
 
@@ -46,6 +49,21 @@ def test_the_three_are_kept_apart() -> None:
 def test_answers_sent_together_share_their_time() -> None:
     paid = [times(answer(90, 1, 1), together=3)["paid_ms"] for _ in range(3)]
     assert sum(paid) == 90_000
+
+
+@pytest.mark.parametrize(
+    ("idle", "paid"),
+    [
+        (0, 600_000),
+        (50_000, 600_000),  # 650 of 700 seconds, of which 600 are paid
+        (400_000, 300_000),
+        (10**12, 0),  # more than passed: nothing, and never less
+    ],
+)
+def test_idle_time_is_not_paid(idle: int, paid: int) -> None:
+    found = times(answer(700, 690_000, 120_000, idle=idle))
+    assert found["paid_ms"] == paid
+    assert found["submitted_at"] - found["started_at"] == timedelta(seconds=700)
 
 
 @pytest.mark.parametrize(

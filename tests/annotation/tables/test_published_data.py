@@ -84,10 +84,9 @@ def test_a_hit_of_many_workers(db: None, data_dir: Path) -> None:
     assert test.pvalue == pytest.approx(0.12, abs=0.005)  # the data set's README
 
 
-@pytest.mark.parametrize("direction", ["en-zh", "ro-en"])
-def test_one_system_that_no_column_names(db: None, data_dir: Path, direction: str) -> None:
-    folder = data_dir / "da-annotators" / direction
-    languages = dict(zip(("source_language", "target_language"), direction.split("-"), strict=True))
+def test_one_system_that_no_column_names(db: None, data_dir: Path) -> None:
+    folder = data_dir / "da-annotators/ro-en"
+    languages = {"source_language": "ro", "target_language": "en"}
     stored(at(folder, "judgments.tsv", "segments.tsv"), name="MLQE", system="nmt", **languages)
     scores: dict[str, list[int]] = defaultdict(list)
     for _, segment, system, _, score, _ in values():

@@ -218,3 +218,29 @@ def test_the_new_pages_hold_nothing_inline(world: World, as_admin: Client) -> No
         assert page.status_code == 200
         found = [what for what, pattern in INLINE.items() if pattern.search(page.text)]
         assert found == [], page.request["PATH_INFO"]
+
+
+def test_people_of_a_crowd_are_found_and_ordered(
+    world: World, as_admin: Client, client: Client
+) -> None:
+    add_annotators(campaign=world.campaign, links=60)
+    person = Annotator.objects.get(label="A57")
+    assert person.user is not None
+    person.user.email = "late.riser@example.org"
+    person.user.last_login = timezone.now()
+    person.user.save()
+    people = address("access", world.campaign)
+
+    def labels(**asked: str) -> list[str]:
+        return re.findall(r'<th scope="row">(A\d+)', client.get(people, asked).text)
+
+    assert len(labels()) == 50
+    assert labels(page="2") == [f"A{number}" for number in range(51, 61)]
+    assert labels(q="RISER@") == ["A57"]
+    assert labels(sort="seen")[0] == "A57"
+    assert client.get(people, {"sort": "no-such"}).status_code == 400
+    # Readers find names, and neither see nor probe for addresses.
+    client.force_login(world.researcher)
+    assert labels(q="riser") == []
+    assert labels(q="A57") == ["A57"]
+    assert "riser" not in client.get(people).text

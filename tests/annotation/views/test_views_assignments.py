@@ -14,6 +14,8 @@ from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.views.judging.assignments import PAGE_SIZE
 from tests.world import World, make_campaign, make_test_set
 
+PAGES = ("annotate", "annotate-ahead", "annotate-own", "annotate-done", "annotate-history")
+
 
 @pytest.fixture
 def campaign(world: World) -> Campaign:
@@ -82,7 +84,7 @@ def test_dead_links(world: World, client: Client) -> None:
 
 
 def test_strangers_are_sent_to_sign_in(campaign: Campaign, client: Client) -> None:
-    for name in ("annotate", "annotate-ahead", "annotate-done", "annotate-history"):
+    for name in PAGES:
         address = reverse(name, args=[campaign.slug])
         assert client.get(address)["Location"] == f"{reverse('login')}?next={address}"
 
@@ -90,7 +92,7 @@ def test_strangers_are_sent_to_sign_in(campaign: Campaign, client: Client) -> No
 def test_others_find_nothing(world: World, campaign: Campaign, client: Client) -> None:
     for user in (world.outsider, world.researcher, world.admin):
         client.force_login(user)
-        for name in ("annotate", "annotate-ahead", "annotate-done", "annotate-history"):
+        for name in PAGES:
             assert client.get(reverse(name, args=[campaign.slug])).status_code == 404
 
 

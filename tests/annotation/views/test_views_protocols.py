@@ -43,7 +43,7 @@ def form(client: Client, assignment: Assignment, **changes: str) -> dict[str, st
     body = re.search(rf'action="{address(assignment)}".*?</form>', page, re.S).group(0)
     names = r'name="([\d-]*(?:submit_key|revision|started))" value="([^"]*)"'
     fields = dict(re.findall(names, body))
-    scores = re.findall(r'name="([\d-]*score)"', body)
+    scores = re.findall(r'name="([\ds-]*score)"', body)
     return fields | dict.fromkeys(scores, "50") | changes
 
 

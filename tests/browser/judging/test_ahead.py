@@ -1,5 +1,6 @@
 """Work goes on without a connection: screens are there ahead, and answers wait in order."""
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -152,7 +153,7 @@ def test_back_to_an_answer_that_waits_and_it_is_changed(
     expect(page.locator(".where progress")).to_have_text("1 of 4")
     page.go_back()
     expect_item(page, "Item 1 of 4")
-    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "80%")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^80%"))
     wait_for_screens(page)
     page.get_by_role("button", name="Send now").click()
     expect(page.get_by_role("alert")).to_contain_text("could not save the answer just now")
@@ -161,7 +162,7 @@ def test_back_to_an_answer_that_waits_and_it_is_changed(
     page.get_by_role("button", name="Send now").click()
     expect(page.locator("[name=revision]")).to_have_value("1")
     assert stored() == [(1, 80, 1)]
-    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "30%")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^30%"))
     page.get_by_role("slider").focus()
     press(page, "Enter")
     expect_item(page, "Item 2 of 4")

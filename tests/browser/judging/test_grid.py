@@ -71,10 +71,14 @@ def test_by_mouse(visitor: Callable[..., Visitor], transactional_db: None) -> No
     _, page = grid(visitor(*WIDE))
     first, second = cells(page).nth(0), cells(page).nth(1)
     first.locator(".text").dblclick(position={"x": 55, "y": 12})
-    page.locator(".mark-button", has_text="Minor").click()
     expect(first.get_by_role("listitem")).to_have_count(1)
     # What is selected in one text ends what was selected in another.
-    second.locator(".text").dblclick(position={"x": 40, "y": 12})
+    box = second.locator(".text").bounding_box() or {}
+    page.mouse.move(box["x"] + 5, box["y"] + 12)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 12, steps=3)
+    page.mouse.up()
+    expect(page.locator("[data-chosen]")).to_contain_text("“A fast")
     first.get_by_role("button", name="Something is missing", exact=True).click()
     page.locator(".mark-button", has_text="Major").click()
     expect(first.get_by_role("listitem")).to_have_count(2)
@@ -82,7 +86,9 @@ def test_by_mouse(visitor: Callable[..., Visitor], transactional_db: None) -> No
     expect(first.locator(".doubt")).to_be_hidden()
     second.get_by_role("slider").click()
     expect(second.locator(".doubt")).to_be_visible()
-    page.get_by_role("button", name="Show differences").click()
+    differences = page.get_by_role("button", name="Show differences")
+    differences.click()
+    expect(differences).to_have_attribute("aria-pressed", "true")  # its script is there
     own = "[...CSS.highlights.get('differs')].map(String)"
     assert page.evaluate(own) == ["The", "quick", "A", "fast", "sleeps", "rests"]
     # Marks are drawn anew, and the differences stay.

@@ -52,6 +52,38 @@ def test_clocks_count_from_the_first_sight(
     assert judgment.paid_ms < 100_000
 
 
+def test_one_is_asked_before_time_stops_counting(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    """Reading for a minute and a half is work; being away is not, and the page says both."""
+    plant("segment-da", outputs=OUTPUTS)
+    one = visitor()
+    one.page.clock.install()
+    page = start(one)
+    notice = page.locator("#still")
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
+    page.clock.run_for(61_000)
+    expect(notice).to_contain_text("Still working?")
+    press(page, "7")
+    expect(notice).to_be_hidden()
+    assert page.evaluate("document.querySelector('.score').value") == "70"
+    page.clock.run_for(61_000)
+    expect(notice).to_contain_text("Still working?")
+    page.clock.run_for(30_000)
+    expect(notice).to_contain_text("Your time is not counted now.")
+    page.clock.run_for(121_000)
+    press(page, "ArrowRight")
+    expect(notice).to_contain_text("2:0")
+    page.clock.resume()
+    with page.expect_request(lambda request: request.method == "POST") as sent:
+        press(page, "Enter")
+    expect_item(page, "Item 2 of 2")
+    expect(notice).to_be_hidden()
+    # The server takes it off what it saw itself, which were some real seconds.
+    assert "idle_ms=12" in (sent.value.post_data or "")
+    assert [(judgment.score, judgment.paid_ms) for judgment in current()] == [(71, 0)]
+
+
 def test_each_segment_of_a_document_has_its_own_time(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:

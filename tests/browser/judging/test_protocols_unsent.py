@@ -1,5 +1,6 @@
 """Work is never lost: answers that could not be sent, drafts, reloads, sign-ins, two tabs."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -40,7 +41,7 @@ def test_offline_then_a_reload_then_online_sends_once(
     page.reload()
     page.locator("#item.is-ready").wait_for()
     expect(page.get_by_text(WAITS)).to_be_visible()
-    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "70%")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^70%"))
     expect(page.get_by_role("button", name="One Major")).to_be_visible()
     assert not Judgment.objects.exists()
     page.unroute("**/item/**")
@@ -139,7 +140,7 @@ def test_a_conflict_keeps_the_answer_and_leads_to_the_item(
     line.get_by_role("link", name="Item 1 of 2").click()
     page.locator("#item.is-ready").wait_for()
     assert page.url == address
-    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "30%")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^30%"))
     expect(page.get_by_role("alert")).to_contain_text("already rated this item 90")
     press(page, "Enter")
     expect_item(page, "Item 2 of 2")
@@ -174,7 +175,7 @@ def test_drafts_come_back_until_they_are_submitted(
     one = visitor()
     page = start(one)
     press(page, "Control+Shift+ArrowRight", "m")
-    press(page, "g", "r", "Enter")
+    press(page, "2", "3")
     page.get_by_text("Comment or flag").click()
     page.get_by_label("Comment", exact=True).fill("Is this a name?")
     page.get_by_label("Flag").check()
@@ -296,7 +297,7 @@ def test_a_change_while_the_answer_goes_out_is_kept(
     page.get_by_role("button", name="Send now").click()
     expect(page.locator("[name=revision]")).to_have_value("1")
     assert [judgment.score for judgment in current()] == [80]
-    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "30%")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^30%"))
     page.get_by_role("slider").focus()
     press(page, "Enter")
     expect_item(page, "Item 2 of 2")
@@ -315,7 +316,7 @@ def test_a_change_before_the_reply_is_kept(
     press(page, "ArrowRight")
     held.pop().continue_()
     expect(page.locator("[name=revision]")).to_have_value("1")
-    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "81%")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^81%"))
     press(page, "Enter")
     expect_item(page, "Item 2 of 2")
     assert [(judgment.score, judgment.revision) for judgment in current()] == [(81, 2)]

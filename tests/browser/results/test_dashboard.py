@@ -6,17 +6,11 @@ from playwright.sync_api import Page, expect
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.head import Estimate
 from dashboards.overview import document as overview
 from dashboards.whatif import document as whatif
 from tests.browser.conftest import Visitor
 from tests.dashboards.conftest import make_rated
 from tests.world import make_world
-
-
-def estimate(value: Estimate) -> str:
-    number, (low, high) = value  # type: ignore[misc]
-    return f"{number:.3f} [{low:.3f}, {high:.3f}]".replace("-", "−")
 
 
 def shows(page: Page, campaign: Campaign, filters: Filters) -> None:
@@ -27,8 +21,6 @@ def shows(page: Page, campaign: Campaign, filters: Filters) -> None:
     expect(judgments).to_have_text(f"{document.n_judgments:,}")
     mean = page.locator("[data-name=seconds_mean]")
     expect(mean).to_have_text(f"{document.times.mean:.2f} s")
-    alpha = page.locator("tr[data-items=outputs] [data-name=alpha_z]")
-    expect(alpha).to_have_text(estimate(document.agreement[0].alpha_z))
 
 
 def test_filters_move_the_numbers(visitor: Callable[..., Visitor]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from scipy import stats
 
 from annotation.filters import Filters
 from annotation.models import Campaign
@@ -16,11 +17,15 @@ from dashboards.bundle.content import read_content
 from dashboards.bundle.manifest import manifest_of
 from dashboards.bundle.readme import readme
 from dashboards.bundle.tables import tables_of
-from dashboards.panel.human import PENALTIES_STANDARDISED, human_scores
+from dashboards.panel.floors import floor_panel
+from dashboards.panel.human import PENALTIES_STANDARDISED, human_scores, read_ratings
+from dashboards.panel.panel import read_panel
 from dashboards.report.parts import parts
 from dashboards.systems import document as systems
 from dashboards.trust import verdict
 from metaeval.replication import JudgmentFile, human_rows
+from metaeval.replication.bounds import NoOverlapWarning, ceiling
+from metaeval.replication.questions import parse, values_of
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
 from tests.world import World, make_user
@@ -110,3 +115,27 @@ def test_human_scores_of_a_file(score: float, means: list[float]) -> None:
         spread = (scores[:2].std(ddof=1), scores[2:].std(ddof=1))
         first = np.mean([(1 - 1.5) / spread[0], (10 - 20) / spread[1]])
         assert rows[0]["human"] == pytest.approx(first)
+
+
+def test_floors_by_scipy_and_no_ceiling_of_mqm(mqm: Campaign, data_dir: Path) -> None:
+    """Each output has one rater, so nobody can be compared with the others."""
+    with (data_dir / "mqm-ted/zh-en/seg-scores.tsv").open(encoding="utf-8") as lines:
+        reader = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        mqm_of = {(row["seg_id"], row["system"]): float(row["mqm"]) for row in reader}
+    with (data_dir / "mqm-ted/zh-en/outputs.tsv").open(encoding="utf-8") as lines:
+        reader = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        length = {(row["seg_id"], row["system"]): len(row["output"]) for row in reader}
+    cells = list(mqm_of)
+    ours = [mqm_of[cell] for cell in cells]
+    tau = stats.kendalltau([-length[cell] for cell in cells], ours).statistic
+    panel = floor_panel(read_panel(mqm, Filters()))
+    values, _ = values_of(panel.scored, parse("tau-b"))
+    found = dict(zip(panel.measures, values, strict=True))
+    # Sums of weights such as 0.1 differ in their last digits, which makes some ties of none.
+    assert found["floor-output"] == pytest.approx(tau, abs=1e-6)
+    # A long text has more errors: length alone is no small floor.
+    assert found["floor-output"] > 5 * abs(found["floor-random"])
+    ratings = read_ratings(mqm, Filters(), panel.human)
+    assert ratings is not None
+    with pytest.warns(NoOverlapWarning):
+        assert ceiling(ratings, panel.scored, parse("tau-b")).n == 0

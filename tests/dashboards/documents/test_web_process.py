@@ -178,7 +178,7 @@ def test_what_computes_is_seen(rated: Campaign, as_admin: Client) -> None:
     assert "compute" in visit(as_admin, f"/campaigns/{rated.slug}/quality/")
 
 
-@pytest.mark.parametrize("name", ["quality", "monitor", "power"])
+@pytest.mark.parametrize("name", ["quality", "power"])
 def test_numbers_arrive_by_themselves(studied: Campaign, as_admin: Client, name: str) -> None:
     """First a page that asks again, then one with numbers; without scripts by loading it anew."""
     address = f"/campaigns/{studied.slug}/{name}/"
@@ -190,7 +190,7 @@ def test_numbers_arrive_by_themselves(studied: Campaign, as_admin: Client, name:
     assert "being computed" not in then
     assert "data-fresh-at" not in then
     assert "data-live" not in then
-    assert Analysis.objects.filter(kind__in=("quality", "agreement", "power")).count() == 1
+    assert Analysis.objects.filter(kind__in=("quality", "power")).count() == 1
 
 
 @pytest.mark.parametrize("name", ["", "quality/", "access/"])

@@ -65,12 +65,11 @@ def test_the_same_judgments_have_the_same_digits_everywhere(
         "bundle": of_bundle(rated),
     }
     assert others == dict.fromkeys(others, shown)
-    for name in ("monitor", "quality"):
-        page = as_researcher.get(reverse(name, args=[rated.slug])).text
-        for value, low, high in shown.values():
-            assert f"{decimals(value)} [{decimals(low)}, {decimals(high)}]" in page
-        assert "studentised bootstrap of log(1 − α) over items" in page
-        assert "jackknife of atanh r over items" in page
+    page = as_researcher.get(reverse("quality", args=[rated.slug])).text
+    for value, low, high in shown.values():
+        assert f"{decimals(value)} [{decimals(low)}, {decimals(high)}]" in page
+    assert "studentised bootstrap of log(1 − α) over items" in page
+    assert "jackknife of atanh r over items" in page
 
 
 def test_too_few_items_are_said_instead_of_an_interval(
@@ -79,16 +78,15 @@ def test_too_few_items_are_said_instead_of_an_interval(
     outputs = rated.items.filter(kind="target").order_by("pk").values_list("pk", flat=True)[:4]
     unwanted = Judgment.objects.filter(assignment__item__campaign=rated)
     unwanted.exclude(assignment__item__in=list(outputs)).delete()
-    for name in ("monitor", "quality"):
-        page = as_researcher.get(reverse(name, args=[rated.slug])).text
-        assert "α on z: 4 items are too few for an interval of α: 8 are needed." in page
-        assert "F distribution, which assumes normal ratings" in page
+    page = as_researcher.get(reverse("quality", args=[rated.slug])).text
+    assert "α on z: 4 items are too few for an interval of α: 8 are needed." in page
+    assert "F distribution, which assumes normal ratings" in page
     (part,) = overview.compute(rated, Filters()).agreement
     assert part.alpha_z[1] is None
     assert part.basis["alpha_z"].startswith("4 items are too few")
 
 
-def test_zero_inflated_scores_are_told_on_the_monitor(
+def test_zero_inflated_scores_are_told_on_the_quality_page(
     rated: Campaign, as_researcher: Client
 ) -> None:
     rows = Judgment.objects.filter(assignment__item__campaign=rated).order_by("pk")
@@ -96,5 +94,5 @@ def test_zero_inflated_scores_are_told_on_the_monitor(
         if judgment.pk % 3:
             judgment.score = 0
             judgment.save(update_fields=["score"])
-    page = as_researcher.get(reverse("monitor", args=[rated.slug])).text
+    page = as_researcher.get(reverse("quality", args=[rated.slug])).text
     assert "of the ratings stand at the end of the scale: no interval" in page

@@ -14,7 +14,10 @@ from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import OUTPUTS, REFERENCES, SOURCES, TEXTS, make
 
 # Families that read no references, whatever their options; a judge is told the first.
-REFERENCE_FREE = {"floor", "judge", "xmoverscore", "refreeeval", "refreeeval-head", "sentsim"}
+REFERENCE_FREE = {
+    "floor", "judge", "xmoverscore", "refreeeval", "refreeeval-head", "sentsim", "sentinel",
+    "trained-sentinel",
+}  # fmt: skip
 SEVERAL = [
     SegmentInput(source, output, (REFERENCES[place], REFERENCES[1 - place], OUTPUTS[0]))
     for place, source in enumerate(SOURCES[:2])
@@ -46,6 +49,11 @@ def encoder(folder: Path) -> dict[str, Any]:
     return {"checkpoint": str(small.bert(folder / "bert", TEXTS))}
 
 
+def metricx(folder: Path) -> dict[str, Any]:
+    tokenizer = small.mt5_tokenizer(folder / "mt5", TEXTS * 4)
+    return {"checkpoint": str(small.metricx(folder / "metricx")), "tokenizer": str(tokenizer)}
+
+
 # What makes a metric of each family that compares with references, and what it did before.
 MADE: dict[str, tuple[str, str, Callable[[Path], dict[str, Any]]]] = {
     "bertscore": ("bertscore", "best", lambda folder: encoder(folder) | {"layer": 2}),
@@ -55,6 +63,12 @@ MADE: dict[str, tuple[str, str, Callable[[Path], dict[str, Any]]]] = {
     "comet": ("comet", "first", comet),
     "unified": ("comet", "first", unified),
     "bleurt": ("bleurt", "mean", lambda f: {"checkpoint": str(small.bleurt(f / "b", TEXTS * 4))}),
+    "metricx": ("metricx", "first", metricx),
+    "likelihood": (
+        "likelihood",
+        "mean",
+        lambda f: {"checkpoint": str(small.bart_with_head(f / "b", TEXTS * 4))},
+    ),
     "yisi": ("yisi", "best", lambda folder: encoder(folder) | COMPARED | {"layer": 2}),
     "yisi-static": ("yisi-static", "best", word_vectors),
     "yisi-0": ("yisi-0", "best", lambda folder: {}),
@@ -102,7 +116,8 @@ def test_the_first_the_best_the_mean(made: Made) -> None:
     np.testing.assert_allclose(made("mean").score(SEVERAL), each.mean(axis=0), atol=1e-6)
     best = made("best")
     if not best.info.family.startswith("yisi"):  # there, of precision and recall: see test_core
-        np.testing.assert_allclose(best.score(SEVERAL), each.max(axis=0), atol=1e-6)
+        most = each.max(axis=0) if best.info.higher_is_better else each.min(axis=0)
+        np.testing.assert_allclose(best.score(SEVERAL), most, atol=1e-6)
 
 
 def test_the_default_is_stated(made: Made) -> None:

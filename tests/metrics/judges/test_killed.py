@@ -23,14 +23,11 @@ TEXTS, CONNECTIONS = 300, 4
 WAIT = 120
 SCORE = """
 import django; django.setup()
+from tests.metrics.judges.test_killed import set_up
+set_up()
 from metrics.models import MetricRun
 from metrics.runs import scoring
 scoring.work_off(MetricRun.objects.get().pk)
-"""
-SET_UP = """
-import django; django.setup()
-from tests.metrics.judges.test_killed import set_up
-set_up()
 """
 
 
@@ -72,7 +69,6 @@ def test_nothing_that_was_stored_is_paid_again(migrated: Path, tmp_path: Path) -
             "PYTHONPATH": str(ROOT),
         }
         run = [sys.executable, "-c"]
-        subprocess.run([*run, SET_UP], cwd=ROOT, env=environment, check=True)
         with subprocess.Popen([*run, SCORE], cwd=ROOT, env=environment) as worker:
             assert is_midway.wait(WAIT)
             worker.send_signal(signal.SIGKILL)

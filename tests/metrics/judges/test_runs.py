@@ -4,13 +4,16 @@ import json
 import re
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from metrics import catalogue
 from metrics.families.judges import client
-from metrics.judges import spending
+from metrics.judges import report, spending
+from metrics.judges.connections import Connections, account
+from metrics.judges.replies import RunDesk
 from metrics.judges.spending import Budget
 from metrics.models import (
     FailedText,
@@ -222,6 +225,44 @@ def test_a_budget_is_never_exceeded_and_what_was_answered_stays(
         again = work_off(judge(server, Budget(money=1e6), endpoint=paid))
         assert again.status == Status.DONE
         assert len(server.seen) - n == again.total - again.reused
+
+
+def test_a_budget_is_spent_by_one_process_at_a_time(
+    judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of the connections are free for a second worker, the budget is not."""
+    keep, seen = RunDesk.keep_connections, []
+
+    def look(desk: RunDesk) -> None:
+        JudgeConnection.objects.filter(endpoint="local", number__gt=1).update(
+            holder="", expires_at="2000-01-01T00:00:00Z"
+        )
+        other = account(run.pk)
+        seen.append((other.take(), Connections(desk.endpoint).take()))
+        keep(desk)
+
+    monkeypatch.setattr(RunDesk, "keep_connections", look)
+    with serving(score_by_length) as server:
+        run = judge(server, Budget(tokens=10**6), endpoint={"connections": 4})
+        assert work_off(run).status == Status.DONE
+    assert seen[0] == (0, 2)
+    assert account(run.pk).take() == 1
+
+
+def test_without_a_budget_nobody_waits(judge: Callable[..., MetricRun]) -> None:
+    with serving(score_by_length) as server:
+        run = work_off(judge(server))
+    assert not JudgeConnection.objects.filter(endpoint=f"budget of run {run.pk}").exists()
+
+
+def test_what_a_report_raises_undoes_no_score(
+    judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    monkeypatch.setattr(report, "update", Mock(side_effect=RuntimeError("odd")))
+    with serving(score_by_length) as server:
+        run = work_off(judge(server))
+    assert (run.status, run.failed) == (Status.DONE, 0)
+    assert "could not say what its scores look like" in caplog.text
 
 
 def test_what_costs_money_does_not_start_without_a_budget(

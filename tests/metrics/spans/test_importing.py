@@ -3,8 +3,10 @@
 import csv
 import json
 from io import StringIO
+from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.models import Output, TestSet
@@ -180,3 +182,27 @@ def test_the_page_asks_and_stores(test_set: TestSet, client: Client) -> None:
     again = check(test_set, [file(sent_back, "spans.csv")], "Again", False)
     sent = check(test_set, [file(HEADER + WORDS)], "Marker", True)
     assert (again.digest, again.n_spans) == (sent.digest, 2)
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("import_spans", *arguments, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def test_the_command_asks_what_ends_are_and_stores_after_that(
+    test_set: TestSet, tmp_path: Path
+) -> None:
+    path = tmp_path / "spans.tsv"
+    path.write_text(HEADER + WORDS, encoding="utf-8")
+    given = ("harbour", str(path), "--name", "Marker")
+    with pytest.raises(CommandError, match="1 error; nothing was stored"):
+        run(*given)
+    told = run(*given, "--ends", "included", "--dry-run")
+    assert "Marker: 2 spans of 1 output, 0 without one; severities: 2 minor" in told
+    assert not SegmentSpans.objects.exists()
+    assert "Imported." in run(*given, "--ends", "included")
+    assert [(s.start, s.end) for s in spans_of(test_set)["strong", "1"]] == [(0, 8), (14, 20)]
+    assert "Nothing changed" in run(*given, "--ends", "included")
+    with pytest.raises(CommandError, match="There is no test set 'nowhere'"):
+        run("nowhere", *given[1:])

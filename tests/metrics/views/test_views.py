@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.models import Output
 from metrics.base import MetricInfo
 from metrics.models import ConfiguredMetric, MetricRun, RunWorker, Slice
 from metrics.registry import METRICS
@@ -325,3 +326,40 @@ def test_changes_need_a_post_and_a_token(world: World, run: MetricRun) -> None:
 def test_what_does_not_exist_is_404(as_researcher: Client) -> None:
     assert as_researcher.get("/runs/12345/").status_code == 404
     assert as_researcher.get("/testsets/nowhere/score/").status_code == 404
+
+
+def test_metrics_are_found_by_any_of_their_words(world: World, as_researcher: Client) -> None:
+    address = reverse("run-start", args=[world.test_set.slug])
+
+    def found(query: str) -> list[str]:
+        page = as_researcher.get(address, {"q": query}).text
+        return re.findall(r'name="metrics" value="([^"]*)"', page)
+
+    assert {"chrf", "chrf++"} <= set(found("CHRF"))
+    assert "bleu" not in found("CHRF")
+    assert found("chrf no-such-word") == []
+
+
+def test_too_many_metrics_are_folded_but_for_what_is_chosen(
+    world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = reverse("run-start", args=[world.test_set.slug])
+    assert "<details><summary>" not in as_researcher.get(address).text.split('id="elsewhere"')[0]
+    monkeypatch.setattr("metrics.forms.runs.FEW", 2)
+    page = as_researcher.get(address, {"metric": "chrf"}).text
+    assert ", 1 chosen" in page
+    opened = re.findall(r"<details open>.*?</details>", page, re.DOTALL)
+    assert [fold for fold in opened if 'value="chrf"' in fold]
+
+
+def test_a_metric_that_ran_says_how_long_it_takes(
+    world: World, as_researcher: Client, run: MetricRun
+) -> None:
+    address = reverse("run-start", args=[world.test_set.slug])
+    make_worker()
+    assert "measured here" not in as_researcher.get(address).text
+    RunWorker.objects.create(run=run, name="w", process="p", segments=60, seconds=60)
+    texts = Output.objects.filter(system__test_set=world.test_set)
+    n = len(set(texts.values_list("content_key", flat=True)))
+    told = f"About {n} s for {n} texts, by 1/s measured here."
+    assert told in as_researcher.get(address).text

@@ -68,35 +68,9 @@ def test_parts_and_recomputing_give_the_same_gradient(gradient, level, change):
         torch.testing.assert_close(left, right, atol=1e-6, rtol=1e-4)
 
 
-def test_two_processes_train_as_one(recipe, corpus, calm, tmp_path):
-    """Gradients are summed, so that without dropout nothing depends on how many there are."""
-    text = tmp_path / "corpus.tsv"
-    text.write_bytes(write_pairs(corpus.pairs))
-    chosen = recipe(encoder=calm, variant="full", batch=5, steps=3)
-    settings = tmp_path / "recipe.json"
-    settings.write_text(json.dumps(chosen.as_json()))
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    given = ["--corpus", f"{text}:de:en", "--recipe", settings, "--output", tmp_path / "two"]
-    done = subprocess.run(
-        [sys.executable, *torchrun, "-m", "training.refreeeval", *map(str, given)],
-        cwd=ROOT, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "The metric is in" in done.stdout
-    alone = make_metric(chosen, [corpus], tmp_path / "one", lambda progress: None)
-    expected = load_file(alone.folder / "model.safetensors")
-    found = load_file(tmp_path / "two" / "metric-1" / "model.safetensors")
-    before = load_file(Path(calm) / "model.safetensors")
-    name = "encoder.layer.0.output.dense.weight"
-    assert (found[name] - before[name]).abs().max() > 1e-4
-    for key, values in expected.items():
-        torch.testing.assert_close(found[key], values, atol=2e-5, rtol=1e-3)
-    manifest = json.loads((tmp_path / "two" / "metric-1" / "manifest.json").read_text())
-    assert manifest["machine"]["processes"] == 2
-
-
-DIVERGED = """
-import torch
+# Processes that hold different weights are noticed; then they train as `-m training.refreeeval`.
+SCRIPT = """
+import runpy, torch
 from training.jobs.kinds import JobError
 from training.refreeeval import processes
 with processes.joined():
@@ -109,22 +83,39 @@ with processes.joined():
         processes.check_equal(model)
     except JobError:
         print("noticed", flush=True)
+runpy.run_module("training.refreeeval", run_name="__main__", alter_sys=True)
 """
 
 
-def test_processes_that_hold_different_weights_are_noticed(tmp_path):
-    script = tmp_path / "diverged.py"
-    script.write_text(DIVERGED)
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = [sys.executable, *torchrun, str(script)]
+def test_two_processes_train_as_one(recipe, corpus, calm, tmp_path):
+    """Gradients are summed, so that without dropout nothing depends on how many there are."""
+    text = tmp_path / "corpus.tsv"
+    text.write_bytes(write_pairs(corpus.pairs))
+    chosen = recipe(encoder=calm, variant="full", batch=5, steps=3)
+    settings = tmp_path / "recipe.json"
+    settings.write_text(json.dumps(chosen.as_json()))
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script]
+    given = ["--corpus", f"{text}:de:en", "--recipe", settings, "--output", tmp_path / "two"]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=300, env=environment()
-    )
+        [sys.executable, *map(str, [*torchrun, *given])],
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "The metric is in" in done.stdout
     assert done.stdout.count("noticed") == 2, done.stderr
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+    alone = make_metric(chosen, [corpus], tmp_path / "one", lambda progress: None)
+    expected = load_file(alone.folder / "model.safetensors")
+    found = load_file(tmp_path / "two" / "metric-1" / "model.safetensors")
+    before = load_file(Path(calm) / "model.safetensors")
+    name = "encoder.layer.0.output.dense.weight"
+    assert (found[name] - before[name]).abs().max() > 1e-4
+    for key, values in expected.items():
+        torch.testing.assert_close(found[key], values, atol=2e-5, rtol=1e-3)
+    manifest = json.loads((tmp_path / "two" / "metric-1" / "manifest.json").read_text())
+    assert manifest["machine"]["processes"] == 2
 
 
 def test_alone_there_is_one_process():

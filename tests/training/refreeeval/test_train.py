@@ -75,14 +75,14 @@ class Stop:
             raise StoppedError
 
 
-@pytest.mark.parametrize("variant", ["sent-level", "word-level", "full"])
+@pytest.mark.parametrize("variant", ["word-level", "full"])
 def test_a_training_that_was_stopped_ends_as_one_that_was_not(
     recipe, corpus, tmp_path, variant, monkeypatch
 ):
     monkeypatch.setattr(loop, "REPORT_SECONDS", 0.0)
     chosen = recipe(variant=variant)
     whole = make_metric(chosen, [corpus], tmp_path / "whole", quiet)
-    for step in (1, 3, 5):
+    for step in (1, 4):
         with pytest.raises(StoppedError):
             make_metric(chosen, [corpus], tmp_path / "parts", Stop(step))
     parts = make_metric(chosen, [corpus], tmp_path / "parts", quiet)

@@ -15,7 +15,7 @@ from transformers import (
 
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from metrics.encoding.encoders import best_device, summary
+from metrics.encoding.encoders import best_device, require_weights, summary
 from training.jobs.kinds import JobError
 from training.translation.decoding import languages
 from training.translation.models import marian, vocabulary
@@ -147,7 +147,7 @@ def load(name: str, source: str, target: str, device: str = "") -> Checkpoint:
         return replace(found, template=languages.prompt(source, target))
     told = languages.tell(name, tokenizer, config, source, target)
     if told.source:
-        tokenizer.src_lang = told.source
+        tokenizer.src_lang, tokenizer.tgt_lang = told.source, told.target
     return replace(
         found,
         template=told.template,
@@ -179,8 +179,12 @@ def _tokenizer(folder: Path, config: Any) -> Any:
 def _model(folder: Path, config: Any) -> Any:
     if config.model_type == "marian":
         return marian.load(folder, config)
-    kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-    return kind.from_pretrained(folder, config=config, local_files_only=True)
+    kind: Any = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+    model, report = kind.from_pretrained(
+        folder, config=config, local_files_only=True, weights_only=True, output_loading_info=True
+    )
+    require_weights(folder.name, model, report["missing_keys"])
+    return model
 
 
 def _is_line(token: str) -> bool:

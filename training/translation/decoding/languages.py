@@ -17,11 +17,12 @@ from training.jobs.kinds import JobError
 class Told:
     """What stands around a source, and the token that begins an output, where there is one.
 
-    `source` is the code by which the tokenizer knows the source's language.
+    `source` and `target` are the codes by which the tokenizer knows the languages.
     """
 
     template: str = "{text}"
     source: str = ""
+    target: str = ""
     first: int | None = None
 
 
@@ -31,7 +32,7 @@ def tell(name: str, tokenizer: Any, config: Any, source: str, target: str) -> To
     if codes:
         found = [_find(codes, language) for language in (source, target)]
         _require(name, source, target, found, codes)
-        return Told(source=str(found[0]), first=codes[str(found[1])])
+        return Told(source=str(found[0]), target=str(found[1]), first=codes[str(found[1])])
     if config.model_type in ("t5", "mt5", "umt5"):
         return Told(_task(name, config, source, target))
     if config.model_type == "marian":

@@ -1,7 +1,9 @@
 """Small checkpoints with random weights in the genuine formats, built where a test asks."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import sentencepiece
 import torch
@@ -9,6 +11,7 @@ import yaml
 from tokenizers import ByteLevelBPETokenizer
 from transformers import (
     BartConfig,
+    BartForConditionalGeneration,
     BartModel,
     BartTokenizer,
     BertConfig,
@@ -20,14 +23,20 @@ from transformers import (
     GPT2Config,
     GPT2Model,
     GPT2Tokenizer,
+    MT5Config,
+    MT5ForConditionalGeneration,
+    RemBertConfig,
+    RemBertTokenizer,
     RobertaConfig,
     RobertaModel,
     RobertaTokenizer,
     XLMRobertaConfig,
     XLMRobertaModel,
     XLMRobertaTokenizer,
+    XLMRobertaXLConfig,
 )
 
+HEAD = ("hidden_sizes", "activations", "loss")
 SIZES = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
 
 
@@ -86,6 +95,15 @@ def bart(folder: Path, texts: Sequence[str]) -> Path:
         max_position_embeddings=70,
     )
     BartModel(config).save_pretrained(folder)
+    return folder
+
+
+def bart_with_head(folder: Path, texts: Sequence[str]) -> Path:
+    """bart-large-cnn's format: the same with the head that writes."""
+    bart(folder, texts)
+    torch.manual_seed(3)
+    config = BartConfig.from_pretrained(folder, decoder_start_token_id=2, init_std=0.5)
+    BartForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
 
@@ -152,7 +170,8 @@ def comet(folder: Path, encoder: Path, kind: str = "regression_metric", **change
     """A COMET directory as the hub has it: hparams.yaml and a Lightning checkpoint."""
     from comet.models import str2model
 
-    alone = {"pool": "avg", "layer": "mix"} if "regression" in kind else {"sent_layer": "mix"}
+    is_apart = "regression" in kind or "ranking" in kind
+    alone = {"pool": "avg", "layer": "mix"} if is_apart else {"sent_layer": "mix"}
     settings: dict[str, object] = {
         **alone,
         "encoder_model": "XLM-RoBERTa",
@@ -167,6 +186,8 @@ def comet(folder: Path, encoder: Path, kind: str = "regression_metric", **change
         "local_files_only": True,
         "load_pretrained_weights": False,
     } | changes
+    if kind == "ranking_metric":  # it has no head
+        settings = {name: settings[name] for name in settings if name not in HEAD}
     torch.manual_seed(6)
     model = str2model[kind](**settings)
     with torch.no_grad():
@@ -190,8 +211,53 @@ def comet(folder: Path, encoder: Path, kind: str = "regression_metric", **change
     return folder
 
 
+def sentinel(folder: Path, encoder: Path, reads: str = "mt") -> Path:
+    """A sentinel as sentinel-metric saves it: COMET's layout, an encoder and a head."""
+    torch.manual_seed(10)
+    body = XLMRobertaModel(XLMRobertaConfig.from_pretrained(encoder), add_pooling_layer=False)
+    head = [("0", torch.nn.Linear(32, 24)), ("3", torch.nn.Linear(24, 8))]
+    head.append(("6", torch.nn.Linear(8, 1)))
+    weights = {f"encoder.model.{name}": value for name, value in body.state_dict().items()}
+    for place, layer in head:
+        weights |= {f"estimator.ff.{place}.{k}": v for k, v in layer.state_dict().items()}
+    settings = {
+        "class_identifier": "sentinel_regression_metric",
+        "encoder_model": "XLM-RoBERTa",
+        "pretrained_model": str(encoder),
+        "hidden_sizes": [24, 8],
+        "activations": "Tanh",
+        "final_activation": None,
+        "dropout": 0.1,
+        "sent_to_use": reads,
+    }
+    (folder / "checkpoints").mkdir(parents=True)
+    document = {"epoch": 1, "state_dict": weights, "hyper_parameters": settings}
+    torch.save(document, folder / "checkpoints" / "model.ckpt")
+    (folder / "hparams.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    return folder
+
+
+def other_encoder(folder: Path, kind: str, texts: Sequence[str]) -> Path:
+    """Settings and tokenizer of the encoders that COMET has besides XLM-RoBERTa."""
+    if kind == "BERT":
+        return bert(folder, texts)
+    if kind == "RemBERT":
+        _sentence_pieces(folder, "sentencepiece.model", texts, ("[CLS]", "[SEP]", "[MASK]"))
+        RemBertTokenizer(str(folder / "sentencepiece.model")).save_pretrained(folder)
+        sizes = {**SIZES, "input_embedding_size": 16, "output_embedding_size": 16}
+        RemBertConfig(
+            vocab_size=200, num_hidden_layers=3, max_position_embeddings=64, **sizes
+        ).save_pretrained(folder)
+        return folder
+    xlm_roberta(folder, texts)
+    XLMRobertaXLConfig(
+        vocab_size=200, num_hidden_layers=3, max_position_embeddings=64, pad_token_id=1, **SIZES
+    ).save_pretrained(folder)
+    return folder
+
+
 def bleurt(
-    folder: Path, texts: Sequence[str], layers: int = 3, pieces: int = 180, **sizes: float
+    folder: Path, texts: Sequence[str], layers: int = 3, pieces: int = 180, **sizes: Any
 ) -> Path:
     """BLEURT-20's PyTorch format: SentencePiece, embeddings narrower than the layers."""
     from bleurt_pytorch import (
@@ -206,13 +272,46 @@ def bleurt(
     torch.manual_seed(7)
     config = BleurtConfig(
         vocab_size=len(BleurtTokenizer.from_pretrained(folder)) + 1,
-        embedding_size=16,
         num_hidden_layers=layers,
-        max_position_embeddings=512,
         num_labels=1,
-        **{**SIZES, **sizes},
+        **{"embedding_size": 16, "max_position_embeddings": 512, **SIZES, **sizes},
     )
     BleurtForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def metricx(folder: Path) -> Path:
+    """MetricX's format: mT5's names of weights in pickled shards, the class by its own name."""
+    folder.mkdir(parents=True)
+    torch.manual_seed(9)
+    config = MT5Config(
+        vocab_size=250_112,
+        d_model=8,
+        d_kv=4,
+        d_ff=16,
+        num_layers=2,
+        num_decoder_layers=1,
+        num_heads=2,
+        tie_word_embeddings=False,
+        initializer_factor=4.0,
+    )
+    model = MT5ForConditionalGeneration(config)
+    with torch.no_grad():
+        # Errors between 0 and 25, as a trained model's.
+        model.lm_head.weight[250_089] = torch.linspace(-0.8, 1.6, 8)
+    model.save_pretrained(folder, safe_serialization=False, max_shard_size="6MB")
+    settings = json.loads((folder / "config.json").read_text())
+    settings["architectures"] = ["MT5ForRegression"]
+    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    return folder
+
+
+def mt5_tokenizer(folder: Path, texts: Sequence[str]) -> Path:
+    """What of mT5 MetricX needs besides itself: settings and SentencePiece."""
+    _sentence_pieces(folder, "spiece.model", texts)
+    (folder / "config.json").write_text('{"model_type": "mt5"}', encoding="utf-8")
+    told = {"tokenizer_class": "T5Tokenizer", "extra_ids": 0, "model_max_length": 10**9}
+    (folder / "tokenizer_config.json").write_text(json.dumps(told), encoding="utf-8")
     return folder
 
 

@@ -1,6 +1,7 @@
 """BLEURT against bleurt-pytorch itself, on a small checkpoint in its format."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,12 +40,12 @@ def make(checkpoint: Path | str) -> Bleurt:
     return Bleurt(info, source_language="en", target_language="zh")
 
 
-def official(checkpoint: Path, reference: str, output: str) -> float:
+def official(checkpoint: Path, reference: str, output: str, longest: int = 512) -> float:
     from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
 
     model = BleurtForSequenceClassification.from_pretrained(checkpoint).eval()
     tokenizer = BleurtTokenizer.from_pretrained(checkpoint)
-    inputs = tokenizer(reference, output, return_tensors="pt", truncation=True, max_length=512)
+    inputs = tokenizer(reference, output, return_tensors="pt", truncation=True, max_length=longest)
     with torch.no_grad():
         return float(model(**inputs).logits.flatten())
 
@@ -53,6 +54,31 @@ def test_equal_to_bleurt_pytorch(checkpoint: Path) -> None:
     ours = make(checkpoint).score(INPUTS)
     theirs = [official(checkpoint, each.references[0], each.hypothesis) for each in INPUTS]
     assert np.ptp(ours) > 1e-4
+    np.testing.assert_allclose(ours[:, 0], theirs, atol=1e-5)
+
+
+# BLEURT-20-D12, -D6 and -D3 are distilled: fewer layers, which may be as wide as the embeddings;
+# the first BLEURT had no projection of the embeddings.
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"layers": 2, "embedding_size": 8, "hidden_size": 48, "intermediate_size": 96},
+        {"layers": 1, "embedding_size": 32},
+        {"layers": 2, "embedding_size": None},
+    ],
+)
+def test_equal_whatever_the_shape(tmp_path: Path, sizes: dict[str, Any]) -> None:
+    folder = small.bleurt(tmp_path / "model", TEXTS * 4, **sizes)
+    ours = make(folder).score(INPUTS)
+    theirs = [official(folder, each.references[0], each.hypothesis) for each in INPUTS]
+    assert np.ptp(ours) > 1e-5
+    np.testing.assert_allclose(ours[:, 0], theirs, atol=1e-5)
+
+
+def test_a_pair_is_cut_to_the_positions_that_there_are(tmp_path: Path) -> None:
+    folder = small.bleurt(tmp_path / "model", TEXTS * 4, layers=1, max_position_embeddings=16)
+    ours = make(folder).score(INPUTS[:3])
+    theirs = [official(folder, each.references[0], each.hypothesis, 16) for each in INPUTS[:3]]
     np.testing.assert_allclose(ours[:, 0], theirs, atol=1e-5)
 
 

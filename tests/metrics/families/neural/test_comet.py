@@ -17,13 +17,15 @@ from tests.metrics.families.neural.test_bertscore import TEXTS
 
 REGRESSION = "regression_metric"
 # What each checkpoint is, and its settings: COMET-20 and -22, COMET-20 as first released, the
-# reference-free one of 2021, CometKiwi, a unified metric with references, xCOMET.
+# ranker of 2020, the reference-free one of 2021, CometKiwi, a unified metric with references,
+# xCOMET.
 UNIFIED = {"word_level_training": False, "word_layer": 3}
 CHECKPOINTS: dict[str, tuple[str, dict[str, object]]] = {
     "comet": (REGRESSION, {}),
     "layer-norm": (REGRESSION, {"layer_norm": True}),
     "sparsemax": (REGRESSION, {"layer_transformation": "sparsemax"}),
     "one-layer": (REGRESSION, {"layer": 2, "pool": "cls"}),
+    "ranker": ("ranking_metric", {}),
     "reference-free": ("referenceless_regression_metric", {}),
     "kiwi": ("unified_metric", {**UNIFIED, "input_segments": ["mt", "src"]}),
     "unified": ("unified_metric", {**UNIFIED, "input_segments": ["mt", "src", "ref"]}),
@@ -49,7 +51,12 @@ def _no_resident_models() -> None:
     encoders.forget()
 
 
-def make(checkpoint: Path, *, needs_reference: bool = True) -> Comet:
+def make(
+    checkpoint: Path,
+    *,
+    needs_reference: bool = True,
+    options: tuple[tuple[str, str], ...] = (),
+) -> Comet:
     info = one_measure(
         "small",
         "Small",
@@ -58,6 +65,7 @@ def make(checkpoint: Path, *, needs_reference: bool = True) -> Comet:
         queue="gpu",
         family="comet",
         checkpoint=str(checkpoint),
+        options=options,
     )
     return Comet(info, source_language="en", target_language="zh")
 
@@ -86,6 +94,42 @@ def test_equal_to_comet(checkpoint: Path) -> None:
     ours = make(checkpoint).score(INPUTS)
     assert np.ptp(ours) > 1e-4  # a model that says the same of everything would prove nothing
     np.testing.assert_allclose(ours[:, 0], official(checkpoint, INPUTS), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["BERT", "RemBERT", "XLM-RoBERTa-XL"])
+@pytest.mark.parametrize("kind", ["comet", "xcomet"])
+def test_equal_with_every_encoder_of_comet(tmp_path: Path, name: str, kind: str) -> None:
+    """XLM-RoBERTa-XL is that of xCOMET-XL, xCOMET-XXL and CometKiwi-XL."""
+    encoder = small.other_encoder(tmp_path / "encoder", name, TEXTS * 4)
+    identifier, changes = CHECKPOINTS[kind]
+    folder = small.comet(tmp_path / kind, encoder, identifier, encoder_model=name, **changes)
+    ours = make(folder).score(INPUTS[:6])
+    assert np.ptp(ours) > 1e-4
+    np.testing.assert_allclose(ours[:, 0], official(folder, INPUTS[:6]), atol=1e-5)
+
+
+def test_parts_of_unified_models(encoder: Path, tmp_path: Path) -> None:
+    """UniTE's score is the mean of three; each of them is a metric, too (Wan et al. 2022)."""
+    identifier, changes = CHECKPOINTS["unified"]
+    folder = small.comet(tmp_path / "model", encoder, identifier, **changes)
+    model = load_from_checkpoint(str(folder / "checkpoints" / "model.ckpt")).eval()
+    samples = [
+        {"src": each.source, "mt": each.hypothesis, "ref": each.references[0]} for each in INPUTS
+    ]
+    with torch.no_grad():
+        told = model.predict_step(model.prepare_for_inference(samples))["metadata"]
+    for part, key in (("reference", "ref_scores"), ("together", "unified_scores")):
+        metric = make(folder, options=(("input", part),))
+        np.testing.assert_allclose(metric.score(INPUTS)[:, 0], told[key].numpy(), atol=1e-5)
+        assert f"|input:{part}|" in metric.signature()
+    only_source = make(folder, needs_reference=False).score(INPUTS)
+    np.testing.assert_allclose(only_source[:, 0], told["src_scores"].numpy(), atol=1e-5)
+    assert "|input:" not in make(folder).signature()
+
+
+def test_a_model_of_one_input_has_no_parts(encoder: Path, tmp_path: Path) -> None:
+    with pytest.raises(MetricError, match="has one input: set all"):
+        make(small.comet(tmp_path / "model", encoder), options=(("input", "together"),))
 
 
 def test_values_do_not_depend_on_the_batch(checkpoint: Path) -> None:
@@ -234,11 +278,11 @@ def test_empty_and_endless_texts_have_scores(checkpoint: Path) -> None:
     assert np.isfinite(rows).all()
 
 
-def test_a_ranking_model_is_no_metric(encoder: Path, tmp_path: Path) -> None:
+def test_a_class_that_comet_does_not_have(encoder: Path, tmp_path: Path) -> None:
     folder = small.comet(tmp_path / "model", encoder)
     text = (folder / "hparams.yaml").read_text()
-    (folder / "hparams.yaml").write_text(text.replace("regression_metric", "ranking_metric"))
-    with pytest.raises(MetricError, match="'ranking_metric', which is no metric"):
+    (folder / "hparams.yaml").write_text(text.replace("regression_metric", "my_metric"))
+    with pytest.raises(MetricError, match="'my_metric', which is no metric"):
         make(folder)
 
 

@@ -1,6 +1,7 @@
 """Pages of accounts: one's own, everybody's for site admins, and the link that sets a password."""
 
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
@@ -12,15 +13,17 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import is_site_admin, signed_in, site_admin_required
+from annotation.access import ANNOTATOR, is_site_admin, signed_in, site_admin_required
 from annotation.accounts import managing
 from annotation.entry import throttle
-from annotation.forms.accounts import InviteForm, RolesForm
+from annotation.forms.accounts import AccountMailForm, InviteForm, RolesForm
 from annotation.models import AccountLink
+from annotation.notifications import letters as mails
 from annotation.web.appearance import choices
 from annotation.web.errors import refuse, refuse_guessing
 from annotation.web.paging import page_of
@@ -28,9 +31,12 @@ from annotation.web.parameters import Parameters, takes
 
 PER_PAGE = 50
 BACKEND = "django.contrib.auth.backends.ModelBackend"
-DEAD = (
+DEAD_TITLE = _("This link does not work")
+DEAD = _(
     "This link does not work: it was used, replaced or has expired. Ask a site admin for another."
 )
+# Annotators read the name of their role in their language.
+ROLE_NAMES = {ANNOTATOR: _("annotator")}
 PASSWORDS = ("password", "new_password1", "new_password2", "old_password")
 
 
@@ -41,15 +47,39 @@ def account_list(request: HttpRequest) -> HttpResponse:
     """Everybody's accounts, and a form for one more."""
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        user, token = managing.invite(actor=signed_in(request), **form.cleaned_data)
-        return _link_page(request, user, token)
+        return _invite(request, form)
     asked = request.GET.get("q", "").strip()
     rows = managing.managed()
     page = page_of(request, rows.filter(username__icontains=asked) if asked else rows, PER_PAGE)
     query = request.GET.copy()
     query.pop("page", None)
-    context = {"form": form, "page": page, "q": asked, "query": query.urlencode()}
+    context = {
+        "form": form, "page": page, "q": asked, "query": query.urlencode(),
+        "missing": mails.missing(),
+    }  # fmt: skip
     return render(request, "accounts/accounts.html", context, status=422 if form.errors else 200)
+
+
+def _invite(request: HttpRequest, form: InviteForm) -> HttpResponse:
+    """Make the account, and show its link or mail it."""
+    given, actor = form.cleaned_data, signed_in(request)
+    user, token = managing.invite(
+        actor=actor, username=given["username"], email=given["email"], roles=given["roles"]
+    )
+    if "mail" not in request.POST or mails.missing():
+        return _link_page(request, user, token)
+    _mail(request, user, given["email"], uuid4())
+    return redirect("account", user.pk)
+
+
+def _mail(request: HttpRequest, user: User, address: str, sheet: UUID) -> None:
+    site = request.build_absolute_uri("/").rstrip("/")
+    actor = signed_in(request)
+    asked = mails.ask_account(user=user, actor=actor, sheet=sheet, address=address, site=site)
+    if asked:
+        messages.success(request, f"An e-mail to {address} is on its way.")
+    else:
+        messages.info(request, "Nothing was sent: an e-mail is on its way already.")
 
 
 def _link_page(request: HttpRequest, user: User, token: str) -> HttpResponse:
@@ -76,6 +106,9 @@ def _detail(request: HttpRequest, user: User) -> HttpResponse:
         "form": RolesForm(initial={"roles": sorted(held)}, label_suffix=""),
         "link": AccountLink.objects.filter(user=user).first(),
         "is_self": user == request.user,
+        "missing": mails.missing(),
+        "mail_form": AccountMailForm(initial={"address": user.email, "sheet": uuid4()}),
+        "letters": user.letters.order_by("-pk")[:5],
         "parts": user.annotators.count(),
     }
     return render(request, "accounts/account.html", context)
@@ -89,6 +122,9 @@ def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
     try:
         if verb == "link":
             return _link_page(request, user, managing.reset(actor=actor, user=user))
+        if verb == "mail":
+            _mail_link(request, user)
+            return redirect("account", pk)
         if verb == "roles":
             form = RolesForm(request.POST)
             roles = form.cleaned_data["roles"] if form.is_valid() else []
@@ -101,6 +137,17 @@ def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     return redirect("account", pk)
+
+
+def _mail_link(request: HttpRequest, user: User) -> None:
+    """Mail a link, and keep the address with the account; raises ValidationError."""
+    managing.check_may_link(signed_in(request), user)
+    form = AccountMailForm(request.POST)
+    if mails.missing() or not form.is_valid():
+        raise ValidationError(mails.missing() or "This is no e-mail address.")
+    address = form.cleaned_data["address"]
+    User.objects.filter(pk=user.pk).update(email=address)
+    _mail(request, user, address, form.cleaned_data["sheet"])
 
 
 @never_cache
@@ -124,7 +171,7 @@ def account_link(request: HttpRequest, token: str) -> HttpResponse:
 def _dead(request: HttpRequest) -> HttpResponse:
     if until := throttle.attempt_link(request).blocked_until:
         return refuse_guessing(request, until)
-    return refuse(request, 404, "This link does not work", DEAD)
+    return refuse(request, 404, DEAD_TITLE, DEAD)
 
 
 @login_required
@@ -139,11 +186,11 @@ def own_account(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form is not None and form.is_valid():
         form.save()
         update_session_auth_hash(request, form.user)
-        messages.success(request, "The password is changed. Other browsers are signed out.")
+        messages.success(request, _("The password is changed. Other browsers are signed out."))
         return redirect("own-account")
     context = {
         "form": form,
-        "held": [group.name for group in user.groups.all()],
+        "held": [ROLE_NAMES.get(group.name, group.name) for group in user.groups.all()],
         "is_site_admin": is_site_admin(user),
         "choices": choices(request),
     }
@@ -154,7 +201,7 @@ def own_account(request: HttpRequest) -> HttpResponse:
 def _described(form: Any) -> Any:
     """Fields without colons, and one sentence where Django has a list."""
     form.label_suffix = ""
-    form.fields["new_password1"].help_text = (
+    form.fields["new_password1"].help_text = _(
         "At least 12 characters; a few words that belong to no saying are easiest to keep. Common "
         "passwords and your own name are refused."
     )

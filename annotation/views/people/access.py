@@ -1,14 +1,15 @@
 """The People tab of a campaign: annotators and their links, access links, codes, members."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -19,19 +20,29 @@ from annotation.access import (
     campaign_for_admin,
     campaign_for_reader,
     researcher_required,
+    runs_campaign,
     signed_in,
 )
 from annotation.campaigns import Invitation, add_annotators, takes_annotators
 from annotation.entry import codes, links, members, places
 from annotation.exports import csv_lines
+from annotation.filters import FilterError
 from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
 from annotation.forms.welcome import in_words
 from annotation.models import AccessLink, Annotator, Campaign, Membership
 from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json
+from annotation.web.paging import page_of
+from annotation.web.parameters import Parameters, takes
 
-PAGE_SIZE = 100
+PAGE_SIZE = 50
+SORTS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "": ("in the order they came", ()),
+    "least": ("least rated first", ("completed",)),
+    "most": ("most rated first", ("-completed",)),
+    "seen": ("last seen first", (F("user__last_login").desc(nulls_last=True),)),
+}
 # What the providers are to put in place of each parameter.
 PARAMETERS = {
     AccessLink.Provider.PROLIFIC: "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}"
@@ -42,6 +53,7 @@ PARAMETERS = {
 @researcher_required
 @never_cache
 @require_safe
+@takes(Parameters(frozenset({"page", "q", "sort"})))
 def access(request: HttpRequest, slug: str) -> HttpResponse:
     """Who takes part and by which way; admins also change it here."""
     return _page(request, campaign_for_reader(request, slug))
@@ -49,7 +61,13 @@ def access(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpResponse:
     """The tab, with the forms and results that `changed` brings from a refused or done step."""
-    page = Paginator(_people(campaign), PAGE_SIZE).get_page(request.GET.get("page"))
+    asked, sort = request.GET.get("q", "").strip(), request.GET.get("sort", "")
+    if sort not in SORTS:
+        raise FilterError(f"sort must be one of {', '.join(filter(None, SORTS))}, not {sort!r}")
+    found = _people(campaign, asked, sort, knows_all=runs_campaign(request.user, campaign))
+    page = page_of(request, found, PAGE_SIZE)
+    query = request.GET.copy()
+    query.pop("page", None)
     fresh = fresh_links.shown(request, campaign)
     context: dict[str, object] = {
         "campaign": campaign,
@@ -58,13 +76,15 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
         "members": campaign.memberships.select_related("user").order_by("user__username"),
         "links": _links(campaign),
         "page": page,
+        "query": query.urlencode(),
+        "q": asked,
+        "sorts": [(name, label, name == sort) for name, (label, _) in SORTS.items()],
+        "n_people": campaign.annotators.count() if asked else page.paginator.count,
         "people": _rows(campaign, page),
         "is_fixed": places.is_fixed(campaign),
         "n_free": places.free_places(campaign).count(),
         "fresh": fresh,
-        "fresh_csv": "".join(
-            csv_lines(("annotator", "link"), [(each.label, each.address) for each in fresh])
-        ),
+        "fresh_csv": _fresh_csv(campaign, fresh),
         "takes_annotators": takes_annotators(campaign),
         "member_form": MemberForm(),
         "people_form": PeopleForm(campaign=campaign),
@@ -76,11 +96,32 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
     return render(request, "annotation/access.html", context | changed, status=status)
 
 
-def _people(campaign: Campaign) -> QuerySet[Any]:
+def _fresh_csv(campaign: Campaign, fresh: Sequence[fresh_links.FreshLink]) -> str:
+    """The new links as a table for a mail merge: with addresses, where there are any."""
+    if not fresh:
+        return ""
+    labels = [each.label for each in fresh]
+    people = campaign.annotators.filter(label__in=labels).exclude(user__email="")
+    known = dict(people.values_list("label", "user__email"))
+    if not known:
+        rows = [(each.label, each.address) for each in fresh]
+        return "".join(csv_lines(("annotator", "link"), rows))
+    named = [(each.label, known.get(each.label) or "", each.address) for each in fresh]
+    return "".join(csv_lines(("annotator", "email", "link"), named))
+
+
+def _people(campaign: Campaign, asked: str, sort: str, *, knows_all: bool) -> QuerySet[Any]:
+    """Annotators whose name holds what is asked for; for admins also their id or address."""
     counted = campaign.annotators.select_related("user", "access_link").annotate(
         assigned=Count("assignments"), completed=Count("assignments__completed_at")
     )
-    return counted.order_by("pk")
+    _, order = SORTS.get(sort, SORTS[""])
+    if asked:
+        named = Q(label__icontains=asked)
+        if knows_all:
+            named |= Q(external_id__icontains=asked) | Q(user__email__icontains=asked)
+        counted = counted.filter(named)
+    return counted.order_by(*order, "pk")
 
 
 def _rows(campaign: Campaign, page: Page[Annotator]) -> list[dict[str, object]]:
@@ -167,13 +208,20 @@ def people_add(request: HttpRequest, slug: str) -> HttpResponse:
 
 @transaction.atomic
 def _add(
-    campaign: Campaign, users: QuerySet[User], count: int | None, expires_at: datetime | None
+    campaign: Campaign,
+    users: QuerySet[User],
+    count: int | None,
+    expires_at: datetime | None,
+    addresses: list[str],
 ) -> list[Invitation]:
     if users:
         add_annotators(campaign=campaign, users=users)
     if not count:
         return []
-    return places.invite(campaign=campaign, count=count, expires_at=expires_at)
+    made = places.invite(campaign=campaign, count=count, expires_at=expires_at)
+    people = [each.annotator for each in made]
+    places.set_addresses(campaign, dict(zip(people, addresses, strict=False)))
+    return made
 
 
 @researcher_required

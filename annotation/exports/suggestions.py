@@ -1,0 +1,32 @@
+"""What became of suggestions, a row each: no judgments, for planted ones are among them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.exports.rows import CHUNK, judgments_of, system_name
+from annotation.filters import EVERYTHING, Filters
+from annotation.models import Campaign
+from annotation.prefill.suggestions import key_of, offered
+
+PLACES = ("side", "start", "end", "severity", "category")
+SUGGESTION_HEADER = (
+    "campaign", "annotator", "segment", "document", "system", "condition", "revision",
+    "is_current", "judgment", "number", "origin", "fate", *PLACES,
+    *(f"shown_{name}" for name in PLACES),
+)  # fmt: skip
+
+
+def suggestion_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of SUGGESTION_HEADER: as the annotator left each, and as it was shown."""
+    chosen = judgments_of(campaign, filters).filter(fates__isnull=False).distinct()
+    for judgment in chosen.prefetch_related("fates").iterator(CHUNK):
+        assignment = judgment.assignment
+        item = assignment.item
+        shown = offered(item.suggestions, assignment.condition)
+        for fate in judgment.fates.all():
+            yield (
+                campaign.slug, assignment.annotator.label, item.segment.key,
+                item.segment.document, system_name(item), assignment.condition,
+                judgment.revision, judgment.is_current, judgment.pk, fate.number, fate.origin,
+                fate.fate, *key_of(fate), *key_of(shown[fate.number].span),
+            )  # fmt: skip

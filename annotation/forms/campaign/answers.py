@@ -1,0 +1,207 @@
+"""The form's part on own answers: rows of scales and severities, and a taxonomy as indented lines.
+
+What comes out is what :mod:`annotation.protocols.composed` describes; a campaign file gives that
+itself.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from annotation.protocols.composed import MOST_SCALES, MOST_SEVERITIES
+
+SCALE_ROWS, SEVERITY_ROWS = 3, 4
+SCALE_CELLS = ("name", "min", "max", "step", "labels")
+TEXTS = (
+    ("", "none"),
+    ("prefilled", "yes, the output stands in the field"),
+    ("empty", "yes, the field is empty"),
+)
+# `Punctuation (Minor 0.1, Major 2)`; children are indented.
+LINE = re.compile(r"(?P<indent>\s*)(?:- )?(?P<name>[^\s].*?)(?: \((?P<weights>[^()]*\d)\))?\s*")
+WEIGHT = re.compile(r"\s*(?P<severity>.*\S)\s+(?P<weight>[\d.]+)\s*")
+LABEL = re.compile(r"\s*(?P<value>\d{1,3})\s*[=:]\s*(?P<words>.*\S)\s*")
+
+
+@dataclass
+class Rows:
+    """What stands in the cells, as typed."""
+
+    scales: list[dict[str, str]] = field(default_factory=list)
+    severities: list[dict[str, str]] = field(default_factory=list)
+    categories: str = ""
+    text: str = ""
+
+    texts = TEXTS
+
+    @property
+    def scale_rows(self) -> list[dict[str, str]]:
+        """The rows to show, with some empty ones."""
+        return padded(self.scales, SCALE_ROWS, MOST_SCALES)
+
+    @property
+    def severity_rows(self) -> list[dict[str, str]]:
+        """The rows to show, with some empty ones."""
+        return padded(self.severities, SEVERITY_ROWS, MOST_SEVERITIES)
+
+
+def padded(rows: Sequence[dict[str, str]], least: int, most: int) -> list[dict[str, str]]:
+    """Return rows and empty ones: at least one more, and at most so many in all."""
+    return [*rows, *({} for _ in range(min(most, max(least, len(rows) + 1)) - len(rows)))]
+
+
+class AnswersWidget(forms.Widget):
+    """Reads the cells; a value given whole, as by a campaign file, is taken as it is."""
+
+    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
+        if name in data:
+            return data[name]
+        scales = list(_cells(data, f"{name}-scale", SCALE_CELLS, MOST_SCALES))
+        severities = list(_cells(data, f"{name}-severity", ("name", "weight"), MOST_SEVERITIES))
+        categories = str(data.get(f"{name}-categories", ""))
+        text = str(data.get(f"{name}-text", ""))
+        return Rows(scales, severities, categories, text)
+
+
+def _cells(
+    data: Mapping[str, Any], stem: str, names: Sequence[str], most: int
+) -> Iterator[dict[str, str]]:
+    for number in range(most):
+        row = {name: str(data.get(f"{stem}-{number}-{name}", "")).strip() for name in names}
+        if any(row.values()):
+            yield row
+
+
+class AnswersField(forms.Field):
+    """Cleans to the description of own answers, or None where there are none."""
+
+    widget = AnswersWidget
+
+    def clean(self, value: Any) -> dict[str, Any] | None:
+        """Raise ValidationError naming row and cell; names and bounds are checked by the form."""
+        if not isinstance(value, Rows):
+            return value or None
+        found: dict[str, Any] = {}
+        if value.scales:
+            found["scales"] = [_scale(row, n) for n, row in enumerate(value.scales, 1)]
+        spans: dict[str, Any] = {}
+        if value.severities:
+            rows = enumerate(value.severities, 1)
+            spans["severities"] = [
+                {"name": row["name"], "weight": _number(row["weight"], f"Severity {n}, weight")}
+                for n, row in rows
+            ]
+        if value.categories.strip():
+            spans |= read_tree(value.categories)
+        if spans:
+            found["spans"] = spans
+        return found | ({"text": value.text} if value.text else {}) or None
+
+
+def _scale(row: Mapping[str, str], number: int) -> dict[str, Any]:
+    usual = {"min": 0, "max": 100, "step": 1}
+    bounds = {
+        name: _number(row[name], f"Scale {number}, {name}") if row[name] else usual[name]
+        for name in usual
+    }
+    labels = _labels(row["labels"], number)
+    return {"name": row["name"], **bounds} | ({"labels": labels} if labels else {})
+
+
+def _number(text: str, where: str) -> float | int:
+    try:
+        return int(text) if text.isdigit() else float(text)
+    except ValueError:
+        raise ValidationError(f"{where}: a number is expected, not “{text[:20]}”.") from None
+
+
+def _labels(text: str, number: int) -> dict[str, str]:
+    found = {}
+    for part in filter(str.strip, text.split(";")):
+        match = LABEL.fullmatch(part)
+        if match is None:
+            raise ValidationError(
+                f"Scale {number}, words: write “1 = none; 5 = all”, not “{part.strip()[:40]}”."
+            )
+        found[match["value"]] = match["words"]
+    return found
+
+
+def read_tree(text: str) -> dict[str, Any]:
+    """Read lines of categories, children indented, with weights that differ in parentheses.
+
+    >>> read_tree("Fluency\\n  Punctuation (Minor 0.1)")["weights"]
+    [{'category': 'Fluency/Punctuation', 'severity': 'Minor', 'weight': 0.1}]
+
+    Raises
+    ------
+    ValidationError
+        For a weight that cannot be read; the line is named.
+    """
+    top: list[dict[str, Any]] = []
+    weights: list[dict[str, Any]] = []
+    # Indent, children and path of the lines that the next one may stand below.
+    above: list[tuple[int, list[dict[str, Any]], str]] = [(-1, top, "")]
+    for number, line in enumerate(text.expandtabs(4).splitlines(), 1):
+        if not (match := LINE.fullmatch(line)):
+            continue
+        indent = len(match["indent"])
+        while above[-1][0] >= indent:
+            above.pop()
+        _, siblings, path = above[-1]
+        name = match["name"]
+        path = f"{path}/{name}" if path else name
+        node: dict[str, Any] = {"name": name, "children": []}
+        siblings.append(node)
+        above.append((indent, node["children"], path))
+        weights += _weights(match["weights"], path, number)
+    return {"categories": top} | ({"weights": weights} if weights else {})
+
+
+def _weights(text: str | None, path: str, number: int) -> Iterator[dict[str, Any]]:
+    for part in (text or "").split(",") if text else ():
+        match = WEIGHT.fullmatch(part)
+        if match is None:
+            raise ValidationError(f"Categories, line {number}: no weight in “{part.strip()[:40]}”.")
+        weight = _number(match["weight"], f"Categories, line {number}")
+        yield {"category": path, "severity": match["severity"], "weight": weight}
+
+
+def rows_of(value: Any) -> Rows:
+    """Return what the cells show of a description, or of what was typed."""
+    if isinstance(value, Rows) or not value:
+        return value or Rows()
+    spans = value.get("spans") or {}
+    scales = [
+        {name: str(scale.get(name, "")) for name in SCALE_CELLS[:-1]}
+        | {
+            "labels": "; ".join(
+                f"{key} = {words}" for key, words in scale.get("labels", {}).items()
+            )
+        }
+        for scale in value.get("scales", ())
+    ]
+    severities = [
+        {"name": each["name"], "weight": f"{each['weight']:g}"}
+        for each in spans.get("severities", ())
+    ]
+    weights: dict[str, list[str]] = {}
+    for each in spans.get("weights", ()):
+        said = f"{each['severity']} {each['weight']:g}"
+        weights.setdefault(each["category"], []).append(said)
+    tree = "\n".join(_lines(spans.get("categories", ()), weights, ""))
+    return Rows(scales, severities, tree, value.get("text", ""))
+
+
+def _lines(
+    categories: Sequence[Any], weights: Mapping[str, Sequence[str]], above: str
+) -> Iterator[str]:
+    for each in categories:
+        path = f"{above}/{each['name']}" if above else each["name"]
+        own = f" ({', '.join(weights[path])})" if path in weights else ""
+        yield "  " * path.count("/") + each["name"] + own
+        yield from _lines(each.get("children", ()), weights, path)

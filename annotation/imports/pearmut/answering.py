@@ -1,0 +1,136 @@
+"""Sliders, error taxonomies and text fields of a campaign of Pearmut, as own answers here.
+
+Its severities have no weights: those that are known count as in MQM, any other one as a minor
+error, which is said.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation import protocols
+from annotation.imports.pearmut.findings import Findings
+from annotation.protocols import composed
+from annotation.uploads.problems import Place
+
+WEIGHTS = {"neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
+SLIDER = ("name", "min", "max", "step")
+FREE = "input"
+ANY = "Error"
+# Ours for what stands in `info`.
+PATHS = {"scales": "sliders", "spans.severities": "mqm_severities",
+         "spans.categories": "mqm_categories", "text": "textfield"}  # fmt: skip
+
+
+def read_answers(
+    findings: Findings, values: Mapping[str, Any], protocol: str
+) -> dict[str, Any] | None:
+    """Return own answers, None where all are the protocol's; faults are named by their path."""
+    found: dict[str, Any] = {}
+    if values.get("sliders") is not None:
+        found["scales"] = _sliders(findings, values["sliders"])
+    if spans := _spans(findings, values, protocol):
+        found["spans"] = spans
+    if _is_post_edit(findings, values, protocol):
+        found["text"] = "prefilled"
+    for path, sentence in composed.check(protocols.get(protocol), found) if found else ():
+        findings.error(_path(path), sentence)
+    return found or None
+
+
+def _path(path: str) -> str:
+    for ours, theirs in PATHS.items():
+        if path.startswith(ours):
+            return f"info.{theirs}{path.removeprefix(ours)}"
+    return f"info.{path}".rstrip(".")
+
+
+def _sliders(findings: Findings, values: Any) -> list[dict[str, Any]]:
+    return [
+        {name: value[name] for name in SLIDER if name in value}
+        for value, path in findings.entries("info.sliders", values)
+        if findings.is_a(path, value, "an object")
+    ]
+
+
+def _spans(findings: Findings, values: Mapping[str, Any], protocol: str) -> dict[str, Any]:
+    given = [name for name in ("mqm_categories", "mqm_severities") if values.get(name) is not None]
+    if protocol != "mqm":
+        if given:
+            place = Place(findings.file, None, "info")
+            findings.report.warn(f"not used: {', '.join(given)}, which belong to MQM", place)
+        return {}
+    found: dict[str, Any] = {}
+    if "mqm_severities" in given:
+        found["severities"] = _severities(findings, values["mqm_severities"])
+    if values.get("mqm_categories") == FREE:
+        findings.left_out["categories that annotators type freely"] += 1
+        found["categories"] = []
+    elif "mqm_categories" in given:
+        found["categories"] = _categories(findings, values["mqm_categories"])
+    return found
+
+
+def _severities(findings: Findings, values: Any) -> list[dict[str, Any]]:
+    names = [name for name, _ in findings.entries("info.mqm_severities", values)]
+    unknown = [str(name) for name in names if str(name).casefold() not in WEIGHTS]
+    if unknown:
+        place = Place(findings.file, None, "info.mqm_severities")
+        said = f"{', '.join(unknown)[:200]}: no weight is known, so 1 is taken"
+        findings.report.warn(said, place)
+    return [
+        {"name": name, "weight": WEIGHTS.get(str(name).casefold(), 1.0)} for name in names or [ANY]
+    ]
+
+
+def _categories(findings: Findings, values: Any) -> list[dict[str, Any]]:
+    if not findings.is_a("info.mqm_categories", values, "an object"):
+        return []
+    return [
+        {
+            "name": name,
+            "children": [
+                {"name": child}
+                for child, _ in findings.entries(f"info.mqm_categories.{name}", children or [])
+            ],
+        }
+        for name, children in values.items()
+    ]
+
+
+def _is_post_edit(findings: Findings, values: Mapping[str, Any], protocol: str) -> bool:
+    """A field that holds the output is post-editing; an empty one is what comments are here."""
+    field = values.get("textfield")
+    if field in (None, "hidden", "visible"):
+        return False
+    if field != "prefilled":
+        findings.error("info.textfield", "null, hidden, visible or prefilled is expected")
+    elif protocols.get(protocol).layout.has_documents:
+        findings.left_out["fields for post-editing of documents"] += 1
+        return False
+    return True
+
+
+def write_answers(protocol: protocols.Protocol) -> dict[str, Any]:
+    """Return what stands in `info` for a protocol's own answers."""
+    found: dict[str, Any] = {}
+    if protocol.text:
+        found["textfield"] = "prefilled"
+    scales = [scale for scale in protocol.scales if scale.key]
+    if scales or not (protocol.scales or protocol.spans):
+        found["sliders"] = [
+            dict(zip(SLIDER, (each.key, each.low, each.high, each.step), strict=True))
+            for each in scales
+        ]
+    return found | _write_spans(protocol)
+
+
+def _write_spans(protocol: protocols.Protocol) -> dict[str, Any]:
+    if protocol.spans in (None, protocols.get(protocol.name).spans) or protocol.name != "mqm":
+        return {}
+    return {
+        "mqm_severities": [each.key for each in protocol.spans.severities],
+        "mqm_categories": {
+            str(each.label): [str(child.label) for child in each.children]
+            for each in protocol.spans.categories
+        },
+    }

@@ -1,0 +1,71 @@
+"""The document around a segment, as an annotator opens it."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from annotation.entry.welcome import next_step
+from annotation.judging.screens import Text, context_of, has_context
+from annotation.models import Assignment, Campaign, ContextOpening, Reference, Segment
+
+# So many segments of the document are shown before one and after it.
+REACH = 20
+
+
+@dataclass(frozen=True)
+class Around:
+    """The gray texts of a stretch of a document; `place` is that of the segment itself.
+
+    `is_start` and `is_end` tell whether the stretch begins and ends with the document.
+    """
+
+    public_id: UUID
+    texts: tuple[Text, ...]
+    place: int
+    is_start: bool
+    is_end: bool
+
+
+def open_around(*, user: User, public_id: UUID) -> Around | None:
+    """Return what stands around an item's segment, and store that it was opened.
+
+    None for everybody but the item's annotator, and where it may not be rated now. The
+    same for items of every kind: it hangs on the segment alone.
+    """
+    row = (
+        Assignment.objects.filter(public_id=public_id, annotator__user=user)
+        .select_related("annotator__campaign__test_set", "item__segment")
+        .first()
+    )
+    if row is None or not _is_shown(row):
+        return None
+    ContextOpening.objects.create(assignment=row)
+    return _around(row.annotator.campaign, row.item.segment, public_id)
+
+
+def _is_shown(row: Assignment) -> bool:
+    campaign = row.annotator.campaign
+    is_open = campaign.status == Campaign.Status.OPEN and not next_step(row.annotator)
+    return is_open and has_context(campaign, row.item.segment.document)
+
+
+def _around(campaign: Campaign, own: Segment, public_id: UUID) -> Around:
+    first = Reference.objects.filter(segment=OuterRef("pk")).order_by("name").values("text")[:1]
+    document: QuerySet[Segment] = Segment.objects.filter(
+        test_set=own.test_set_id, document=own.document
+    ).annotate(reference=Subquery(first))
+    before = list(document.filter(position__lt=own.position).order_by("-position")[: REACH + 1])
+    after = list(document.filter(position__gte=own.position).order_by("position")[: REACH + 2])
+    shown = [*reversed(before[:REACH]), *after[: REACH + 1]]
+    return Around(
+        public_id=public_id,
+        texts=tuple(
+            context_of(campaign, source=each.source, reference=getattr(each, "reference", None))
+            for each in shown
+        ),
+        place=len(before[:REACH]),
+        is_start=len(before) <= REACH,
+        is_end=len(after) <= REACH + 1,
+    )

@@ -1,0 +1,108 @@
+"""What an annotator may come back to: the own screens, and the practice that was done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Q, Subquery
+
+from annotation import pool
+from annotation.judging.screens import (
+    RATED_TEXT,
+    Feedback,
+    Text,
+    context_of,
+    current_judgment,
+    first_reference,
+    text,
+)
+from annotation.models import Annotator, Assignment, Item
+
+
+@dataclass(frozen=True)
+class OwnScreen:
+    """A screen of one's own: the address of its first item, its places from 1, and whether all of
+    it is rated."""
+
+    public_id: UUID
+    first: int
+    last: int
+    is_done: bool
+
+
+@dataclass(frozen=True)
+class Example:
+    """A practice item that was answered, and what was said of the answer."""
+
+    context: Text
+    rated: Text
+    feedback: Feedback
+
+
+def own_screens(annotator: Annotator) -> list[OwnScreen]:
+    """Return the screens that an annotator may open, in order (two queries at most).
+
+    Nothing beyond the first practice that is open. In a pool nothing beyond the last rated item:
+    how many more a person was given would tell what they are.
+    """
+    rows = (
+        Assignment.objects.filter(annotator=annotator)
+        .filter(Q(released_at=None) | Q(completed_at__isnull=False))
+        .order_by("position")
+        .values("public_id", "position", "completed_at", "item__screen", "item__kind")
+    )
+    shown = _up_to(list(rows), has_pool=pool.has_pool(annotator.campaign))
+    grouped = groupby(shown, key=lambda row: (row["item__screen"], _alone(row)))
+    return [_screen(list(group)) for _, group in grouped]
+
+
+def _up_to(rows: Sequence[Any], *, has_pool: bool) -> Sequence[Any]:
+    done = [n for n, row in enumerate(rows) if row["completed_at"] is not None]
+    if has_pool:
+        return rows[: done[-1] + 1 if done else 0]
+    practice = (
+        n
+        for n, row in enumerate(rows)
+        if row["item__kind"] == Item.Kind.TUTORIAL and row["completed_at"] is None
+    )
+    return rows[: max(next(practice, len(rows)), done[-1] if done else 0) + 1]
+
+
+def _alone(row: Any) -> int | None:
+    return row["position"] if row["item__screen"] is None else None
+
+
+def _screen(rows: Sequence[Any]) -> OwnScreen:
+    return OwnScreen(
+        public_id=rows[0]["public_id"],
+        first=rows[0]["position"] + 1,
+        last=rows[-1]["position"] + 1,
+        is_done=all(row["completed_at"] is not None for row in rows),
+    )
+
+
+def examples(annotator: Annotator) -> list[Example]:
+    """Return the practice that an annotator answered, in order (one query)."""
+    campaign = annotator.campaign
+    rows: Any = (
+        Assignment.objects.filter(annotator=annotator, item__kind=Item.Kind.TUTORIAL)
+        .annotate(
+            current=current_judgment(),
+            given=F("current__score"),
+            rated_text=RATED_TEXT,
+            reference=Subquery(first_reference("item__segment")),
+        )
+        .filter(given__isnull=False)
+        .select_related("item__segment")
+        .order_by("position")
+    )
+    return [
+        Example(
+            context=context_of(campaign, source=row.item.segment.source, reference=row.reference),
+            rated=text(row.rated_text, campaign.test_set.target_language),
+            feedback=Feedback.on(row.given, row.item.low, row.item.high, row.item.feedback),
+        )
+        for row in rows
+    ]

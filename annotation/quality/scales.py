@@ -1,0 +1,50 @@
+"""The values of a campaign's own scales in the place of its usual scores."""
+
+from typing import Any
+
+import numpy as np
+from django.db.models import F, FloatField
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+
+from annotation.models import Campaign, Judgment
+from annotation.models.judgment import VALUE
+from annotation.quality.current import Table
+
+# Minus the edits of a post-edited output in percent.
+HTER = "HTER"
+
+
+def scales_of(campaign: Campaign) -> list[str]:
+    """Return the scales a reader may choose from, the usual one first; empty where there is one."""
+    protocol = campaign.judging
+    found = [scale.key for scale in protocol.scales if scale.key]
+    if protocol.text:
+        found.append(HTER)
+    return found if len(found) > 1 or (found and found[0] == HTER and protocol.scales) else []
+
+
+def is_usual(campaign: Campaign, scale: str) -> bool:
+    """Whether the scores of a scale are from 0 to 100, so that traps and gold can be told low."""
+    own = {each.key: each for each in campaign.judging.scales}
+    return own[scale].is_percent if scale in own else not scale and campaign.judging.has_usual_score
+
+
+def value_of(scale: str) -> Any:
+    """Return what the database gives for a judgment on a scale; HTER negative: higher is better."""
+    if not scale:
+        return VALUE
+    return -F("hter") if scale == HTER else Cast(KT(f"ratings__{scale}"), FloatField())
+
+
+def with_scale(campaign: Campaign, rows: Table, scale: str) -> Table:
+    """Return the rows with the values of a scale, nan where a judgment has none."""
+    stored = Judgment.objects.filter(is_current=True, assignment__annotator__campaign=campaign)
+    if scale == HTER:
+        given = {pk: None if v is None else -v for pk, v in stored.values_list("pk", "hter")}
+    else:
+        given = {pk: own.get(scale) for pk, own in stored.values_list("pk", "ratings")}
+    found = rows.copy()
+    values = (given.get(pk) for pk in rows["pk"].tolist())
+    found["score"] = [np.nan if value is None else value for value in values]
+    return found

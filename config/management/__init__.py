@@ -1,0 +1,1 @@
+"""Commands of manage.py that are about all of Touchstone."""

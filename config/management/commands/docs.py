@@ -1,0 +1,27 @@
+"""`manage.py docs`: the generated pages of docs/reference."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config.reference import written
+
+
+class Command(BaseCommand):
+    help = "Write docs/reference from the code."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--check", action="store_true", help="only say which are not current")
+
+    def handle(self, *args: Any, check: bool, **options: Any) -> None:
+        stale = [
+            (path, text)
+            for path, text in written()
+            if not path.exists() or path.read_text(encoding="utf-8") != text
+        ]
+        if check and stale:
+            names = ", ".join(path.name for path, _ in stale)
+            raise CommandError(f"Not what the code says: {names}. Run manage.py docs.")
+        for path, text in stale:
+            path.write_text(text, encoding="utf-8")
+            self.stdout.write(f"docs/reference/{path.name}")

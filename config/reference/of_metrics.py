@@ -1,0 +1,71 @@
+"""The metrics of the registry, and what can be set of families and of trainings."""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from config.reference.markdown import code, table
+from metrics.base import MetricInfo
+from metrics.options import Option
+from metrics.registry import FAMILIES, METRICS, get_family
+from training.jobs.kinds import KINDS
+
+HEAD = ("name", "metric", "reads", "several references", "values a segment", "source")
+OPTION_HEAD = ("option", "", "default", "takes", "")
+
+
+def write() -> str:
+    """Return the page."""
+    parts = ["# Metrics, families, trainings", "## Metrics", *_metrics()]
+    parts += ["## Families", "Set by *Add a metric*, `manage.py add_metric FAMILY`, the API."]
+    for key in FAMILIES:
+        family = get_family(key)
+        title = f"### {family.label}: `{key}`"
+        parts += [title, family.description, _options(family.options)]
+    parts += ["## Trainings", "Set by *Start a job*, `manage.py train KIND`, the API."]
+    for key, kind in KINDS.items():
+        parts += [f"### {kind.label}: `{key}`", kind.description, _options(kind.options)]
+    return "\n\n".join(parts)
+
+
+def _metrics() -> Iterable[str]:
+    infos = sorted((info for info, _ in METRICS.values()), key=lambda info: info.family_label)
+    for label, members in groupby(infos, key=lambda info: info.family_label):
+        yield f"### {label}"
+        yield table(HEAD, [_row(info) for info in members])
+
+
+def _row(info: MetricInfo) -> tuple[str, ...]:
+    checkpoint = f"<br>{code(info.checkpoint)}" if info.checkpoint else ""
+    name = code(info.name) + checkpoint
+    return name, info.label, info.reads, info.references, _values(info), info.citation
+
+
+def _values(info: MetricInfo) -> str:
+    labels = dict(zip(info.measures, info.measure_labels, strict=True))
+    shown = ", ".join(labels[measure] for measure in info.table_measures)
+    if len(info.measures) == 1:
+        return "1" if info.higher_is_better else "1, lower is better"
+    chosen = f"; tables show {shown}" if info.shown else ""
+    return f"{len(info.measures)}{chosen}"
+
+
+def _options(options: Iterable[Option]) -> str:
+    return table(
+        OPTION_HEAD,
+        [(code(o.name), o.label, _default(o), _takes(o), o.help) for o in options],
+    )
+
+
+def _default(option: Option) -> str:
+    if option.default is None:
+        return "needed"
+    if isinstance(option.default, bool):
+        return "yes" if option.default else "no"
+    return code(f"{option.default:g}" if isinstance(option.default, float) else option.default)
+
+
+def _takes(option: Option) -> str:
+    if option.choices:
+        return ", ".join(map(code, option.choices))
+    low, high = (f"{n:g}" if n is not None else "" for n in (option.minimum, option.maximum))
+    return f"{option.kind} {low}–{high}" if low or high else option.kind

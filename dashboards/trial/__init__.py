@@ -1,0 +1,1 @@
+"""The page on suggestions: what became of them, and what a trial says they change."""

@@ -1,0 +1,164 @@
+"""The judgments of a campaign with suggestions as arrays: a row a judgment, in each one's order."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.exports.rows import counted
+from annotation.filters import Filters
+from annotation.models import Campaign, ErrorSpan, Item, SuggestionFate
+from annotation.models.judgment import VALUE
+from annotation.prefill.suggestions import PLANTED, Condition
+from metaeval.arrays import BoolArray, FloatArray, IntArray
+
+CHUNK = 2_000
+ITEM, ANNOTATOR = "assignment__item", "assignment__annotator"
+Place = tuple[str, int, int]
+COLUMNS = (
+    "pk", f"{ANNOTATOR}_id", f"{ITEM}__output_id", "assignment__condition", "assignment__position",
+    "active_ms", "paid_ms", "time_doubt", "sent_together", f"{ITEM}__suggestions",
+    f"{ITEM}__segment__source",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """n judgments: whose, of which output, in which condition, and what they say.
+
+    ``seconds`` are active ones per segment, of the server where the browser's report is doubted
+    (``n_doubted``); ``after`` marks those right behind one with a planted error. ``accepted`` is 1
+    where a final span lies over the planted region and ``missed`` where none lies over the known
+    error, nan where the output has no such region. All are (n,).
+    """
+
+    annotator: IntArray
+    output: IntArray
+    condition: Sequence[str]
+    position: FloatArray
+    length: FloatArray
+    seconds: FloatArray
+    value: FloatArray
+    after: BoolArray
+    accepted: FloatArray
+    missed: FloatArray
+    kept: FloatArray
+    n_doubted: int
+
+    def __len__(self) -> int:
+        return len(self.annotator)
+
+    def among(self, *conditions: str) -> BoolArray:
+        """Which were rated in one of the conditions."""
+        return np.isin(np.asarray(self.condition), [str(each) for each in conditions])
+
+
+@dataclass(frozen=True)
+class Fates:
+    """How many suggestions of an origin had each fate."""
+
+    origin: str
+    n: int
+    kept: int
+    moved: int
+    severity: int
+    category: int
+    deleted: int
+
+
+def read_rated(campaign: Campaign, filters: Filters) -> Rated:
+    """Return the current judgments that analyses count, by annotator and position."""
+    chosen = counted(campaign, filters).filter(assignment__item__kind=Item.Kind.TARGET)
+    order = chosen.order_by(f"{ANNOTATOR}_id", "assignment__position")
+    rows = [dict(zip((*COLUMNS, "value"), row, strict=True))
+            for row in order.values_list(*COLUMNS, VALUE).iterator(CHUNK)]  # fmt: skip
+    spans, kept = _final([row["pk"] for row in rows])
+    planted = [_planted(row) for row in rows]
+    known = [_known(row) for row in rows]
+    finals = [spans.get(row["pk"], ()) for row in rows]
+    return Rated(
+        annotator=np.array([row[f"{ANNOTATOR}_id"] for row in rows], dtype=np.int64),
+        output=np.array([row[f"{ITEM}__output_id"] or 0 for row in rows], dtype=np.int64),
+        condition=[row["assignment__condition"] for row in rows],
+        position=np.array([row["assignment__position"] for row in rows], dtype=float),
+        length=np.array([len(row[f"{ITEM}__segment__source"]) for row in rows], dtype=float),
+        seconds=np.array([_seconds(row) for row in rows], dtype=float),
+        value=np.array([row["value"] for row in rows], dtype=float),
+        after=_after(rows, planted),
+        accepted=np.array([_is_over(p, s) for p, s in zip(planted, finals, strict=True)]),
+        missed=1.0 - np.array([_is_over(p, s) for p, s in zip(known, finals, strict=True)], float),
+        kept=np.array([kept.get(row["pk"], np.nan) for row in rows], dtype=float),
+        n_doubted=sum(bool(row["time_doubt"]) for row in rows),
+    )
+
+
+def _seconds(row: Mapping[str, Any]) -> float:
+    """Active seconds of one of the answers of a screen."""
+    if not row["time_doubt"] and row["active_ms"] is not None:
+        return float(row["active_ms"]) / 1000 / float(row["sent_together"])
+    return np.nan if row["paid_ms"] is None else float(row["paid_ms"]) / 1000
+
+
+def _planted(row: Mapping[str, Any]) -> Place | None:
+    stored = row[f"{ITEM}__suggestions"] or {"spans": []}
+    return next((tuple(own[:3]) for own in stored["spans"] if own[-1] == PLANTED), None)
+
+
+def _known(row: Mapping[str, Any]) -> Place | None:
+    known = (row[f"{ITEM}__suggestions"] or {}).get("known")
+    return tuple(known) if known else None
+
+
+def _is_over(region: Place | None, spans: Sequence[Place]) -> float:
+    """Whether a final span has a character of a region; nan without a region."""
+    if region is None:
+        return np.nan
+    side, start, end = region
+    return float(any(own == side and first < end and start < last for own, first, last in spans))
+
+
+def _final(judgments: Sequence[int]) -> tuple[Mapping[int, list[Place]], Mapping[int, float]]:
+    """All spans that were left, planted ones among them, and the share of real ones kept."""
+    spans: dict[int, list[Place]] = defaultdict(list)
+    real: dict[int, list[bool]] = defaultdict(list)
+    for start in range(0, len(judgments), CHUNK):
+        part = judgments[start : start + CHUNK]
+        own = ErrorSpan.objects.filter(judgment__in=part).order_by()
+        for pk, side, first, last in own.values_list("judgment_id", "side", "start", "end"):
+            spans[pk].append((side, first, last))
+        for fate in SuggestionFate.objects.filter(judgment__in=part).order_by():
+            if fate.origin == SuggestionFate.Origin.SUGGESTED:
+                real[fate.judgment_id].append(fate.fate != SuggestionFate.Fate.DELETED)
+            elif fate.fate != SuggestionFate.Fate.DELETED:
+                spans[fate.judgment_id].append((fate.side, fate.start, fate.end))
+    return spans, {pk: sum(own) / len(own) for pk, own in real.items()}
+
+
+def _after(rows: Sequence[Mapping[str, Any]], planted: Sequence[Place | None]) -> BoolArray:
+    """Which judgments come right after one of the same person that showed a planted error."""
+    found = np.zeros(len(rows), dtype=bool)
+    for n in range(1, len(rows)):
+        before = rows[n - 1]
+        is_next = before["assignment__position"] + 1 == rows[n]["assignment__position"]
+        is_same = before[f"{ANNOTATOR}_id"] == rows[n][f"{ANNOTATOR}_id"]
+        was_planted = before["assignment__condition"] == Condition.PLANTED
+        found[n] = is_next and is_same and was_planted and planted[n - 1] is not None
+    return found
+
+
+def read_fates(campaign: Campaign, filters: Filters) -> list[Fates]:
+    """Count what became of suggestions in the judgments that analyses count."""
+    chosen = counted(campaign, filters)
+    rows = SuggestionFate.objects.filter(judgment__in=chosen.values("pk")).order_by()
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for origin, fate in rows.values_list("origin", "fate").iterator(CHUNK):
+        counts[origin][fate] += 1
+    return [
+        Fates(origin=origin, n=sum(own.values()), **{fate: own[fate] for fate in _FATES})
+        for origin, own in sorted(counts.items(), reverse=True)
+    ]
+
+
+_FATES = ("kept", "moved", "severity", "category", "deleted")

@@ -1,0 +1,114 @@
+"""Metrics against metrics that know nothing of quality (Perrella et al. 2024, sentinels)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from metaeval.arrays import FloatArray
+from metaeval.correlation.panel import grouped
+from metaeval.correlation.ties import tied_share
+from metaeval.replication.questions import answer
+from metaeval.replication.questions.comparison import ALPHA
+from metaeval.replication.questions.scored import Scored
+from metaeval.replication.questions.statistics import Question
+from metaeval.scores.matrix import ScoreMatrix
+from metaeval.significance.corrections import adjust_pvalues
+
+ABOVE, NOT_ABOVE, BELOW, UNKNOWN = "above", "not above", "below", ""
+CORRELATIONS = ("pearson", "kendall", "spearman")
+# A difference this small is none: the metric is the floor.
+SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class FloorTest:
+    """m metrics against k floors; nan where nothing is defined.
+
+    ``above`` (m,) is the corrected p that a metric is better than every floor, ``below`` (m,) that
+    some floor is better than it. ``states`` says what holds: above, not above (not told from the
+    best floor), below, or nothing where there is no test. ``values``, ``lows`` and ``highs`` (k,)
+    are the floors'; ``constant`` is what one value for everything reaches.
+    """
+
+    values: FloatArray
+    lows: FloatArray
+    highs: FloatArray
+    constant: float
+    above: FloatArray
+    below: FloatArray
+    states: Sequence[str]
+    test: str
+
+
+def against_floors(
+    scored: Scored,
+    floors: Mapping[str, ScoreMatrix],
+    question: Question,
+    *,
+    random: str,
+    alpha: float = ALPHA,
+) -> FloorTest:
+    """Test all metrics against all floors, with the first test that the question's statistic has.
+
+    A metric is above the floor where it beats each of them: the largest of its one-sided p counts
+    (an intersection-union test, Berger 1982), corrected over the metrics by Holm. So where no
+    metric is better than the best floor, any of them is called above in at most ``alpha`` of all
+    tables, as far as the statistic's test keeps its level. It is
+    below where one floor beats it: the smallest p times their number, corrected alike. A floor that
+    is undefined (all outputs of a segment have one source) is passed over; one that equals the
+    metric has p 1.
+
+    ``random`` names the floor of random numbers. Where the statistic is a correlation with
+    intervals, metrics are tested against 0, which is known, and not against one draw: over ten
+    systems a draw is anything from -.6 to .6. ValueError where nothing can be compared.
+    """
+    asked = replace(question, test=question.statistic.tests[0])
+    found = answer(replace(scored, metrics={**scored.metrics, **floors}), asked)
+    m, names = len(scored.metrics), list(floors)
+    better, worse = found.pvalues[:m, m:], found.pvalues[m:, :m].T
+    is_same = np.abs(found.differences[:m, m:]) <= SAME
+    better, worse = (np.where(np.isnan(p) & is_same, 1.0, p) for p in (better, worse))
+    if found.zero_pvalues is not None and question.statistic.correlation in CORRELATIONS:
+        at = names.index(random)
+        half = found.zero_pvalues[:m] / 2.0
+        better[:, at] = np.where(found.values[:m] > 0.0, half, 1.0 - half)
+        worse[:, at] = 1.0 - better[:, at]
+    above, below = _corrected(better, worse)
+    return FloorTest(
+        found.values[m:],
+        found.lows[m:],
+        found.highs[m:],
+        _constant(scored, question, found.chance),
+        above,
+        below,
+        [_state(a, b, alpha) for a, b in zip(above, below, strict=True)],
+        found.test,
+    )
+
+
+def _corrected(better: FloatArray, worse: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Holm over metrics: of the largest p over floors, and of the smallest times their number."""
+    counts = np.isfinite(better).sum(axis=1)
+    none = counts == 0
+    largest = np.where(np.isnan(better), 0.0, better).max(axis=1, initial=0.0)
+    smallest = np.where(np.isnan(worse), 1.0, worse).min(axis=1, initial=1.0)
+    raw = (largest, np.minimum(1.0, counts * smallest))
+    above, below = (adjust_pvalues(np.where(none, np.nan, p)).pvalues for p in raw)
+    return above, below
+
+
+def _state(above: float, below: float, alpha: float) -> str:
+    if np.isnan(above):
+        return UNKNOWN
+    return ABOVE if above <= alpha else BELOW if below <= alpha else NOT_ABOVE
+
+
+def _constant(scored: Scored, question: Question, chance: float) -> float:
+    """Of pairs with ties calibrated the share that humans tie; a correlation is undefined: 0."""
+    if question.statistic.correlation != "acc_eq":
+        return chance
+    cells = scored.cells
+    return tied_share(grouped(cells, np.isfinite(cells), question.grouping))

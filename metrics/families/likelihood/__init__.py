@@ -1,0 +1,1 @@
+"""How probable a translation model finds texts: Prism, BARTScore. The scorer is in `training`."""

@@ -1,0 +1,1 @@
+"""Sentinels trained here: what can be said of a score from the source, the output or lengths."""

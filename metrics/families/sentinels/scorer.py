@@ -1,0 +1,70 @@
+"""Scores of a sentinel: each output by the fit that never saw its source."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from metrics.base import (
+    MeanOfSegments,
+    MetricError,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.checkpoints import hashes
+from metrics.families.sentinels import seen
+from metrics.families.sentinels.options import load
+from metrics.families.slices import score_in_slices
+from metrics.options import precision_of
+
+# To be raised whenever a change here or in seen.py alters a value.
+REVISION = 1
+
+
+class TrainedSentinel(MeanOfSegments):
+    """Raises a permanent :class:`MetricError` where the sentinel belongs to other weights."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info, path = info, str(info.option("sentinel"))
+        try:
+            self.sentinel = load(path)
+        except ValueError as error:
+            raise MetricError(str(error), permanent=True) from error
+        self.digest = hashes.of_file(Path(path))[:12]
+        self.encoder = None
+        if info.checkpoint:
+            from metrics.families.cosine.sentences import SentenceEncoder
+
+            self.encoder = SentenceEncoder(info.checkpoint, precision_of(info))
+            self.device = self.encoder.encoder.spec.device
+        if (self.encoder.weights if self.encoder else "") != self.sentinel.encoder:
+            message = f"{info.label}: {path} was fitted on other weights than {info.checkpoint} has"
+            raise MetricError(message, permanent=True)
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        fields: dict[str, str | int] = {"reads": self.sentinel.reads, "sentinel": self.digest}
+        if self.encoder:
+            from metrics.encoding import precision
+
+            fields |= {"checkpoint": self.info.checkpoint, "weights": self.encoder.weights}
+            fields |= precision.signature_fields(precision_of(self.info))
+        return format_signature(self.info.name, fields | {"revision": REVISION})
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 1) predicted human scores."""
+        check_inputs(self.info, inputs)
+        return score_in_slices(self._score, inputs)
+
+    def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        if not inputs:
+            return np.zeros((0, 1))
+        texts = [(each.source, each.hypothesis) for each in inputs]
+        known = seen.read(self.sentinel.reads, texts, self.encoder)
+        predicted = np.column_stack([line.predict(known) for line in self.sentinel.lines])
+        folds = [self.sentinel.fold_of.get(seen.digest(source)) for source, _ in texts]
+        rows = zip(predicted, folds, strict=True)
+        return np.array([[row.mean() if fold is None else row[fold]] for row, fold in rows])

@@ -1,0 +1,99 @@
+"""Spans that a metric found, or that a file holds, as suggestions to annotators of a campaign."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation.judging.screens import span_sides
+from annotation.models import Campaign, Output
+from annotation.protocols import Span
+from annotation.protocols.base import SOURCE, TARGET
+from metrics.models import MetricSignature
+from metrics.spans.found import MISSING, FoundSpan
+from metrics.spans.stored import read_rows, unpack
+
+# A severity that a protocol lacks, as the next one that it has.
+INSTEAD = {"critical": "major"}
+NOWHERE = "[missing]"
+OMISSION = "accuracy/omission"
+
+
+@dataclass
+class Fitted:
+    """Spans by output as a protocol takes them; `left_out` counts those that it cannot show."""
+
+    spans: dict[int, tuple[Span, ...]] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def n_spans(self) -> int:
+        """All spans."""
+        return sum(len(own) for own in self.spans.values())
+
+    @property
+    def n_clean(self) -> int:
+        """Outputs in which nothing was found."""
+        return sum(not own for own in self.spans.values())
+
+
+def suggestions_of(campaign: Campaign, signature: MetricSignature) -> Fitted:
+    """Return what a metric found in the outputs of a campaign."""
+    rows = read_rows(signature, list(campaign.systems.all()))
+    return fit(campaign, {output: unpack(own) for output, own in rows.items()})
+
+
+def fit(campaign: Campaign, found: Mapping[int, Sequence[FoundSpan]]) -> Fitted:
+    """Return spans of the campaign's outputs as its protocol takes them.
+
+    A critical error is major where nothing is critical; a category that the protocol lacks is left
+    for the annotator to choose. An omission marks the token for it, or else its place in the
+    source, or all of it.
+    """
+    texts = Output.objects.filter(system__in=campaign.systems.all())
+    fitted = Fitted()
+    fitter = _Fitter(campaign, fitted.left_out)
+    for pk, text, source in texts.values_list("pk", "text", "segment__source").iterator():
+        if pk in found:
+            own = [fitter.span(each, text, source) for each in found[pk]]
+            fitted.spans[pk] = tuple(dict.fromkeys(span for span in own if span))
+    return fitted
+
+
+class _Fitter:
+    def __init__(self, campaign: Campaign, left_out: Counter[str]) -> None:
+        scheme = campaign.judging.spans
+        if scheme is None:
+            raise ValueError(f"{campaign.judging.name} takes no spans")
+        self.scheme, self.sides, self.left_out = scheme, span_sides(campaign), left_out
+
+    def span(self, found: FoundSpan, text: str, source: str) -> Span | None:
+        """Return one span, or None, counted, where it has no place or severity here."""
+        severity = found.severity
+        if severity not in self.scheme.severity_keys:
+            severity = INSTEAD.get(severity, "")
+        if severity not in self.scheme.severity_keys:
+            self.left_out[f"of the severity “{found.severity}”"] += 1
+            return None
+        place = self._place(found, text, source)
+        if place is None:
+            self.left_out["where nothing can be marked"] += 1
+            return None
+        return Span(*place, severity, self._category(found))
+
+    def _place(self, found: FoundSpan, text: str, source: str) -> tuple[str, int, int] | None:
+        if found.side == TARGET and found.end <= len(text):
+            return TARGET, found.start, found.end
+        if found.side == MISSING and NOWHERE in self.scheme.tokens:
+            place = len(text) + self.scheme.tokens.index(NOWHERE)
+            return TARGET, place, place + 1
+        if found.side == TARGET or SOURCE not in self.sides or not source:
+            return None
+        if not found.has_place:
+            return SOURCE, 0, len(source)
+        return (SOURCE, found.start, found.end) if found.end <= len(source) else None
+
+    def _category(self, found: FoundSpan) -> str:
+        known = self.scheme.category_keys
+        if found.side == MISSING and OMISSION in known:
+            return OMISSION
+        return found.category if found.category in known else ""

@@ -1,0 +1,202 @@
+"""Which errors annotators of a campaign are shown beforehand: from a metric, or from files."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import campaign_for_admin, researcher_required, signed_in
+from annotation.counted import counted
+from annotation.models import Campaign, Prefill
+from annotation.prefill import keeping, trial
+from annotation.prefill.suggestions import Condition
+from annotation.uploads import InputFile
+from annotation.uploads.problems import some
+from annotation.uploads.waiting import ExpiredError
+from annotation.views.uploads import is_too_large, too_large_sentence
+from annotation.web.errors import refuse
+from metrics.forms.suggesting import GOLD, SharesForm, SuggestForm
+from metrics.imported import pending
+from metrics.models import MetricSignature
+from metrics.scores import latest_signatures
+from metrics.spans.importing import Checked, check
+from metrics.spans.stored import find_with_spans
+from metrics.spans.suggesting import Fitted, fit, suggestions_of
+from metrics.views.imports import EXPIRED
+
+SHOWN = 50
+BUILT_IN = "A trial is built in."
+NO_TRIAL = "There is no trial: all is prefilled."
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def campaign_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say what is suggested; with `?check=token`, say what ends are, look and confirm."""
+    campaign = campaign_for_admin(request, slug)
+    if is_too_large(request):
+        return refuse(request, 413, "This import is too large", too_large_sentence())
+    try:
+        if request.method == "POST":
+            keeping.require_draft(campaign)
+        if request.method == "POST" and request.POST.get("do") == "drop":
+            keeping.drop(campaign)
+            messages.success(request, "Nothing is suggested any more.")
+            return redirect("campaign-suggestions", slug)
+        if request.method == "POST" and request.POST.get("do") == "shares":
+            return _take_shares(request, campaign)
+        if token := request.GET.get("check", ""):
+            return _confirm(request, campaign, token)
+        return _choose(request, campaign)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages[:5]))
+        return redirect("campaign-suggestions", slug)
+
+
+def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    marking = _marking(campaign)
+    is_sent = request.method == "POST"
+    sent = (request.POST, request.FILES) if is_sent else ()
+    form = SuggestForm(*sent, metrics=list(marking))
+    if not is_sent or not form.is_valid():
+        return _page(request, campaign, form)
+    given = form.cleaned_data
+    if given["metric"]:
+        signature = marking[given["metric"]]
+        fitted = suggestions_of(campaign, signature)
+        details = {"signature": str(signature)}
+        _keep(request, campaign, given["what"], Prefill.Source.METRIC, given["metric"], fitted,
+              details)  # fmt: skip
+        return redirect("campaign-suggestions", campaign.slug)
+    kept = pending.keep(campaign.slug, form.sent(), signed_in(request).pk)
+    query = urlencode({"check": kept, "what": given["what"], "ends": given["ends"]})
+    return redirect(f"{reverse('campaign-suggestions', args=[campaign.slug])}?{query}")
+
+
+def _take_shares(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    form = SharesForm(request.POST)
+    if form.is_valid():
+        given = dict(form.cleaned_data)
+        seed = given.pop("seed")
+        shares = {Condition(name): share for name, share in given.items()}
+        prefill = trial.set_shares(campaign, shares, seed=seed)
+        told = (
+            "A trial is built in." if prefill.is_trial else "There is no trial: all is prefilled."
+        )
+        messages.success(request, told)
+        return redirect("campaign-suggestions", campaign.slug)
+    own = SuggestForm(metrics=list(_marking(campaign)))
+    return _page(request, campaign, own, shares=form)
+
+
+def _marking(campaign: Campaign) -> Mapping[str, MetricSignature]:
+    """The metrics that have spans for this test set, by name."""
+    signatures = latest_signatures(campaign.test_set)
+    marking = find_with_spans(list(signatures.values()))
+    return {name: each for name, each in signatures.items() if each.pk in marking}
+
+
+def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpResponse:
+    user = signed_in(request)
+    try:
+        files = pending.recall(token, campaign.slug, user.pk)
+    except ExpiredError:
+        messages.error(request, EXPIRED)
+        return redirect("campaign-suggestions", campaign.slug)
+    form = SuggestForm(request.POST or request.GET, metrics=(), has_files=True)
+    if not form.is_valid():
+        return _page(request, campaign, form, token=token)
+    checked = check(campaign.test_set, files, "suggestions", form.ends_included)
+    if request.method == "POST" and "keep" in request.POST and not checked.report.errors:
+        _keep(request, campaign, form.cleaned_data["what"], Prefill.Source.FILE, _names(files),
+              fit(campaign, checked.spans), _details(checked))  # fmt: skip
+        pending.forget(token, campaign.slug, user.pk)
+        return redirect("campaign-suggestions", campaign.slug)
+    return _page(request, campaign, form, token=token, checked=checked)
+
+
+def _names(files: list[InputFile]) -> str:
+    return some([file.name for file in files])
+
+
+def _details(checked: Checked) -> dict[str, Any]:
+    return {"files": list(checked.files), "ends_included": bool(checked.ends_included)}
+
+
+def _keep(
+    request: HttpRequest,
+    campaign: Campaign,
+    what: str,
+    source: str,
+    label: str,
+    fitted: Fitted,
+    details: Mapping[str, Any],
+) -> None:
+    if what == GOLD:
+        keeping.keep_gold(campaign, fitted.spans, label=label)
+    else:
+        keeping.keep_suggestions(
+            campaign, fitted.spans, source=source, label=label, user=signed_in(request),
+            details={**details, "left_out": dict(fitted.left_out)},
+        )  # fmt: skip
+    spans = counted(fitted.n_spans, "error")
+    outputs = counted(len(fitted.spans), "output")
+    messages.success(
+        request, f"Kept: {spans} in {outputs}, {fitted.n_clean:,} of them without any."
+    )
+    for reason, n in fitted.left_out.items():
+        messages.warning(request, f"{counted(n, 'span is', 'spans are')} left out: {reason}.")
+
+
+def _page(
+    request: HttpRequest,
+    campaign: Campaign,
+    form: SuggestForm,
+    *,
+    token: str = "",
+    checked: Checked | None = None,
+    shares: SharesForm | None = None,
+) -> HttpResponse:
+    prefill = Prefill.objects.filter(campaign=campaign).first()
+    if prefill is not None and shares is None:
+        stored = {str(name): share for name, share in trial.shares_of(prefill).items()}
+        shares = SharesForm(initial={**stored, "seed": prefill.seed})
+    context = {
+        "campaign": campaign,
+        "section": "campaigns",
+        "tab": "suggestions",
+        "form": form,
+        "token": token,
+        "checked": checked,
+        "shown": checked.report.errors[:SHOWN] if checked else (),
+        "prefill": prefill,
+        "shares": shares,
+        "is_draft": campaign.status == Campaign.Status.DRAFT,
+        **_counts(prefill),
+    }
+    is_wrong = (
+        form.errors
+        or (shares and shares.errors)
+        or (checked and checked.report.errors and request.method == "POST")
+    )
+    return render(request, "metrics/suggestions.html", context, status=422 if is_wrong else 200)
+
+
+def _counts(prefill: Prefill | None) -> dict[str, int]:
+    if prefill is None:
+        return {}
+    rows = list(prefill.outputs.values_list("spans", "gold"))
+    spans = [own for own, _ in rows if own is not None]
+    gold = [own for _, own in rows if own is not None]
+    return {
+        "n_outputs": len(spans),
+        "n_spans": sum(map(len, spans)),
+        "n_gold_outputs": len(gold),
+        "n_gold": sum(map(len, gold)),
+    }

@@ -1,0 +1,72 @@
+// What a design takes and can tell, as the numbers of the campaign form change. The same sums as
+// annotation/campaigns/effort.py, which also says where times and spreads are from.
+
+const form = document.querySelector("form[data-campaign-form]");
+const place = form.querySelector("[data-cost]");
+const known = JSON.parse(document.getElementById("cost-data").textContent);
+const CONTROLS = ["traps", "bad_references", "repeats", "references"];
+const HOUR = 3600;
+
+const number = (name) => Math.max(0, Math.floor(Number(form.elements[name]?.value)) || 0);
+const told = new Intl.NumberFormat(document.documentElement.lang, { maximumSignificantDigits: 2 });
+const whole = new Intl.NumberFormat(document.documentElement.lang);
+
+function quantile([z, ...terms], freedom) {
+  return terms.reduce((sum, term, power) => sum + term / freedom ** (power + 1), z);
+}
+
+function range(low, high) {
+  const [from, to] = [told.format(low), told.format(high)];
+  return from === to ? from : `${from}–${to}`;
+}
+
+function leastDifference({ output, residual }, segments, raters) {
+  if (segments < 5 || raters < 1) return null;
+  const sd = Math.sqrt(2 * output + (2 * residual) / raters);
+  const t = known.quantiles.reduce((sum, each) => sum + quantile(each, segments - 1), 0);
+  return (t * sd) / Math.sqrt(segments);
+}
+
+function put(name, text) {
+  for (const part of place.querySelectorAll(`[data-put="${name}"]`)) part.textContent = text;
+}
+
+function when(name, isSo) {
+  for (const part of place.querySelectorAll(`[data-if="${name}"]`)) part.hidden = !isSo;
+}
+
+function follow() {
+  const data = new FormData(form);
+  const counts = known.outputs[form.elements.length_ratio.value] ?? {};
+  const systems = data.getAll("systems").filter((name) => name in counts);
+  const raters = number("annotators_per_item");
+  const outputs = systems.reduce((sum, name) => sum + counts[name], 0);
+  const controls = CONTROLS.reduce((sum, name) => sum + number(`${name}_per_annotator`), 0);
+  const judgments = raters * (outputs + controls);
+  const { pace, spread } = known.protocols[data.get("protocol")] ?? {};
+  when("pace", Boolean(pace) && judgments > 0);
+  when("no-pace", !pace);
+  put("judgments", whole.format(judgments));
+  put("raters", whole.format(raters));
+  if (pace) {
+    put("hours", range((judgments * pace.low) / HOUR, (judgments * pace.high) / HOUR));
+    put("each", range((judgments * pace.low) / HOUR / raters, (judgments * pace.high) / HOUR / raters));
+    put("seconds", range(pace.low, pace.high));
+    put("source", pace.source);
+  }
+  const shared = systems.length ? Math.min(...systems.map((name) => counts[name])) : 0;
+  const least = spread && leastDifference(spread, shared, raters);
+  when("difference", systems.length > 1 && Boolean(least));
+  when("no-difference", systems.length > 1 && !least);
+  when("one", systems.length < 2);
+  if (least) put("difference", told.format(least));
+  if (spread) {
+    put("unit", spread.unit);
+    put("spread", spread.source);
+  }
+  put("segments", whole.format(shared));
+}
+
+form.addEventListener("input", follow);
+form.addEventListener("change", follow);
+follow();

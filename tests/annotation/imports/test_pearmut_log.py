@@ -1,0 +1,137 @@
+"""Pearmut's log: answers of an imported campaign, with resets, forms and what cannot be placed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.exports.judgments import span_dicts
+from annotation.imports import pearmut
+from annotation.imports.launch import launch
+from annotation.models import Campaign, Judgment
+from annotation.uploads import Report
+from tests.annotation.appraise import as_file
+from tests.annotation.imports.test_imports_pearmut import campaign, item
+from tests.annotation.imports.test_pearmut_answers import example
+
+
+def texts_only(values: dict[str, Any]) -> dict[str, Any]:
+    """The same without the document whose source is an image."""
+    return values | {"data": values["data"][:1]}
+
+
+def read(values: Any, log: Any, name: str = "log.json") -> tuple[Any, Report]:
+    report = Report()
+    drafts = pearmut.read(
+        as_file("pearmut.json", values), report, source_language="en", target_language="de",
+        log=as_file(name, log),
+    )  # fmt: skip
+    return drafts, report
+
+
+def answer(user: str = "u", score: int = 70, item_i: Any = 0, **more: Any) -> dict[str, Any]:
+    shown = item("a", "m1")
+    given = {"m1": {"score": score, "error_spans": [], "textfield": None}}
+    return {
+        "user_id": user, "item_i": item_i, "item": [shown], "annotation": [given], "actions": [],
+    } | more  # fmt: skip
+
+
+def test_a_download_comes_in_as_the_judgments_that_count(db: None) -> None:
+    drafts, report = read(texts_only(example("cesa-dynamic.json")), example("annotations.json"))
+    assert not report.errors, report.errors
+    (launched,) = launch(drafts)
+    found = launched.result.campaign
+    assert found.status == Campaign.Status.CLOSED
+    rows = Judgment.objects.filter(assignment__item__kind="target")
+    given: dict[str, list[int]] = {}
+    for system, score in rows.order_by("pk").values_list(
+        "assignment__item__output__system__name", "score"
+    ):
+        given.setdefault(system, []).append(score)
+    # As the README of the examples says: what is left after the reset.
+    assert given == {"sysA": [90, 95], "sysB": [30, 25], "sysC": [45, 70]}
+    assert sum(each.active_ms for each in rows) == pytest.approx(120_000, abs=6)
+    # Two of them marked “offen” and what is missing; code points, the end excluded.
+    marked = {(span["system"], span["text"]) for span in span_dicts(found)}
+    assert ("sysB", "offen") in marked
+    assert ("sysC", "[missing]") in marked
+    said = " ".join(str(each) for each in report.problems)
+    assert "1 entries voided by a reset are left out" in said
+    assert "1 answers to forms are left out" in said
+    # Once more it changes nothing.
+    drafts, _ = read(texts_only(example("cesa-dynamic.json")), example("annotations.json"))
+    (again,) = launch(drafts)
+    assert not again.result.is_new
+
+
+def test_lines_resubmissions_and_resets_of_one_item(db: None) -> None:
+    entries = [
+        answer(score=10), answer(score=20), answer("v", 30), answer("v", 40, item_i=1),
+        {"user_id": "v", "annotation": "__RESET__", "item_i": 1},
+    ]  # fmt: skip
+    lines = "\n".join(json.dumps(each) for each in entries)
+    values = campaign([[item("a", "m1")]])
+    drafts, report = read(values, lines, "log.jsonl")
+    assert not report.errors, report.errors
+    launch(drafts)
+    rows = Judgment.objects.order_by("assignment__annotator__label", "revision")
+    names = ("assignment__annotator__label", "revision", "is_current", "score")
+    assert list(rows.values_list(*names)) == [
+        ("u", 1, False, 10), ("u", 2, True, 20), ("v", 1, True, 30),
+    ]  # fmt: skip
+
+
+def test_sliders_and_post_edits_of_a_log(db: None) -> None:
+    values = example("sliders-textfield.json")
+    shown = values["data"][0][0] | {"item_id": "s2", "validation": None}
+    del shown["validation"]
+    values["data"] = [[shown]]
+    given = {"sysA": {"score": None, "error_spans": [], "textfield": "Guten Tag.",
+                      "sliders": {"Fluency": 5, "Adequacy": 80}}}  # fmt: skip
+    drafts, report = read(values, {values["campaign_id"]: [
+        answer(item=[shown], annotation=[given])]})  # fmt: skip
+    assert not report.errors, report.errors
+    launch(drafts)
+    stored = Judgment.objects.get()
+    assert (stored.score, stored.ratings) == (5, {"Fluency": 5, "Adequacy": 80})
+    # One of three tokens was changed.
+    assert (stored.post_edit, stored.hter) == ("Guten Tag.", pytest.approx(100 / 3))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"annotation": []}, "user_id and annotation are expected"),
+        (answer(score=101), "101 is no score from 0 to 100"),
+        (answer(item=[]), "lists of the same segments"),
+        (answer(item=[item("z", "m1")]), "the campaign has no segment “z”"),
+    ],
+)
+def test_what_cannot_be_placed_is_named(entry: dict[str, Any], message: str) -> None:
+    drafts, report = read(campaign([[item("a", "m1")]]), json.dumps(entry), "log.jsonl")
+    assert not drafts
+    assert any(message in str(each) for each in report.errors), report.errors
+
+
+def test_scores_of_systems_that_were_not_shown_are_counted(db: None) -> None:
+    given = {"m1": {"score": 50}, "ghost": {"score": 1}}
+    drafts, report = read(
+        campaign([[item("a", "m1")]]), json.dumps(answer(annotation=[given])), "log.jsonl"
+    )
+    assert len(drafts[0][1].judgments) == 1
+    assert any("1 scores of systems that were not shown" in str(p) for p in report.problems)
+
+
+def test_the_command_refuses_a_log_of_another_campaign(db: None, tmp_path: Path) -> None:
+    paths = [tmp_path / "campaign.json", tmp_path / "log.json"]
+    paths[0].write_text(json.dumps(campaign([[item("a", "m1")]])), encoding="utf-8")
+    paths[1].write_text(json.dumps({"other": []}), encoding="utf-8")
+    with pytest.raises(CommandError):
+        call_command(
+            "import_pearmut", str(paths[0]), "--log", str(paths[1]),
+            "--source-language", "en", "--target-language", "de",
+        )  # fmt: skip
+    assert not Campaign.objects.exists()

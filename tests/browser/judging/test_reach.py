@@ -1,0 +1,131 @@
+"""What is in reach without leaving an item: instructions, practice, the scale, all own items."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Assignment, Item, Judgment
+from tests.browser.axe import violations
+from tests.browser.conftest import Visitor
+from tests.browser.planting import current, expect_item, plant, press, start
+
+PROTOCOLS = ["segment-da", "document-da", "side-by-side", "esa", "mqm", "contrastive-esa"]
+TWO = [("One two.", "Three four."), ("Five six.", "Seven eight.")]
+TOLD = "Read to **the end**."
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_instructions_on_a_key_and_a_button(
+    visitor: Callable[..., Visitor], transactional_db: None, protocol: str
+) -> None:
+    has_systems = protocol in ("side-by-side", "contrastive-esa")
+    plant(protocol, outputs=TWO if has_systems else TWO[:1], instructions=TOLD)
+    page = start(visitor(360, 740))
+    if protocol == "mqm":
+        press(page, "Control+Shift+ArrowRight", "m", "Escape")
+    else:
+        press(page, "7", "3")
+    before = page.evaluate("[...new FormData(document.querySelector('#item form'))].join()")
+    focused = page.evaluate("document.activeElement.outerHTML")
+    dialog = page.get_by_role("dialog", name="Instructions")
+    press(page, "i")
+    expect(dialog).to_contain_text("Read to the end.")
+    press(page, "Escape")
+    expect(dialog).to_be_hidden()
+    assert page.evaluate("document.activeElement.outerHTML") == focused
+    page.mouse.wheel(0, 4_000)
+    page.get_by_role("button", name="Instructions").click()
+    expect(dialog).to_contain_text("Read to the end.")
+    assert violations(page, {"resultTypes": ["violations"]}) == []
+    dialog.get_by_role("button", name="Close").click()
+    assert page.evaluate("[...new FormData(document.querySelector('#item form'))].join()") == before
+    assert not Judgment.objects.exists()
+
+
+def test_practice_can_be_read_again(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant("segment-da", outputs=TWO[:1])
+    first = Assignment.objects.get(position=0).item
+    Item.objects.filter(pk=first.pk).update(
+        kind=Item.Kind.TUTORIAL, low=20, high=40, feedback="The second half is missing."
+    )
+    page = start(visitor())
+    press(page, "9", "Enter")
+    expect_item(page, "Item 2 of 2")
+    page.reload()
+    page.locator("#item.is-ready").wait_for()
+    expect(page.get_by_role("link", name="Item 1: rated")).to_be_visible()
+    press(page, "i")
+    dialog = page.get_by_role("dialog", name="Instructions")
+    for words in ("One two.", "You gave 90", "The second half is missing.", "some of it"):
+        expect(dialog).to_contain_text(words)
+
+
+def test_any_own_item_in_one_click(visitor: Callable[..., Visitor], transactional_db: None) -> None:
+    plant("segment-da", sources=["源文。"] * 6, outputs=[[f"Text {n}." for n in range(1, 7)]])
+    page = start(visitor(360, 740))
+    press(page, "4")  # typed and not sent: it is here again when one comes back
+    page.get_by_role("link", name="Item 5: open").click()
+    expect_item(page, "Item 5 of 6")
+    expect(page.locator("#rated")).to_contain_text("Text 5.")
+    page.get_by_role("slider").focus()
+    press(page, "9", "Enter")
+    expect_item(page, "Item 6 of 6")  # work goes on from there, and then with what is open
+    press(page, "2", "Enter")
+    expect_item(page, "Item 1 of 6")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "40% · some of it")
+    press(page, "Enter")
+    expect_item(page, "Item 2 of 6")
+    # By keyboard: one stop, then arrows.
+    page.get_by_role("link", name="Item 2: open").focus()
+    press(page, "ArrowLeft", "Enter")
+    expect_item(page, "Item 1 of 6")
+    expect(page.get_by_text("You rated this item 40")).to_be_visible()
+    page.get_by_role("slider").focus()
+    press(page, "6", "Enter")
+    expect_item(page, "Item 2 of 6")
+    assert [judgment.score for judgment in current()] == [60, 90, 20]
+    assert Judgment.objects.get(is_current=False).score == 40
+
+
+@pytest.mark.parametrize(("width", "has_words"), [(1280, True), (360, False)])
+def test_the_scale_says_what_scores_mean(
+    visitor: Callable[..., Visitor], transactional_db: None, width: int, has_words: bool
+) -> None:
+    plant("esa", outputs=TWO[:1], length_ratio=1)
+    page = start(visitor(width, 800))
+    press(page, "7")
+    slider = page.get_by_role("slider")
+    expect(slider).to_have_attribute("aria-valuetext", "70% · most of the meaning")
+    slider.focus()
+    press(page, "End")
+    expect(page.locator("output").first).to_have_text("100% · perfect")
+    marks = page.locator(".marks i")
+    boxes = [mark.bounding_box() or {} for mark in marks.all()]
+    assert len(boxes) == 4
+    for one, other in pairwise(boxes):
+        assert one["x"] + one["width"] <= other["x"] + 1  # nothing lies over anything else
+    size = marks.first.evaluate("(mark) => parseFloat(getComputedStyle(mark).fontSize)")
+    assert (size > 0) == has_words
+    # A mark lies where the thumb stands at its score.
+    box = slider.bounding_box() or {}
+    at_33 = box["x"] + 14 + (box["width"] - 28) * 0.33
+    assert abs(boxes[1]["x"] - at_33) < 2
+
+
+def test_the_source_stays_in_sight_on_a_phone(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    long = "One two three four five six seven eight nine ten. " * 12
+    plant("contrastive-esa", sources=["源文。" * 60, "源文二。"], outputs=[(long, "b")] * 3)
+    page = start(visitor(360, 740))
+    assert (page.locator(".where").bounding_box() or {})["height"] < 60
+    assert (page.locator("header.site").bounding_box() or {})["height"] < 60
+    page.locator("[data-cell]").nth(2).get_by_role("slider").scroll_into_view_if_needed()
+    source = page.locator(".source").first
+    expect(source).to_be_in_viewport()
+    assert (source.bounding_box() or {})["height"] <= 740 * 0.25 + 1
+    expect(source).to_have_attribute("tabindex", "0")  # scrolls in itself, by keyboard too

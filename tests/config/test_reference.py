@@ -1,0 +1,48 @@
+"""The generated pages of the documentation are what the code says."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.core.management import call_command
+
+from config.reference.markdown import first_sentence, table
+from config.reference.variables import VARIABLES
+
+CONFIG = Path(__file__).parents[2] / "config"
+READERS = ("env_bool", "env_int", "env_list", "env_networks", "os.environ.get")
+
+
+def test_the_pages_are_current() -> None:
+    call_command("docs", "--check")
+
+
+def test_cells_stay_in_their_rows() -> None:
+    assert (
+        table(("a", "b"), [("x | y", "two\n  lines")]).splitlines()[2] == "| x \\| y | two lines |"
+    )
+    assert first_sentence("One\nsentence.\n\nAnother.") == "One sentence."
+
+
+def calls() -> Iterator[tuple[str, list[ast.expr]]]:
+    """Yield every variable that the code reads, with what stands behind its name."""
+    for name in ("settings.py", "environment.py"):
+        for node in ast.walk(ast.parse((CONFIG / name).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in READERS:
+                first, *rest = node.args
+                if isinstance(first, ast.Constant):
+                    yield str(first.value), rest
+
+
+def test_settings_are_declared_as_they_are_read() -> None:
+    declared = {variable.name: variable.default for variable in VARIABLES}
+    # Metrics know no Django and read it themselves.
+    assert declared.keys() - {name for name, _ in calls()} == {"TOUCHSTONE_MODELS"}
+    for name, rest in calls():
+        default = rest[0].value if rest and isinstance(rest[0], ast.Constant) else None
+        if isinstance(default, bool):
+            assert declared[name] == ("yes" if default else "no"), name
+        elif isinstance(default, int):
+            assert declared[name] == str(default), name
+        else:
+            assert name in declared

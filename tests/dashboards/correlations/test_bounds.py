@@ -1,0 +1,160 @@
+"""Floor and ceiling as rows of results, and the mark of metrics that the floor holds down."""
+
+from pathlib import Path
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from scipy import stats
+
+from annotation.filters import Filters
+from annotation.models import Campaign
+from dashboards.correlations import document as correlations
+from dashboards.correlations.bounded import values_of
+from dashboards.correlations.document import CEILING
+from dashboards.panel import floors
+from dashboards.panel.panel import read_panel
+from dashboards.significance import document as significance
+from dashboards.significance.bounds import Against, Bounds
+from dashboards.significance.document import Comparison
+from dashboards.trust import marks
+from dashboards.trust.reasons import CampaignTrust, Verdict
+from metrics.catalogue import infos
+from tests.dashboards.correlations.test_correlations import score
+from tests.dashboards.documents.working import compute_waiting
+from tests.metaeval.published import numbers, table
+
+BOUNDED = ("results", "correlations", "significance")
+
+
+def lengths_of_wmt17() -> dict[str, float]:
+    """Kendall's τ of lengths with the published z-scores, from the files by scipy."""
+    human = table("wmt17/zh-en/seg-human.tsv")
+    outputs, segments = table("wmt17/zh-en/outputs.tsv"), table("wmt17/zh-en/segments.tsv")
+    text = dict(zip(zip(outputs["sid"], outputs["system"], strict=True), outputs["output"],
+                    strict=True))  # fmt: skip
+    source = dict(zip(segments["sid"], segments["source"], strict=True))
+    cells = list(zip(human["sid"], human["system"], strict=True))
+    found = {
+        "floor-output": [-len(text[cell]) for cell in cells],
+        "floor-source": [-len(source[sid]) for sid, _ in cells],
+    }
+    z = numbers(human["human_z"])
+    return {key: stats.kendalltau(values, z).statistic for key, values in found.items()}
+
+
+def test_floors_of_wmt17_by_scipy(db: None, data_dir: Path) -> None:
+    call_command("import_dataset", "wmt17", data=data_dir)
+    campaign = Campaign.objects.get(slug="wmt17-zh-en")
+    score(campaign.test_set, "sentbleu", "chrf")
+    found = correlations.compute(campaign, Filters())
+    floors = {row.key: row for row in found.floors}
+    for key, tau in lengths_of_wmt17().items():
+        assert floors[key].value == pytest.approx(tau, abs=1e-12), key
+        assert floors[key].n == 560
+    compared = significance.compute(campaign, Filters())
+    assert compared.bounds is not None
+    assert {each.key: each.state for each in compared.bounds.against} == {
+        "sentbleu": "above",
+        "chrf": "above",
+    }
+    assert compared.bounds.ceiling is None
+    assert "published without the judgments" in compared.bounds.notes[0]
+
+
+def test_people_of_a_campaign_are_its_ceiling(rated: Campaign) -> None:
+    compared = significance.compute(rated, Filters(), "pearson")
+    assert compared.bounds is not None
+    ceiling = compared.bounds.ceiling
+    assert ceiling is not None
+    # All three judged all 54 outputs; each against the mean of the two others.
+    assert [each.n for each in ceiling.people] == [54, 54, 54]
+    people = [each.value for each in ceiling.people]
+    assert ceiling.value == pytest.approx(np.mean(people))
+    assert [each.key for each in ceiling.metrics] == list(read_panel(rated, Filters()).measures)
+    # The range of three people is no interval, and is drawn as none.
+    assert values_of(compared.bounds)[CEILING] == (ceiling.value, None, None)
+
+
+def test_a_sentinel_is_a_floor_and_not_above_itself(
+    rated: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = read_panel(rated, Filters())
+    key = next(iter(panel.measures))
+    family = infos()[panel.measures[key].metric].family
+    monkeypatch.setattr(floors, "SENTINELS", (family,))
+    compared = significance.compute(rated, Filters(), "pearson")
+    assert compared.bounds is not None
+    added = {each.key: each for each in compared.bounds.floors}
+    assert added[f"floor:{key}"].label == f"Floor: {panel.measures[key].label}"
+    against = {each.key: each for each in compared.bounds.against}
+    assert against[key].above == 1.0
+    assert against[key].state != "above"
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_every_page_shows_them_where_the_address_says_so(
+    rated: Campaign, as_researcher: Client, name: str
+) -> None:
+    address = reverse(name, args=[rated.slug])
+    as_researcher.get(address)
+    compute_waiting()
+    assert "Floor: random" not in as_researcher.get(address).text
+    assert "Floor: random" in as_researcher.get(address, {"bounds": "shown"}).text
+    for fmt in ("csv", "tex"):
+        data = reverse(f"{name}-data", args=[rated.slug, fmt])
+        assert b"Floor: " in as_researcher.get(data, {"bounds": "shown"}).getvalue()
+        assert b"Floor: " not in as_researcher.get(data).getvalue()
+    assert as_researcher.get(address, {"bounds": "perhaps"}).status_code == 400
+
+
+def test_the_switch_goes_along_and_no_page_is_offered_that_says_nothing(
+    rated: Campaign, as_researcher: Client
+) -> None:
+    page = as_researcher.get(reverse("results", args=[rated.slug]), {"bounds": "shown"}).text
+    for other in ("correlations", "significance"):
+        assert f'{reverse(other, args=[rated.slug])}?bounds=shown"' in page
+    assert reverse("trial", args=[rated.slug]) not in page
+    Campaign.objects.update(is_prefilled=True)
+    assert (
+        reverse("trial", args=[rated.slug])
+        in as_researcher.get(reverse("results", args=[rated.slug])).text
+    )
+
+
+def compared_as(*states: str) -> Comparison:
+    """A comparison of metrics that stand so against the floor."""
+    against = [Against(f"m{place}", 0.5, 0.5, state) for place, state in enumerate(states)]
+    found = Mock(spec=Comparison)
+    found.configure_mock(
+        bounds=Bounds([], against, "t", None, []), is_of_draws=False, level="Segment level"
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        (("above", "above"), marks.ALL_ABOVE),
+        (("above", "not above"), "Not above the floor: B. " + marks.FLOOR),
+        (("below", "not above"), "Below the floor: A. Not above the floor: B. " + marks.FLOOR),
+        (("below", "below"), "Below the floor: A, B. " + marks.FLOOR),
+        (("", ""), marks.UNTESTED),
+        (
+            ("above", ""),
+            "Every other metric is above the floor. Not tested against the floor, for want of a "
+            "value or of scores: B. " + marks.FLOOR,
+        ),
+    ],
+)
+def test_the_mark_is_said_in_words(states: tuple[str, str], said: str) -> None:
+    trust = Mock(spec=CampaignTrust, verdict=Verdict.LIMITED, n_systems=9)
+    labels = {"m0": "A", "m1": "B"}
+    assert marks.against_floor(trust, compared_as(*states), labels)[1] == said
+
+
+def test_what_may_not_be_ranked_is_not_marked() -> None:
+    assert marks.against_floor(None, compared_as("below"), {"m0": "A"}) == ({}, "")

@@ -1,0 +1,156 @@
+"""Suggestions from a file or a metric: on the page, fitted to the protocol, shown when opened."""
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+from django.urls import reverse
+
+from annotation.campaigns import add_annotators, open_campaign
+from annotation.models import Campaign, Item, Output, Prefill
+from annotation.prefill import keeping
+from annotation.protocols import Span
+from annotation.uploads import InputFile
+from metrics.scores import latest_signatures
+from metrics.spans import importing
+from metrics.spans.found import FoundSpan
+from metrics.spans.suggesting import fit
+from tests.world import World
+
+HEAD = "system\tsegment\tstart\tend\tseverity\tside\n"
+
+
+def drafted(world: World, protocol: str = "esa") -> Campaign:
+    fields = {"protocol": protocol, "shown_text": "source", "traps_per_annotator": 0}
+    Campaign.objects.filter(pk=world.campaign.pk).update(**fields)
+    world.campaign.refresh_from_db()
+    return world.campaign
+
+
+def address(world: World) -> str:
+    return reverse("campaign-suggestions", args=[world.campaign.slug])
+
+
+def sent(text: str, **fields: str) -> dict[str, Any]:
+    file = BytesIO((HEAD + text).encode())
+    file.name = "found.tsv"
+    return {"what": "suggested", "tables": file, "ends": "excluded"} | fields
+
+
+def output(world: World, system: str = "strong", segment: str = "1") -> Output:
+    return Output.objects.get(
+        system__name=system, segment__key=segment, segment__test_set=world.campaign.test_set
+    )
+
+
+def shown(item: Item) -> list[list[Any]]:
+    return [] if item.suggestions is None else item.suggestions["spans"]
+
+
+@pytest.mark.django_db
+def test_a_file_is_asked_what_its_ends_are_and_its_spans_are_shown(
+    world: World, client: Client
+) -> None:
+    campaign = drafted(world)
+    client.force_login(world.admin)
+    rows = "strong\t1\t0\t7\tmajor\t\nstrong\t1\t9\t10\tcritical\t\nweak\t1\t\t\tno-error\t\n"
+    reply = client.post(address(world), sent(rows, ends=""), follow=True)
+    assert "say whether an end names the last character" in reply.text
+    where = reply.redirect_chain[0][0]
+    kept = client.post(where, {"what": "suggested", "ends": "included", "keep": "1"}, follow=True)
+    assert "Kept: 2 errors in 2 outputs, 1 of them without any." in kept.text
+    prefill = Prefill.objects.get()
+    assert prefill.label == "found.tsv"
+    assert prefill.details["ends_included"] is True
+    tried = client.get(reverse("campaign-preview", args=[campaign.slug])).text
+    assert "data-offered" in tried
+    add_annotators(campaign=campaign, users=world.annotators)
+    open_campaign(campaign=campaign)
+    own = Item.objects.get(output=output(world))
+    assert shown(own) == [["target", 0, 8, "major", "", ""], ["target", 9, 11, "major", "", ""]]
+    assert [shown(item) for item in Item.objects.exclude(pk=own.pk)] == [[]] * 7
+    # From now on people have seen them.
+    late = client.post(address(world), {"do": "drop"}, follow=True)
+    assert "before a campaign opens" in late.text
+    assert Prefill.objects.exists()
+
+
+@pytest.mark.django_db
+def test_wrong_rows_are_named_and_nothing_is_stored(world: World, client: Client) -> None:
+    drafted(world)
+    client.force_login(world.admin)
+    rows = "strong\t1\t0\t7\tmajor\t\nnobody\t1\t0\t7\tmajor\t\nstrong\t2\tx\t7\tmajor\t\n"
+    reply = client.post(address(world), sent(rows), follow=True)
+    assert "nobody" in reply.text
+    assert "found.tsv, row 4" in reply.text
+    where = reply.redirect_chain[0][0]
+    refused = client.post(where, {"what": "suggested", "ends": "excluded", "keep": "1"})
+    assert refused.status_code == 422
+    assert not Prefill.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_metric_that_has_spans_can_be_chosen(world: World, client: Client) -> None:
+    drafted(world)
+    client.force_login(world.admin)
+    file = InputFile.holding("x.tsv", f"{HEAD}strong\t2\t0\t8\tminor\t\n".encode())
+    importing.store(importing.check(world.campaign.test_set, [file], "finder", False))
+    (name,) = latest_signatures(world.campaign.test_set)
+    reply = client.post(address(world), {"what": "suggested", "metric": name}, follow=True)
+    assert "Kept: 1 error in 1 output" in reply.text
+    gone = client.post(address(world), {"do": "drop"}, follow=True)
+    assert "Nothing is suggested any more." in gone.text
+    assert not Campaign.objects.get(pk=world.campaign.pk).is_prefilled
+
+
+@pytest.mark.django_db
+def test_what_a_protocol_cannot_show_is_counted(world: World) -> None:
+    campaign = drafted(world)
+    own = output(world)
+    found = [
+        FoundSpan("target", 0, 3, "critical", "style"),
+        FoundSpan("target", 0, 3, "major"),
+        FoundSpan("target", 0, 3, "undecided"),
+        FoundSpan("target", 0, 999, "minor"),
+        FoundSpan("source", 1, 2, "minor"),
+        FoundSpan("missing", 0, 0, "minor"),
+    ]
+    fitted = fit(campaign, {own.pk: found})
+    length = len(own.segment.source)
+    assert fitted.spans == {
+        own.pk: (
+            Span("target", 0, 3, "major"),
+            Span("source", 1, 2, "minor"),
+            Span("source", 0, length, "minor"),
+        )
+    }
+    assert sum(fitted.left_out.values()) == 2
+    # Where a token stands for what is missing, it is marked; where the source is not shown, no
+    # place in it can be.
+    campaign.protocol, campaign.shown_text = "contrastive-esa", "reference"
+    (*_, token) = fit(campaign, {own.pk: found}).spans[own.pk]
+    assert token == Span("target", len(own.text), len(own.text) + 1, "minor")
+    campaign.protocol = "mqm"
+    with_category = fit(campaign, {own.pk: [FoundSpan("target", 0, 3, "major", "style/awkward")]})
+    assert with_category.spans[own.pk] == (Span("target", 0, 3, "major", "style/awkward"),)
+
+
+@pytest.mark.django_db
+def test_only_drafts_whose_protocol_marks_errors_have_suggestions(world: World) -> None:
+    about = {"source": "file", "label": "x", "details": {}}
+    spans = {output(world).pk: [Span("target", 0, 3, "major")]}
+    with pytest.raises(ValidationError, match="has annotators mark errors"):
+        keeping.keep_suggestions(world.campaign, spans, **about)
+    campaign = drafted(world)
+    with pytest.raises(ValidationError, match="no error in these"):
+        keeping.keep_suggestions(campaign, {output(world).pk: []}, **about)
+    with pytest.raises(ValidationError, match="what is suggested"):
+        keeping.keep_gold(campaign, spans, label="gold")
+    keeping.keep_suggestions(campaign, spans, **about)
+    keeping.keep_suggestions(campaign, spans, **about)
+    assert json.loads(json.dumps(Prefill.objects.get().outputs.get().spans)) == [
+        ["target", 0, 3, "major", ""]
+    ]
