@@ -68,21 +68,29 @@ def test_parts_and_recomputing_give_the_same_gradient(gradient, level, change):
         torch.testing.assert_close(left, right, atol=1e-6, rtol=1e-4)
 
 
-# Processes that hold different weights are noticed; then they train as `-m training.refreeeval`.
+# Processes that hold different weights are noticed; then they train as `-m training.refreeeval`. All in
+# one group: a second one finds the keys of the first still in torchrun's store.
 SCRIPT = """
-import runpy, torch
+import contextlib, runpy, torch
 from training.jobs.kinds import JobError
 from training.refreeeval import processes
-with processes.joined():
-    model = torch.nn.Linear(2, 2)
-    torch.nn.init.ones_(model.weight)
-    torch.nn.init.ones_(model.bias)
-    processes.check_equal(model)
-    torch.nn.init.constant_(model.bias, processes.rank())
-    try:
+joined = processes.joined
+
+@contextlib.contextmanager
+def checked():
+    with joined():
+        model = torch.nn.Linear(2, 2)
+        torch.nn.init.ones_(model.weight)
+        torch.nn.init.ones_(model.bias)
         processes.check_equal(model)
-    except JobError:
-        print("noticed", flush=True)
+        torch.nn.init.constant_(model.bias, processes.rank())
+        try:
+            processes.check_equal(model)
+        except JobError:
+            print("noticed", flush=True)
+        yield
+
+processes.joined = checked
 runpy.run_module("training.refreeeval", run_name="__main__", alter_sys=True)
 """
 
