@@ -6,9 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0011_context'),
-        ('annotation', '0011_letter'),
-        ('annotation', '0011_prefill'),
+        ('annotation', '0013_context'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("annotation", "0011_prefill"),
+        ("annotation", "0012_prefill"),
     ]
 
     operations = [
