@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 
 from metaeval.arrays import FloatArray
-from metaeval.correlation.intervals.clustered import CorrelationIntervals, without_intervals
+from metaeval.correlation.intervals.clustered import (
+    CorrelationIntervals,
+    Side,
+    without_intervals,
+)
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
 from metaeval.results import StatisticsWarning
@@ -27,7 +31,7 @@ class Comparison:
     of what the intervals are: which part of the data would be new. Of `n_segments` segments with
     scores `n_informative` tell anything of the statistic; None where it is not over segments.
     `chance` is the value of a metric that knows nothing; `zero_pvalues` (m,) are two-sided against
-    0, where the intervals have such a test.
+    0, where the intervals have such a test. `sides` are the errors behind intervals over segments.
     """
 
     values: FloatArray
@@ -47,6 +51,7 @@ class Comparison:
     n_permutations: int | None = None
     chance: float = 0.0
     zero_pvalues: FloatArray | None = None
+    sides: Sequence[Side] = ()
     warnings: Sequence[str] = ()
 
 
@@ -61,6 +66,7 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
         "interval": f"{found.method} ({found.question})" if is_there else TOO_FEW,
         "about": found.question,
         "zero_pvalues": found.pvalues,
+        "sides": found.sides,
         "n_systems": found.n_systems,
     }
 
@@ -110,7 +116,8 @@ def widened(found: Comparison, scored: Scored, part: Scored, notes: dict[str, No
         table = np.full((size, size), np.nan)
         table[np.ix_(places, places)] = getattr(found, name)
         rows[name] = table
-    return replace(found, **rows, warnings=[*found.warnings, *notes])
+    sides = [side.widened(places, size) for side in found.sides]
+    return replace(found, **rows, sides=sides, warnings=[*found.warnings, *notes])
 
 
 def wide(values: FloatArray, places: list[int], size: int) -> FloatArray:
