@@ -83,6 +83,13 @@ class Points:
     def __len__(self) -> int:
         return len(self.x)
 
+    def part(self, chosen: NDArray[np.bool_]) -> "Points":
+        """Return some of them."""
+        at = np.flatnonzero(chosen)
+        texts = ([side[place] for place in at] for side in (self.segment, self.document))
+        arrays = (side[at] for side in (self.x, self.y, self.system, self.output))
+        return Points(*arrays, *texts, self.systems)
+
 
 class Subset(Protocol):
     """What says which outputs a reader wants to see."""
