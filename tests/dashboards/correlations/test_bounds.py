@@ -147,6 +147,21 @@ def test_floors_and_people_on_the_same_points(rated: Campaign, as_researcher: Cl
     assert "Floor: " not in as_researcher.get(data).text
 
 
+def test_programs_get_the_rows_and_the_marks(rated: Campaign, as_researcher: Client) -> None:
+    address = f"/api/results/{rated.slug}/"
+    as_researcher.get(address)
+    compute_waiting()
+    plain, shown = (
+        as_researcher.get(address, query).json()["correlations"]["rows"]
+        for query in ({}, {"bounds": "shown"})
+    )
+    assert {row["kind"] for row in plain} == {"metric"}
+    assert {row["kind"] for row in shown} == {"metric", "floor", "ceiling", "person"}
+    page = reverse("correlations-data", args=[rated.slug, "json"])
+    assert plain == as_researcher.get(page).json()["rows"]
+    assert as_researcher.get(address, {"bounds": "perhaps"}).status_code == 400
+
+
 def test_the_switch_goes_along_and_no_page_is_offered_that_says_nothing(
     rated: Campaign, as_researcher: Client
 ) -> None:
