@@ -85,10 +85,16 @@ class Points:
 
     def part(self, chosen: NDArray[np.bool_]) -> "Points":
         """Return some of them."""
-        at = np.flatnonzero(chosen)
-        texts = ([side[place] for place in at] for side in (self.segment, self.document))
-        arrays = (side[at] for side in (self.x, self.y, self.system, self.output))
-        return Points(*arrays, *texts, self.systems)
+        at = np.flatnonzero(chosen).tolist()
+        return Points(
+            self.x[at],
+            self.y[at],
+            self.system[at],
+            self.output[at],
+            [self.segment[place] for place in at],
+            [self.document[place] for place in at],
+            self.systems,
+        )
 
 
 class Subset(Protocol):

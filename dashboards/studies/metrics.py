@@ -108,8 +108,10 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
             for row in one.rows
         ],
         averages={each.statistic: {row.key: row.average for row in each.rows} for each in tables},
-        families=document.families
-        | {key: BOUNDS[row.kind] for own in bounds for key, row in own.items()},
+        families={
+            **document.families,
+            **{key: BOUNDS[row.kind] for own in bounds for key, row in own.items()},
+        },
     )
     return with_matrix(found, query)
 
