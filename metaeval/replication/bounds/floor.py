@@ -22,7 +22,6 @@ ABOVE, NOT_ABOVE, BELOW, UNKNOWN = "above", "not above", "below", ""
 CORRELATIONS = ("pearson", "kendall", "spearman")
 # A difference this small is none: the metric is the floor.
 SAME = 1e-12
-EFFECTIVE = ", with effective segments less one as degrees of freedom"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +86,12 @@ def against_floors(
         above,
         below,
         [_state(a, b, alpha) for a, b in zip(above, below, strict=True)],
-        f"{found.test}{EFFECTIVE if found.sides else ''}",
+        _told(found.test) if found.sides else found.test,
     )
+
+
+def _told(test: str) -> str:
+    return f"{test}, effective segments less one as degrees of freedom"
 
 
 def _pvalues(found: Comparison) -> tuple[FloatArray, FloatArray | None]:

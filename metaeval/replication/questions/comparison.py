@@ -83,6 +83,10 @@ def notes_of(warnings: Sequence[StatisticsWarning]) -> dict[str, None]:
 
 
 NO_SEGMENTS = "no score of a judged segment, so it has no value here"
+SPARSE = (
+    "{name}: scores of {n:,} of {all:,} judged outputs; compared with the others it would leave "
+    "them no more than these, so it has no value here."
+)
 NO_SYSTEMS = "no score of a system that the humans scored, so it has no value here"
 
 
@@ -92,7 +96,14 @@ def answerable(scored: Scored, question: Question) -> tuple[Scored, dict[str, No
     part = scored.system_part if is_of_systems else scored.segment_part
     why = NO_SYSTEMS if is_of_systems else NO_SEGMENTS
     named = zip(scored.metrics, scored.names, strict=True)
-    return part, {f"{name}: {why}.": None for key, name in named if key not in part.metrics}
+    lost = [(key, name) for key, name in named if key not in part.metrics]
+    return part, {_sparse(scored, key, name) or f"{name}: {why}.": None for key, name in lost}
+
+
+def _sparse(scored: Scored, key: str, name: str) -> str:
+    """Why a metric is left out that has some scores; empty of another."""
+    n, judged = scored.n_scored(key), int(scored.human.mask.sum())
+    return SPARSE.format(name=name, n=n, all=judged) if n else ""
 
 
 def can_answer(scored: Scored, question: Question) -> bool:
