@@ -74,7 +74,7 @@ class Rail:
     @property
     def tested(self) -> str:
         """How it is tested, in a few words."""
-        return ", ".join(control.chosen for control in self.tests)
+        return " · ".join(control.chosen for control in self.tests)
 
     @property
     def n_shown(self) -> int:

@@ -1,7 +1,7 @@
 """Metric against human, output by output or system by system, and where they disagree most."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -147,8 +147,10 @@ def compute(campaign: Campaign, filters: Filters) -> Scatter:
     if not isinstance(filters, ScatterChoice):
         filters = ScatterChoice(**vars(filters))
     panel = read_panel(campaign, filters)
-    said = _head(campaign, panel, filters)
     axes = _axes(panel, filters)
+    if not isinstance(axes, str) and _has_systems_alone(*axes):
+        filters = replace(filters, level=SYSTEM)
+    said = _head(campaign, panel, filters)
     if isinstance(axes, str):
         return Scatter(**said, problem=axes, warnings=panel.human.warnings)
     y, x = axes
@@ -165,6 +167,12 @@ def compute(campaign: Campaign, filters: Filters) -> Scatter:
         bounds += people_on(campaign, filters, panel, part.output)
     by_system = _by_system(points, inside)
     return Scatter(**said, **_body(points, x, y, filters), by_system=by_system, bounds=bounds)
+
+
+def _has_systems_alone(y: Axis, x: Axis) -> bool:
+    """Whether no output has both scores, but systems have."""
+    is_somewhere = bool((y.scores.mask & x.scores.mask).any())
+    return not is_somewhere and any(axis.scores.systems is not None for axis in (y, x))
 
 
 def _by_system(points: Points, inside: NDArray[np.bool_]) -> list[OfSystem]:
