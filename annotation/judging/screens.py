@@ -39,7 +39,8 @@ from annotation.models import (
 )
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
-from annotation.protocols.base import SOURCE, TARGET, Anchor
+from annotation.protocols.asked import Anchor
+from annotation.protocols.base import SOURCE, TARGET
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
@@ -76,10 +77,10 @@ class ShownItem:
     """All that an annotator may know of an item; the answer is their own.
 
     `row` is the place of its segment on the screen, and `note` what is to be said of the segment.
-    `revision` is 0, `score` None and `ratings` empty while there is no answer. `is_document` marks
-    the rating of a document as a whole. `is_editable` is False once the time to revise the answer
-    is over. `offered` are errors marked beforehand; of the spans, `offers` says which of them each
-    was.
+    `revision` is 0, `score` None, `ratings` and `choices` empty while there is no answer.
+    `is_document` marks the rating of a document as a whole. `is_editable` is False once the time
+    to revise the answer is over. `offered` are errors marked beforehand; of the spans, `offers`
+    says which of them each was.
     """
 
     public_id: UUID
@@ -99,6 +100,7 @@ class ShownItem:
     offered: tuple[Span, ...] = ()
     offers: tuple[int | None, ...] = ()
     ratings: Mapping[str, int] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     post_edit: str | None = None
 
 
@@ -130,6 +132,16 @@ class ShownScreen:
     anchors: Sequence[Anchor] = ()
     is_prefilled: bool = False
     has_context: bool = False
+
+    @property
+    def gray_side(self) -> str:
+        """The side of the gray text where errors may be marked in it."""
+        return SOURCE if SOURCE in self.span_sides else ""
+
+    @property
+    def black_side(self) -> str:
+        """The side of the rated text where errors may be marked in it."""
+        return TARGET if TARGET in self.span_sides else ""
 
     @cached_property
     def progress(self) -> Progress:
@@ -174,6 +186,7 @@ def screen_rows() -> QuerySet[Any]:
         judgment_id=F("current__pk"),
         score=F("current__score"),
         ratings=F("current__ratings"),
+        choices=F("current__choices"),
         post_edit=F("current__post_edit"),
         comment=F("current__comment"),
         is_flagged=F("current__is_flagged"),
@@ -294,6 +307,7 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
         offered=shown,
         offers=tuple(number for _, number in left) if shown else (),
         ratings=row.ratings or {},
+        choices=row.choices or {},
         post_edit=row.post_edit,
     )
 

@@ -10,6 +10,9 @@ from django.utils.translation import gettext_noop
 
 from annotation.models import Campaign, Instructions, Item, Reference
 from annotation.presets.choices import PRESETS
+from annotation.presets.preset import Preset
+from annotation.protocols import Layout
+from annotation.protocols.questions import Asks
 
 FOLDER = Path(__file__).parent / "texts"
 SAME = gettext_noop(
@@ -19,6 +22,14 @@ SAME = gettext_noop(
 OTHER = gettext_noop(
     "This text belongs to another sentence and says something else, so it deserves a score near 0."
 )
+# For one system and for several.
+TASKS = {
+    Asks.SCORE: ("da", "side-by-side"),
+    Asks.SCALES: ("adequacy-fluency", "adequacy-fluency"),
+    Asks.MARKED_SCORE: ("esa", "contrastive"),
+    Asks.ERRORS: ("mqm", "side-by-side-mqm"),
+    Asks.EDIT: ("post-editing", "post-editing"),
+}
 # What a practice item tells, and the range of right scores: they follow from how it was made.
 RANGES = {SAME: (70, 100), OTHER: (0, 20)}
 
@@ -54,7 +65,7 @@ def standard_text(campaign: Campaign, language: str) -> str:
         if preset.protocol == campaign.protocol
     )
     own = campaign.answers or {}
-    task = [] if own.get("spans") else [words["task"][preset.name]]
+    task = [] if own.get("spans") else [words["task"][_task(campaign, preset)]]
     parts = [*task, words["gray"][campaign.shown_text]]
     if is_short:
         parts.append(words["length"])
@@ -63,6 +74,16 @@ def standard_text(campaign: Campaign, language: str) -> str:
         parts.append(words["scale"].get(preset.name, words["scale"][usual]))
     text = "\n\n".join(part.strip() for part in parts)
     return text.replace("{percent}", campaign.percent)
+
+
+def _task(campaign: Campaign, preset: Preset) -> str:
+    """The text on what to do: a preset's own, or on another grid that of what is asked there."""
+    asked = campaign.judging
+    if asked.layout == preset.judging.layout:
+        return preset.name
+    if asked.layout == Layout.DOCUMENT and asked.asks == Asks.SCORE:
+        return "document"
+    return TASKS[asked.asks][asked.layout.has_systems]
 
 
 def practice(campaign: Campaign) -> list[Item]:

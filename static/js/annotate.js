@@ -5,16 +5,9 @@ import * as around from "./around.js";
 import { makeClock } from "./clock.js";
 import * as outbox from "./outbox.js";
 import { makeOwn } from "./own.js";
+import { load } from "./protocols/load.js";
 import { ask } from "./send.js";
 
-const PROTOCOLS = {
-  "segment-da": () => import("./protocols/segment-da.js"),
-  "document-da": () => import("./protocols/document-da.js"),
-  "side-by-side": () => import("./protocols/side-by-side.js"),
-  "contrastive-esa": () => import("./protocols/contrastive-esa.js"),
-  "esa": () => import("./protocols/esa.js"),
-  "mqm": () => import("./protocols/mqm.js"),
-};
 // How soon a digit has to follow to belong to the one before it.
 const TYPING_MS = 1_500;
 const page = document.getElementById("annotate");
@@ -35,8 +28,6 @@ let done = 0;
 const counted = new Set();
 let typed = {};
 let path = window.location.pathname;
-
-const load = (element) => PROTOCOLS[element.dataset.protocol]();
 
 /** Make an item work, and put the focus where work goes on: at once, so that no key is lost. */
 function adopt(element, module) {
@@ -285,7 +276,7 @@ function onKey(event) {
   if (event.key === "Tab") return toNextSlider(event);
   if (event.key === "?") keys.showModal();
   else if (event.key === "i" || event.code === "KeyI" && !/^[a-z]$/i.test(event.key)) instruct();
-  else if (/^[0-9]$/.test(event.key)) rate(event.key);
+  else if (/^[0-9-]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
     if (!event.repeat && !current.isLocked) send(current, true);
@@ -295,7 +286,7 @@ function onKey(event) {
 
 /** From slider to slider; back, and from the last one, to all that lies between and after. */
 function toNextSlider(event) {
-  if (current.spans) return; // The next text comes first.
+  if (current.spans || current.asksMore) return; // What lies between comes first.
   const all = sheets.flatMap((sheet) => sheet.sliders);
   const place = all.findIndex(({ range }) => range === event.target);
   const next = place >= 0 && !event.shiftKey && all[place + 1];

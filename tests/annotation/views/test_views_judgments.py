@@ -234,10 +234,14 @@ def test_an_empty_output_is_said_to_be_empty(world: World, client: Client) -> No
 def test_the_script_stays_small(name: str) -> None:
     """Every module that the item page of a protocol comes to load."""
     folder = settings.BASE_DIR / "static" / "js"
-    own = settings.BASE_DIR / "static" / protocols.get(name).script
-    found = {folder / "annotate.js", folder / "outbox.js", own}
+    protocol = protocols.get(name)
+    own = settings.BASE_DIR / "static" / protocol.script
+    parts = {own, folder / "protocols/load.js"}
+    if protocol.spans:
+        parts.add(folder / "protocols/marking.js")
+    found = {folder / "annotate.js", folder / "outbox.js", *parts}
     # What only a press of a button fetches is no part of it.
-    others = {*(folder / "protocols").iterdir(), folder / "differences.js"} - {own}
+    others = {*(folder / "protocols").iterdir(), folder / "differences.js"} - parts
     while True:
         texts = {path: path.read_text() for path in found}
         imports = {
@@ -249,7 +253,7 @@ def test_the_script_stays_small(name: str) -> None:
             break
         found |= imports - others
     assert {path.stem for path in found} >= {"clock", "slider", "store", own.stem}
-    assert ("spans" in {path.stem for path in found}) == (protocols.get(name).spans is not None)
+    assert ("spans" in {path.stem for path in found}) == (protocol.spans is not None)
     # As it travels: compressed.
     assert sum(len(gzip.compress(path.read_bytes())) for path in found) < 32 * 1024
 
