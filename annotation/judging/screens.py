@@ -39,7 +39,7 @@ from annotation.models import (
 )
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
-from annotation.protocols.asked import Anchor
+from annotation.protocols.asked import Anchor, Scale
 from annotation.protocols.base import SOURCE, TARGET
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
@@ -66,9 +66,10 @@ class Feedback:
     text: str
 
     @classmethod
-    def on(cls, given: int, low: int | None, high: int | None, text: str) -> Self:
-        """What is said to a score; without a range any is right."""
-        low, high = low or 0, 100 if high is None else high
+    def on(cls, given: int, low: int | None, high: int | None, text: str, *, scale: Scale) -> Self:
+        """What is said to a score on a scale; without a range any is right."""
+        low = scale.low if low is None else low
+        high = scale.high if high is None else high
         return cls(low <= given <= high, given, low, high, text)
 
 
@@ -230,7 +231,7 @@ def make_screen(row: Any) -> ShownScreen | None:
             _item(campaign, each, segments[each.segment], spans.get(each.judgment_id, ()))
             for each in rows
         ),
-        feedback=_feedback(rows[0]),
+        feedback=_feedback(rows[0], protocol),
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
         gray=campaign.shown_text,
@@ -331,7 +332,7 @@ def text(content: str | None, language: str) -> Text:
     return Text(content or "", language, direction(language))
 
 
-def _feedback(row: Any) -> Feedback | None:
+def _feedback(row: Any, protocol: Protocol) -> Feedback | None:
     """What is to be said of the item before, if it was practice and has an answer."""
     if row.previous_kind != Item.Kind.TUTORIAL:
         return None
@@ -344,5 +345,9 @@ def _feedback(row: Any) -> Feedback | None:
     if before["given"] is None:
         return None
     return Feedback.on(
-        before["given"], before["item__low"], before["item__high"], before["item__feedback"]
+        before["given"],
+        before["item__low"],
+        before["item__high"],
+        before["item__feedback"],
+        scale=protocol.scales[0],
     )

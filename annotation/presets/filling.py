@@ -30,8 +30,9 @@ TASKS = {
     Asks.ERRORS: ("mqm", "side-by-side-mqm"),
     Asks.EDIT: ("post-editing", "post-editing"),
 }
-# What a practice item tells, and the range of right scores: they follow from how it was made.
-RANGES = {SAME: (70, 100), OTHER: (0, 20)}
+# What a practice item tells, and the range of right scores in shares of the scale: they follow from
+# how it was made.
+RANGES = {SAME: (0.7, 1.0), OTHER: (0.0, 0.2)}
 
 
 def fill(campaign: Campaign, *, with_practice: bool) -> None:
@@ -91,7 +92,7 @@ def practice(campaign: Campaign) -> list[Item]:
 
     A reference beside its own source, and beside that of another segment; both are drawn at random.
     """
-    rows = _first_references(campaign) if campaign.judging.has_usual_score else {}
+    rows = _first_references(campaign) if campaign.judging.has_score else {}
     if len(rows) < 2:
         return []
     drawn = random.Random(f"{campaign.seed}:practice").sample(sorted(rows.items()), 2)
@@ -105,7 +106,7 @@ def _first_references(campaign: Campaign) -> dict[int, str]:
 
 
 def _item(campaign: Campaign, segment: int, text: str, told: str) -> Item:
-    low, high = RANGES[told]
+    low, high = campaign.judging.scales[0].range_at(*RANGES[told])
     return Item(
         campaign=campaign,
         kind=Item.Kind.TUTORIAL,

@@ -57,6 +57,12 @@ class Scale:
         """Return the place on the scale of a share: 0 is the lowest value, 1 the highest."""
         return self.low + share * (self.high - self.low)
 
+    def range_at(self, low: float, high: float) -> tuple[int, int]:
+        """Return the least and the greatest value between two shares, the ends included."""
+        values = range(self.low, self.high + 1, self.step)
+        found = [each for each in values if self.at(low) <= each <= self.at(high)]
+        return (found[0], found[-1]) if found else (self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Choice:
