@@ -78,7 +78,9 @@ class PearmutForm(ToolForm, LanguagesForm):
     optional = ("log",)
     prefix = PEARMUT
 
-    campaign = OneFileField(label="Campaign", help_text="JSON with info, campaign_id and data.")
+    campaign = OneFileField(
+        label="Campaign", help_text="JSON with info, campaign_id and data, or a list of such."
+    )
     log = OneFileField(
         label="Answers",
         help_text="Optional: its log or downloaded answers. The campaign is then finished.",
@@ -93,6 +95,15 @@ class PearmutForm(ToolForm, LanguagesForm):
             ("", "as the words of the texts say"),
             ("included", "the last character (Pearmut’s own)"),
             ("excluded", "the place behind it (lists made elsewhere)"),
+        ],
+    )
+    breaks = forms.ChoiceField(
+        required=False,
+        label="Line breaks in offsets",
+        choices=[
+            ("", "as the marks of what is missing say"),
+            ("counted", "count as one place (Pearmut from 1.1.5 on)"),
+            ("uncounted", "do not count (Pearmut up to 1.1.4)"),
         ],
     )
 

@@ -208,6 +208,7 @@ def store_items(
                 high=item.high,
                 feedback=item.feedback,
                 suggestions=as_stored(item.suggestions),
+                rules=None if item.rules is None else dict(item.rules),
             )
         )
     items = Item.objects.bulk_create(items, batch_size=BATCH)

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
+from annotation.judging.rules import kept_rules
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
 from annotation.monitor.answers import ANNOTATOR, judgments_of
@@ -14,7 +15,9 @@ from annotation.quality.scales import is_usual
 from annotation.quality.verdict import LOW_SCORE
 
 KIND = "assignment__item__kind"
-_TRAP, _GOLD = Q(**{KIND: Item.Kind.TRAP}), Q(**{KIND: Item.Kind.GOLD})
+_TRAP = Q(**{KIND: Item.Kind.TRAP})
+_RIGHT = ("low", "high", "rules")
+_GOLD = Q(**{KIND: Item.Kind.GOLD}) & ~Q(**{f"assignment__item__{n}__isnull": True for n in _RIGHT})
 _IN_RANGE = Q(
     score__gte=Coalesce(F("assignment__item__low"), Value(0)),
     score__lte=Coalesce(F("assignment__item__high"), Value(100)),
@@ -22,7 +25,6 @@ _IN_RANGE = Q(
 COUNTS = {
     "traps_n": Count("pk", filter=_TRAP & Q(score__lte=LOW_SCORE)),
     "traps_of": Count("pk", filter=_TRAP),
-    "gold_n": Count("pk", filter=_GOLD & _IN_RANGE),
     "gold_of": Count("pk", filter=_GOLD),
 }
 
@@ -53,7 +55,11 @@ def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
     rows = judgments_of(campaign).filter(
         is_current=True, assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD), score__gte=0
     )
-    counts: QuerySet[Judgment, Any] = rows.values(who=F(ANNOTATOR)).annotate(**COUNTS)
+    kept = kept_rules(rows.filter(_GOLD))
+    broken = [pk for pk, is_kept in kept.items() if not is_kept]
+    right = Count("pk", filter=_GOLD & _IN_RANGE & ~Q(pk__in=broken))
+    by_person: QuerySet[Judgment, Any] = rows.values(who=F(ANNOTATOR))
+    counts = by_person.annotate(gold_n=right, **COUNTS)
     found: dict[int, dict[str, Any]] = {
         row["who"]: {
             "traps": Share(row["traps_n"], row["traps_of"] if is_usual(campaign, "") else 0),

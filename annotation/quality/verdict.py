@@ -76,15 +76,15 @@ def overall(parts: Sequence[Verdict]) -> Verdict:
 def check(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> Checks:
     """Judge one annotator, whose judgments are marked in `own`.
 
-    Without scores from 0 to 100 (`has_score`) there is no telling a low one, so that traps and
-    gold items are not counted.
+    Without scores from 0 to 100 (`has_score`) there is no telling a low one, so that traps are not
+    counted, and of gold items those alone that have other rules than a range.
     """
     bad = pairs(columns, own, Item.Kind.BAD_REF)
     again = pairs(columns, own, Item.Kind.REPEAT, but=columns.beside_control)
     test = control_test(*bad) if len(bad[0]) else None
     ranks = control_test(*bad, method="wilcoxon") if len(bad[0]) else None
     traps = _traps(columns, own) if has_score else None
-    gold = _gold(columns, own) if has_score else None
+    gold = _gold(columns, own, has_score=has_score)
     parts = {}
     if test is not None and ranks is not None:
         parts["bad references"] = of_test(test, ranks)
@@ -137,13 +137,14 @@ def _traps(columns: JudgmentColumns, own: Mask) -> PassRate | None:
     return pass_rate(int((scores <= LOW_SCORE).sum()), len(scores))
 
 
-def _gold(columns: JudgmentColumns, own: Mask) -> PassRate | None:
-    """Gold items within their range; one without a range has nothing to pass."""
-    chosen = own & columns.is_kind(Item.Kind.GOLD)
-    chosen &= ~(np.isnan(columns.low) & np.isnan(columns.high))
+def _gold(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> PassRate | None:
+    """Gold items within their range and by their rules; one without either has nothing to pass."""
+    low, high, keeps = columns.low, columns.high, columns.keeps
+    has_range = ~(np.isnan(low) & np.isnan(high)) & has_score
+    chosen = own & columns.is_kind(Item.Kind.GOLD) & (has_range | ~np.isnan(keeps))
     if not chosen.any():
         return None
-    low = np.nan_to_num(columns.low[chosen], nan=0.0)
-    high = np.nan_to_num(columns.high[chosen], nan=100.0)
-    score = columns.score[chosen]
-    return pass_rate(int(((low <= score) & (score <= high)).sum()), len(score))
+    low, high = np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf)
+    is_right = ~has_range | ((low <= columns.score) & (columns.score <= high))
+    is_right &= keeps != 0
+    return pass_rate(int(is_right[chosen].sum()), int(chosen.sum()))

@@ -10,7 +10,6 @@ from typing import Any
 from annotation import protocols
 from annotation.imports.pearmut.findings import Findings
 from annotation.protocols import composed
-from annotation.uploads.problems import Place
 
 WEIGHTS = {"neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
 SLIDER = ("name", "min", "max", "step")
@@ -56,14 +55,13 @@ def _spans(findings: Findings, values: Mapping[str, Any], protocol: str) -> dict
     given = [name for name in ("mqm_categories", "mqm_severities") if values.get(name) is not None]
     if protocol != "mqm":
         if given:
-            place = Place(findings.file, None, "info")
-            findings.report.warn(f"not used: {', '.join(given)}, which belong to MQM", place)
+            findings.say("info", f"not used: {', '.join(given)}, which belong to MQM")
         return {}
     found: dict[str, Any] = {}
     if "mqm_severities" in given:
         found["severities"] = _severities(findings, values["mqm_severities"])
     if values.get("mqm_categories") == FREE:
-        findings.left_out["categories that annotators type freely"] += 1
+        findings.kept["categories that annotators type freely"] += 1
         found["categories"] = []
     elif "mqm_categories" in given:
         found["categories"] = _categories(findings, values["mqm_categories"])
@@ -74,9 +72,8 @@ def _severities(findings: Findings, values: Any) -> list[dict[str, Any]]:
     names = [name for name, _ in findings.entries("info.mqm_severities", values)]
     unknown = [str(name) for name in names if str(name).casefold() not in WEIGHTS]
     if unknown:
-        place = Place(findings.file, None, "info.mqm_severities")
         said = f"{', '.join(unknown)[:200]}: no weight is known, so 1 is taken"
-        findings.report.warn(said, place)
+        findings.say("info.mqm_severities", said)
     return [
         {"name": name, "weight": WEIGHTS.get(str(name).casefold(), 1.0)} for name in names or [ANY]
     ]
@@ -105,7 +102,7 @@ def _is_post_edit(findings: Findings, values: Mapping[str, Any], protocol: str) 
     if field != "prefilled":
         findings.error("info.textfield", "null, hidden, visible or prefilled is expected")
     elif protocols.get(protocol).layout.has_documents:
-        findings.left_out["fields for post-editing of documents"] += 1
+        findings.kept["fields for post-editing of documents"] += 1
         return False
     return True
 

@@ -106,8 +106,7 @@ def test_rules_become_gold_and_practice(db: None) -> None:
          "data_random": [[item("r", validation=[{"score": [90, 100]}])]]}  # fmt: skip
     drafts, report = read(values)
     assert sorted(str(problem) for problem in report.problems) == [
-        "pearmut.json: 1 fields of forms are left out",
-        "pearmut.json: 1 rules about error spans are left out",
+        "pearmut.json: 1 fields of forms: kept in the file and exported again, without effect here",
     ]
     (launched,) = launch(drafts)
     found = launched.result.campaign
@@ -134,7 +133,10 @@ def test_a_reference_is_shown_where_there_is_no_source(db: None) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([], "the file: an object is expected, not a list"),
+        ([], "the file: a campaign, or a list of 1 to 100, is expected"),
+        ([campaign([[item()]]), 7], "[1].the file: an object is expected, not a number"),
+        ([campaign([[item()]])] * 2, "[1].campaign_id: “wmt25_#_en-cs” is there already"),
+        ([campaign([[item(tgt=None)]])], "[0].data[0][0][0].tgt: an object is expected, not null"),
         ({"info": {}, "data": []}, "campaign_id: the key “campaign_id” is missing"),
         (campaign([[item()]]) | {"datas": []}, "datas: “datas” is not known here"),
         (campaign(), "data: there is nothing to rate"),
@@ -155,7 +157,7 @@ def test_a_reference_is_shown_where_there_is_no_source(db: None) -> None:
         (campaign([[item(validation={"modelZ": {}})]]),
          "data[0][0][0].validation.modelZ: there is no output of this name"),
         (campaign([[item(validation={"modelA": {"score": [80, 70]}})]]),
-         "data[0][0][0].validation.score: two whole numbers from 0 to 100, in order"),
+         "data[0][0][0].validation.modelA.score: two whole numbers from 0 to 100, in order"),
         ("{", "row 1: this is no JSON"),
     ],
 )  # fmt: skip
