@@ -28,17 +28,17 @@ USUAL = {key: key.capitalize() for key in ("neutral", "minor", "major", "critica
 def mqm_lines(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
     """Yield a line an error, of the current judgments of outputs.
 
-    Raises FilterError where nothing is marked here, or a text holds a tag of its own.
+    Raises FilterError where a text holds a tag of its own.
     """
-    if campaign.judging.spans is None:
-        raise FilterError("no errors are marked in this campaign")
     _require_untagged(campaign)
+    yield "\t".join(HEADER) + "\n"
+    if campaign.judging.spans is None:
+        return
     rows = judgments_of(campaign, filters).filter(
         is_current=True,
         assignment__item__kind=Item.Kind.TARGET,
         assignment__item__output__isnull=False,
     )
-    yield "\t".join(HEADER) + "\n"
     for judgment, spans in with_spans(rows):
         for cells in _cells(judgment, spans):
             yield "\t".join(cell.translate(BLANKS) for cell in cells) + "\n"
@@ -56,8 +56,8 @@ def _require_untagged(campaign: Campaign) -> None:
 def _cells(judgment: Judgment, spans: Sequence[Span]) -> Iterator[tuple[str, ...]]:
     item = judgment.assignment.item
     segment, output = item.segment, rated_text(item)
-    head = (system_name(item) or "", segment.document, str(segment.position), segment.key)
-    head += (judgment.assignment.annotator.label,)
+    rater = judgment.assignment.annotator.label
+    head = (system_name(item) or "", segment.document, str(segment.position), segment.key, rater)
     if not spans:
         yield (*head, segment.source, output, NO_ERROR, NO_ERROR)
     for span in spans:

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from annotation.forms.uploads import LanguagesForm, OneFileField
+from annotation.imports.ends import CHOICES
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
 
@@ -67,6 +68,9 @@ class AppraiseForm(ToolForm):
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the manifest’s."
     )
+    ends = forms.ChoiceField(
+        required=False, label="Ends of errors marked beforehand", choices=CHOICES
+    )
 
 
 class PearmutForm(ToolForm, LanguagesForm):
@@ -91,11 +95,7 @@ class PearmutForm(ToolForm, LanguagesForm):
     ends = forms.ChoiceField(
         required=False,
         label="Ends of errors marked beforehand",
-        choices=[
-            ("", "as the words of the texts say"),
-            ("included", "the last character (Pearmut’s own)"),
-            ("excluded", "the place behind it (lists made elsewhere)"),
-        ],
+        choices=CHOICES,
     )
     breaks = forms.ChoiceField(
         required=False,

@@ -23,8 +23,11 @@ NAMES = {
 }
 
 
-def read_json(file: InputFile, report: Report) -> Any:
-    """Return what a JSON file holds, or None with the reason reported."""
+def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> Any:
+    """Return what a JSON file holds, or None with the reason reported.
+
+    Readers that check every text themselves, and name its place in their words, say so.
+    """
     text = read_text(file, report)
     if text is None:
         return None
@@ -38,7 +41,7 @@ def read_json(file: InputFile, report: Report) -> Any:
     except (ValueError, RecursionError) as error:
         report.error(f"this JSON cannot be used: {error}", Place(file.name))
     else:
-        for path, sign in unstorable(values, text):
+        for path, sign in unstorable(values, text) if is_checked else ():
             report.error(f"the text contains {character(sign)}", Place(file.name, None, path))
         return values
     return None

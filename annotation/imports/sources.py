@@ -81,6 +81,7 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
         report,
         scores=sent.files.get("scores"),
         name=name,
+        ends=sent.words.get("ends", ""),
         unmatched=sent.words.get(UNMATCHED, ""),
     )
 

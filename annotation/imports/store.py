@@ -156,7 +156,7 @@ def note_suggestions(campaign: Campaign, draft: CampaignDraft) -> None:
         return
     Prefill.objects.create(
         campaign=campaign,
-        source=Prefill.Source.PEARMUT,
+        source=Prefill.Source.PEARMUT if draft.original else Prefill.Source.FILE,
         label=draft.name,
         seed=campaign.seed,
         created_by=campaign.created_by,

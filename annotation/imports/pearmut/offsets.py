@@ -9,14 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.imports.ends import settle_ends
 from annotation.imports.pearmut.findings import Findings
-from metaeval.spans.ends import ends_at_words
+from annotation.uploads.problems import Place
+from metaeval.spans.ends import EndsAtWords, ends_at_words
 
-EXCLUDED, UNCOUNTED = "excluded", "uncounted"
-ASK_ENDS = (
-    "say whether the ends of errors marked beforehand name their last character ({included:,} of "
-    "{n:,} then end with a word) or the place behind it ({excluded:,})"
-)
+UNCOUNTED = "uncounted"
 ASK_BREAKS = (
     "say whether line breaks count: {n:,} marks lie behind one, and those of what is missing do "
     "not tell ({counted:,} are at the length of the text, {uncounted:,} at that less its breaks)"
@@ -67,27 +65,19 @@ NEW, OLD = Convention(), Convention(counts_breaks=False)
 def are_included(findings: Findings, raws: Iterable[Raw], said: str, counts_breaks: bool) -> bool:
     """Return whether ends name the last unit: as was said, else as the words say."""
     units = Convention(counts_breaks=counts_breaks).units
-    told = ends_at_words(
-        (raw.text, places[end] if end < len(places) else len(raw.text) + end - len(places))
-        for raw in raws
-        for places in (units(raw.text),)
-        for span in raw.spans
-        if span["start_i"] < len(places)
-        for end in (span["end_i"],)
-    )
-    if said or not told.n:
-        return said != EXCLUDED
-    if told.are_included is None:
-        counts = {"included": told.included, "excluded": told.excluded, "n": told.n}
-        findings.error("error_spans", ASK_ENDS.format(**counts))
-    else:
-        read = "the last character" if told.are_included else "the place behind the last character"
-        findings.report.warn(
-            f"ends of errors marked beforehand are read as {read}: {told.included:,} of {told.n:,} "
-            f"end with a word if they name the last character, {told.excluded:,} if the place "
-            "behind it"
+
+    def told() -> EndsAtWords:
+        return ends_at_words(
+            (raw.text, places[end] if end < len(places) else len(raw.text) + end - len(places))
+            for raw in raws
+            for places in (units(raw.text),)
+            for span in raw.spans
+            if span["start_i"] < len(places)
+            for end in (span["end_i"],)
         )
-    return bool(told.are_included)
+
+    place = Place(findings.file, None, f"{findings.prefix}error_spans")
+    return settle_ends(told, said, findings.report, place)
 
 
 def are_counted(findings: Findings, raws: Sequence[Raw], said: str, n_tokens: int) -> bool:
