@@ -30,7 +30,7 @@ BREAKS = str.maketrans("\n\r", "  ")
 Files = Iterator[tuple[str, Iterable[str]]]
 # The judgment, its annotator and score, and the lengths of output and source, by segment.
 Ratings = dict[int, tuple[int, str, float | None, int, int]]
-Means = Mapping[tuple[int, int], float | None]
+Means = Mapping[tuple[int, int], float]
 
 
 def bundle(campaign: Campaign, filters: Filters = EVERYTHING) -> Files:
