@@ -257,9 +257,9 @@ def _ratings(
         name = path if not number else f"{path}-{number + 1}"
         own = {system: ranked.get((number, system.pk), {}) for system in systems}
         if campaign.judging.has_score and n_ratings > 1:
-            given = {(s.pk, of): r[2] for s in systems for of, r in own[s].items()}
-            lines_of = _segment_scores(segments, systems, given)
-            yield f"{path}-r{number + 1}.seg.score", lines_of
+            scores_of = {(s.pk, of): r[2] for s in systems for of, r in own[s].items()}
+            given = {cell: score for cell, score in scores_of.items() if score is not None}
+            yield f"{path}-r{number + 1}.seg.score", _segment_scores(segments, systems, given)
         lines = (_rating_lines(campaign, segments, systems[s], own[s]) for s in systems)
         yield f"{name}.seg.rating", chain.from_iterable(lines)
 

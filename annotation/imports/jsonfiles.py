@@ -41,7 +41,7 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
     except (ValueError, RecursionError) as error:
         report.error(f"this JSON cannot be used: {error}", Place(file.name))
     else:
-        for path, sign in unstorable(values, text) if is_checked else ():
+        for path, sign in unstorable(values) if is_checked and ESCAPES.search(text) else ():
             report.error(f"the text contains {character(sign)}", Place(file.name, None, path))
         return values
     return None
@@ -52,12 +52,12 @@ def parse(text: str) -> Any:
     return json.loads(text, parse_constant=_refuse)
 
 
-def unstorable(values: Any, text: str) -> Iterator[tuple[str, str]]:
+def unstorable(values: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield path and character of texts and names that no database holds: NUL, half a surrogate.
 
-    In UTF-8 they can only be written as escapes, which `text`, the file, is searched for first.
+    In UTF-8 they can only be written as escapes, which a file is searched for first (ESCAPES).
     """
-    waiting = [("", values)] if ESCAPES.search(text) else []
+    waiting = [(path, values)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, dict):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from annotation.imports.jsonfiles import parse, unstorable
+from annotation.imports.jsonfiles import ESCAPES, parse, unstorable
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.offsets import Raw
 from annotation.imports.pearmut.prefilled import is_span
@@ -33,15 +33,14 @@ def read_entries(
     before = len(findings.report.errors)
     found: list[tuple[Any, str]] = []
     try:
-        whole = parse(text)
-        found = list(_entries(whole, findings, name))
+        found = list(_entries(parse(text), findings, name))
     except (ValueError, RecursionError):
         found = list(_lines(lines_of(text), findings))
-        whole = [each for each, _ in found]
     if not is_alone and (found and not found[0][1].startswith(f"{name}[")):
         findings.error("", "lines do not say of which campaign they are: send a download")
-    for path, sign in unstorable(whole, text):
-        findings.error(path, f"the text contains {character(sign)}")
+    for each, start in found if ESCAPES.search(text) else ():
+        for path, sign in unstorable(each, start):
+            findings.error(path, f"the text contains {character(sign)}")
     kept = [(each, path) for each, path in found if findings.is_a(path, each, "an object")]
     return [] if len(findings.report.errors) > before else kept
 

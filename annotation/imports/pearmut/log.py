@@ -14,12 +14,14 @@ from annotation.imports.pearmut.entries import Entry, spans_of, times_of
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.offsets import Convention, Raw
 from annotation.imports.pearmut.prefilled import read_spans
-from annotation.models import Item
+from annotation.models import Annotator, Item
 from annotation.protocols import Protocol, Span
+from annotation.uploads.checks import max_length
 
 RESET = "__RESET__"
 PLACES = {"welcome": Item.Kind.TUTORIAL, "random": Item.Kind.GOLD}
 FORMS = "goodbye"
+LONGEST_LABEL = max_length(Annotator, "label")
 INCLUDED = {"ends_included": True}
 # (item_id, source) of what was shown, the model, and whether it was content, practice or a check.
 Key = tuple[tuple[str, str], str, Item.Kind]
@@ -64,6 +66,8 @@ class LogReader:
             user = entry.get("user_id")
             if not isinstance(user, str | int) or "annotation" not in entry:
                 self.findings.error(path, "user_id and annotation are expected")
+            elif len(str(user)) > LONGEST_LABEL:
+                self.findings.error(f"{path}.user_id", f"more than {LONGEST_LABEL} characters")
             elif entry["annotation"] == RESET:
                 # Before 1.1.6 a reset named the one item that it was about.
                 about = entry.get("item_i")

@@ -76,7 +76,11 @@ def _read_one(
 ) -> Drafts:
     report = findings.report
     before, reader = len(report.errors), Reader(findings)
-    reader.original = json.dumps(values, ensure_ascii=False)
+    try:
+        reader.original = json.dumps(values, ensure_ascii=False)
+    except RecursionError:
+        findings.error("the file", "it is nested too deeply")
+        return []
     reader.read(values)
     answers = findings.of(log.name) if log is not None else None
     entries = []
