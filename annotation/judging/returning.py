@@ -87,6 +87,7 @@ def _screen(rows: Sequence[Any]) -> OwnScreen:
 def examples(annotator: Annotator) -> list[Example]:
     """Return the practice that an annotator answered, in order (one query)."""
     campaign = annotator.campaign
+    scales = campaign.judging.scales
     rows: Any = (
         Assignment.objects.filter(annotator=annotator, item__kind=Item.Kind.TUTORIAL)
         .annotate(
@@ -111,6 +112,7 @@ def examples(annotator: Annotator) -> list[Example]:
                 row.item.low,
                 row.item.high,
                 row.item.feedback,
+                scale=scales[0],
                 is_kept=kept.get(row.judgment, True),
             ),
         )

@@ -23,7 +23,7 @@ PATHS = {"scales": "sliders", "spans.severities": "mqm_severities",
 def read_answers(
     findings: Findings, values: Mapping[str, Any], protocol: str
 ) -> dict[str, Any] | None:
-    """Return own answers, None where all are the protocol's; faults are named by their path."""
+    """Return own answers, None where all are the protocol's or some are wrong; that is named."""
     found: dict[str, Any] = {}
     if values.get("sliders") is not None:
         found["scales"] = _sliders(findings, values["sliders"])
@@ -31,9 +31,10 @@ def read_answers(
         found["spans"] = spans
     if _is_post_edit(findings, values, protocol):
         found["text"] = "prefilled"
-    for path, sentence in composed.check(protocols.get(protocol), found) if found else ():
+    faults = composed.check(protocols.get(protocol), found) if found else ()
+    for path, sentence in faults:
         findings.error(_path(path), sentence)
-    return found or None
+    return None if faults else found or None
 
 
 def _path(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from annotation import protocols
@@ -9,6 +10,7 @@ from annotation.imports.pearmut.answering import read_answers
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.outputs import plain
 from annotation.protocols import composed
+from annotation.protocols.asked import Scale
 
 DYNAMIC = "dynamic"
 USUAL_PROTOCOL, USUAL_ASSIGNMENT = "cESA", "single-stream"
@@ -49,7 +51,7 @@ class Info:
     n_models: int = 0
     shuffles: bool = True
 
-    @property
+    @cached_property
     def judging(self) -> protocols.Protocol:
         """The protocol with what the campaign has in the place of its own."""
         protocol = composed.compose(protocols.get(self.protocol), self.answers)
@@ -58,9 +60,9 @@ class Info:
         return replace(protocol, spans=replace(protocol.spans, tokens=tuple(self.tokens)))
 
     @property
-    def scale_names(self) -> list[str]:
-        """The own scales; controls rest on the first."""
-        return [str(each.get("name")) for each in (self.answers or {}).get("scales", ())]
+    def scales(self) -> list[Scale]:
+        """The own scales, none where the protocol has its own; controls rest on the first."""
+        return [scale for scale in self.judging.scales if scale.key]
 
 
 def read_info(

@@ -178,7 +178,7 @@ class Reader:
             text = targets.get(model, "")
             inner = f"{path}.validation.{model}"
             own = rules.get(model, [])
-            check = read_check(self.findings, own, inner, self.info.scale_names, targets)
+            check = read_check(self.findings, own, inner, self.info.scales, targets)
             if is_target:
                 self.texts.keep_output(model, segment.key, text, f"{path}.tgt.{model}")
             if model in marked:

@@ -10,6 +10,7 @@ from annotation.imports.pearmut.outputs import plain
 from annotation.imports.pearmut.prefilled import known_severity
 from annotation.models import Item
 from annotation.protocols import Protocol
+from annotation.protocols.asked import Scale
 
 Rules = Mapping[str, Sequence[Mapping[str, Any]]]
 ENDS = ("start_i", "end_i")
@@ -66,7 +67,7 @@ def read_check(
     findings: Findings,
     rules: Sequence[Mapping[str, Any]],
     path: str,
-    sliders: Sequence[str],
+    scales: Sequence[Scale],
     targets: Mapping[str, str],
 ) -> Check:
     """Return what the rules of one output ask for.
@@ -78,10 +79,10 @@ def read_check(
     errors: list[Mapping[str, tuple[int, int] | str]] = []
     for rule in rules:
         feedback = feedback or plain(str(rule.get("warning", "")))
-        first = sliders[0] if sliders else "score"
-        if first in rule:
-            low, high = _scores(findings, rule[first], f"{path}.{first}")
-        further = (*sliders[1:], "score") if sliders else ()
+        first = scales[0] if scales else Scale("score")
+        if first.key in rule:
+            low, high = _scores(findings, rule[first.key], first, f"{path}.{first.key}")
+        further = (*(scale.key for scale in scales[1:]), "score") if scales else ()
         if others := [name for name in further if name in rule]:
             findings.kept["rules about further sliders"] += len(others)
         if "error_spans" in rule:
@@ -90,19 +91,22 @@ def read_check(
     return Check(low, high, feedback, errors, above)
 
 
-def _scores(findings: Findings, value: Any, path: str) -> tuple[int | None, int | None]:
-    found = _pair(value)
-    if found and isinstance(value, list) and found[1] <= 100:
+def _scores(
+    findings: Findings, value: Any, scale: Scale, path: str
+) -> tuple[int | None, int | None]:
+    found = _pair(value, scale.low) if isinstance(value, list) else None
+    if found and found[1] <= scale.high:
         return found
-    findings.error(path, "two whole numbers from 0 to 100, in order, are expected")
+    bounds = f"from {scale.low} to {scale.high}"
+    findings.error(path, f"two whole numbers {bounds}, in order, are expected")
     return None, None
 
 
-def _pair(value: Any) -> tuple[int, int] | None:
-    """A whole number, or two in order; None for anything else."""
+def _pair(value: Any, low: int = 0) -> tuple[int, int] | None:
+    """A whole number, or two in order, from `low` on; None for anything else."""
     both = [value, value] if type(value) is int else value
     if isinstance(both, list) and [type(each) for each in both] == [int, int]:
-        return (both[0], both[1]) if 0 <= both[0] <= both[1] else None
+        return (both[0], both[1]) if low <= both[0] <= both[1] else None
     return None
 
 

@@ -12,6 +12,7 @@ from annotation.imports.launch import launch
 from annotation.judging.rules import kept_rules
 from annotation.judging.screens import Feedback
 from annotation.models import Campaign, Item, Judgment
+from annotation.protocols.asked import Scale
 from annotation.quality.columns import read_columns
 from annotation.quality.verdict import check
 from annotation.uploads import Report
@@ -126,11 +127,11 @@ def test_rules_about_errors_and_between_outputs_are_checks_here(db: None) -> Non
     kept = kept_rules(practice)
     by_person = {each.assignment.annotator.label: kept[each.pk] for each in practice}
     assert by_person == {"ann1": True, "ann3": False}
-    assert not Feedback.on(30, 10, 40, "", is_kept=False).is_right
+    assert not Feedback.on(30, 10, 40, "", scale=Scale(), is_kept=False).is_right
     columns = read_columns(stored)
     people = dict(stored.annotators.values_list("label", "pk"))
     passed = {
-        name: check(columns, columns.annotator == people[name], has_score=True).gold
+        name: check(columns, columns.annotator == people[name], scale=Scale()).gold
         for name in ("ann1", "ann3")
     }
     assert {name: rate and (rate.passed, rate.n) for name, rate in passed.items()} == {
