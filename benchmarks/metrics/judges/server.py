@@ -49,10 +49,11 @@ async def answer(head: bytes, began: float) -> bytes:
     if head.startswith(b"GET"):
         return MODELS
     await asyncio.sleep(DELAY)
-    Times.first = Times.first or began
-    Times.last = time.monotonic()
-    Times.busy += Times.last - began
     Times.n += 1
+    if Times.n > 1:  # the first is what a judge asks before it begins: whether schemas are obeyed
+        Times.first = Times.first or began
+        Times.last = time.monotonic()
+        Times.busy += Times.last - began
     return REPLY
 
 
