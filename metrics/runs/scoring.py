@@ -23,7 +23,7 @@ from metrics.base import (
     UnfinishedError,
 )
 from metrics.models import Slice
-from metrics.runs import queue, signatures, slices, state, storing, streaming, telling
+from metrics.runs import keeping, queue, signatures, slices, state, streaming, telling
 from metrics.runs.contents import (
     Chunk,
     find_missing,
@@ -31,8 +31,8 @@ from metrics.runs.contents import (
     load_part,
     pack_ids,
 )
+from metrics.runs.keeping import Loaded
 from metrics.runs.signatures import HostError
-from metrics.runs.storing import Loaded
 from metrics.spans.found import FindsSpans, Spans
 from metrics.workers import telemetry
 
@@ -138,7 +138,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)
         found = (error.rows, error.spans, good)
-        patiently(partial(storing.store, loaded.signature, chunk.keys, *found, lambda: None))
+        patiently(partial(keeping.store, loaded.signature, chunk.keys, *found, lambda: None))
         telling.tell(loaded.metric)
         raise
     good = np.isfinite(rows).all(axis=1)
@@ -160,7 +160,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         rate=loaded.rate,
         reading=telemetry.read(loaded.metric).as_fields(),
     )
-    patiently(partial(storing.store, loaded.signature, chunk.keys, rows, spans, good, work))
+    patiently(partial(keeping.store, loaded.signature, chunk.keys, rows, spans, good, work))
     loaded.told_at = telling.tell_now_and_then(loaded.metric, row, loaded.told_at)
     _grow(row, time.monotonic() - began)
 

@@ -17,7 +17,7 @@ from metrics.base import MetricError, Scored, ScoresAsTextsCome, SegmentInput
 from metrics.models import Slice
 from metrics.runs import slices, telling
 from metrics.runs.contents import load_chunk, load_part
-from metrics.runs.storing import Loaded, store
+from metrics.runs.keeping import Loaded, store
 from metrics.spans.found import FindsSpans
 from metrics.workers import telemetry
 

@@ -1,7 +1,7 @@
 """Texts on their way through a judge: which questions each still waits for."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -120,7 +120,7 @@ class Whole:
         inputs, self._inputs = self._inputs, ()
         return inputs
 
-    def done(self, scored: dict[int, Scored]) -> None:
+    def done(self, scored: Mapping[int, Scored]) -> None:
         """Put rows and spans where they belong."""
         for number, each in scored.items():
             self.rows[number], self.spans[number] = each.row, each.spans

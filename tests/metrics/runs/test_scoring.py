@@ -11,7 +11,7 @@ from config.work import patience, processes, working
 from config.work.clock import Now
 from metrics.base import MetricError, SegmentInput
 from metrics.models import FailedText, MetricRun, SegmentScore, Slice
-from metrics.runs import scoring, starting, storing
+from metrics.runs import keeping, scoring, starting
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes
@@ -273,14 +273,14 @@ def test_a_metric_that_this_code_does_not_know_is_left_to_others(world: World) -
 def test_a_hiccup_of_the_database_costs_nothing(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, failures = storing.store_scores, [OperationalError("server closed the connection")]
+    store, failures = keeping.store_scores, [OperationalError("server closed the connection")]
 
     def flaky(*args: object) -> None:
         if failures:
             raise failures.pop()
         store(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(storing, "store_scores", flaky)
+    monkeypatch.setattr(keeping, "store_scores", flaky)
     monkeypatch.setattr(patience, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(patience.connection, "close", lambda: None)
     row = work_off(start(world))
@@ -293,7 +293,7 @@ def test_a_database_that_stays_away_leaves_the_run_to_the_next(
     def broken(*args: object) -> None:
         raise OperationalError("no route to host")
 
-    monkeypatch.setattr(storing, "store_scores", broken)
+    monkeypatch.setattr(keeping, "store_scores", broken)
     monkeypatch.setattr(patience, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(patience.connection, "close", lambda: None)
     run = start(world)
