@@ -98,7 +98,15 @@ class UnfinishedError(MetricError):
 
 
 class MetricWarning(UserWarning):
-    """A value is defined, but not by the usual computation; the message says how and how often."""
+    """Values are defined, but not by the usual computation.
+
+    ``about`` says how, with ``{n}`` where the number of texts stands; a run adds up ``n`` over its
+    texts, and its page shows the sentence.
+    """
+
+    def __init__(self, about: str, n: int = 1) -> None:
+        super().__init__(about.replace("{n}", f"{n:,}"))
+        self.about, self.n = about, n
 
 
 @dataclass(frozen=True)

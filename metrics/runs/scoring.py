@@ -23,7 +23,7 @@ from metrics.base import (
     UnfinishedError,
 )
 from metrics.models import Slice
-from metrics.runs import keeping, queue, signatures, slices, state, streaming, telling
+from metrics.runs import keeping, queue, remarks, signatures, slices, state, streaming, telling
 from metrics.runs.contents import (
     Chunk,
     find_missing,
@@ -134,7 +134,8 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     places = {pk: place for place, pk in enumerate(output_ids, start=row.first)}
     chunk = patiently(partial(load_chunk, loaded.signature, output_ids))
     try:
-        rows, spans = _score(loaded.metric, chunk, places)
+        with remarks.heard() as said:
+            rows, spans = _score(loaded.metric, chunk, places)
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)
         found = (error.rows, error.spans, good)
@@ -159,6 +160,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         seconds=time.monotonic() - began,
         rate=loaded.rate,
         reading=telemetry.read(loaded.metric).as_fields(),
+        remarks=said,
     )
     patiently(partial(keeping.store, loaded.signature, chunk.keys, rows, spans, good, work))
     loaded.told_at = telling.tell_now_and_then(loaded.metric, row, loaded.told_at)

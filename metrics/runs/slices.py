@@ -5,6 +5,7 @@ other in a ring, and does nothing where the run has ended or the slice is anothe
 """
 
 import socket
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -116,13 +117,15 @@ def complete(
     reading: dict[str, Any],
     is_final: bool = False,
     n: int | None = None,
+    remarks: Mapping[str, int] | None = None,
 ) -> bool:
     """Finish a slice, of which `reused` contents had been scored by others, in `seconds`.
 
     `failed` maps places in the plan to errors: those texts are tried again, alone, unless the
     metric says that this `is_final`. Where `n` is given, only so many texts at the front are done,
-    and the others stay in hand. Whoever calls stores the scores in the same transaction. A slice
-    that was taken away counts when its new owner completes it, and False is returned.
+    and the others stay in hand. `remarks` are the metric's warnings, with their numbers of texts.
+    Whoever calls stores the scores in the same transaction. A slice that was taken away counts
+    when its new owner completes it, and False is returned.
     """
     n = row.size if n is None else n
     with transaction.atomic():
@@ -138,6 +141,9 @@ def complete(
             **reading,
         )
         count(run, done=n_done, reused=reused)
+        if remarks:
+            run.remarks = dict(Counter(run.remarks) + Counter(remarks))
+            run.save(update_fields=["remarks"])
         for place, error in failed.items():
             if is_final and RunPlan.objects.filter(run=run).exists():
                 is_hopeful = run.reused > 0

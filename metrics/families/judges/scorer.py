@@ -27,8 +27,8 @@ from metrics.families.judges.answering import Answers, Asking, read_reply
 from metrics.families.judges.asking import Clerk, key_of
 from metrics.families.judges.client import Client
 from metrics.families.judges.desk import Desk, Question, Reply
+from metrics.families.judges.pending import Texts, Whole
 from metrics.families.judges.reading import SEVERITIES, Verdict
-from metrics.families.judges.texts import Texts, Whole
 from metrics.spans.found import Spans
 
 REVISION = 1
