@@ -31,8 +31,9 @@ class Campaign(models.Model):
     for `edit_minutes` after they are given: None is as long as the campaign is open, 0 never.
     Paid time counts at most `time_cap_seconds` an answer. A private campaign is seen by its
     members and by site admins only. `special_tokens` are what can be marked behind an output; None
-    is the protocol's own. `answers` are scales, an error taxonomy and post-editing in the place of
-    the protocol's (:mod:`annotation.protocols.composed`); None where it has none of its own. Of a
+    is the protocol's own. `answers` are a grid, scales, an error taxonomy, a text and choices in
+    the place of the protocol's (:mod:`annotation.protocols.composed`); None where it has none of
+    its own. Of a
     prefilled campaign, annotators are shown errors that others marked. With `shows_context`, they
     may open the document around a segment.
     """
@@ -167,7 +168,8 @@ class Item(models.Model):
     `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
     needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
-    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), None for none.
+    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), `rules` what gold
+    and practice ask beside the range (`annotation.judging.rules`), each None for none.
     """
 
     class Kind(models.TextChoices):
@@ -193,12 +195,13 @@ class Item(models.Model):
     column = models.PositiveSmallIntegerField(default=0)
     n_columns = models.PositiveSmallIntegerField(default=1)
     note = models.TextField(blank=True, default="")
-    low = models.PositiveSmallIntegerField(null=True, blank=True)
-    high = models.PositiveSmallIntegerField(null=True, blank=True)
+    low = models.SmallIntegerField(null=True, blank=True)
+    high = models.SmallIntegerField(null=True, blank=True)
     feedback = models.TextField(blank=True)
     wanted = models.PositiveSmallIntegerField(default=0)
     shuffle = models.PositiveIntegerField(default=0)
     suggestions = models.JSONField(null=True, blank=True)
+    rules = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["campaign", "id"]

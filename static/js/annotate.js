@@ -2,6 +2,7 @@
 
 import { makeClock } from "./clock.js";
 import * as outbox from "./outbox.js";
+import { load } from "./protocols/load.js";
 
 // How soon a digit has to follow to belong to the one before it.
 const TYPING_MS = 1_500;
@@ -9,7 +10,7 @@ const page = document.getElementById("annotate");
 const keys = document.getElementById("keys");
 const still = document.getElementById("still");
 const words = page.dataset;
-const protocol = await import(words.script);
+const protocol = await load(document.getElementById("item"));
 const clock = makeClock({
   ask: () => beside((it) => it.wonder(still.dataset.ask)),
   leave: () => beside((it) => it.wonder(still.dataset.leave)),
@@ -237,7 +238,7 @@ function onKey(event) {
   if (event.key === "Tab") return toNextSlider(event);
   if (event.key === "?") keys.showModal();
   else if (event.key === "i" || event.code === "KeyI" && !/^[a-z]$/i.test(event.key)) instruct();
-  else if (/^[0-9]$/.test(event.key)) rate(event.key);
+  else if (/^[0-9-]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
     if (!event.repeat && !current.isLocked) send(current, true);
@@ -247,7 +248,7 @@ function onKey(event) {
 
 /** From slider to slider; back, and from the last one, to all that lies between and after. */
 function toNextSlider(event) {
-  if (current.spans) return; // The next text comes first.
+  if (current.spans || current.asksMore) return; // What lies between comes first.
   const all = sheets.flatMap((sheet) => sheet.sliders);
   const place = all.findIndex(({ range }) => range === event.target);
   const next = place >= 0 && !event.shiftKey && all[place + 1];

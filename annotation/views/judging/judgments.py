@@ -23,7 +23,7 @@ from annotation.judging import judgments, screens
 from annotation.judging.answerable import Answerable, find_answerable
 from annotation.judging.screens import ShownScreen
 from annotation.judging.upcoming import next_screen
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment, Item, Judgment
 from annotation.notifications import events
 from annotation.protocols import Layout
 from annotation.views.judging.assignments import not_open_page
@@ -107,7 +107,9 @@ def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
             request.POST,
             user_id=signed_in(request).pk,
             public_id=row.public_id,
-            protocol=asked.protocol,
+            protocol=asked.protocol.of_document
+            if row.item.kind == Item.Kind.DOCUMENT
+            else asked.protocol,
             prefix=f"{number}-" if together else "",
         )
         for number, row in enumerate(asked.rows)

@@ -263,12 +263,14 @@ def test_an_empty_output_is_said_to_be_empty(world: World, client: Client) -> No
 def test_the_script_stays_small(name: str) -> None:
     """What an item page needs before it works, and every module that it comes to load."""
     own = protocols.get(name)
-    first = modules("annotate.js", own.script.removeprefix("js/"))
+    marking = ["protocols/marking.js"] if own.spans else []
+    needed = ["annotate.js", own.script.removeprefix("js/"), *marking]
+    first = modules(*needed)
     assert {"clock", "slider", "store", Path(own.script).stem} <= set(first)
     assert ("spans" in first) == (own.spans is not None)
     assert sum(len(text) for text in first.values()) <= 60 * 1024
     # What only a press of a button fetches is no part of it.
-    every = modules("annotate.js", own.script.removeprefix("js/"), is_later=True)
+    every = modules(*needed, is_later=True)
     assert ("taxonomy" in every) == (own.spans is not None)
     assert {"ahead", "own", "beside"} <= set(every) - set(first)
     # As it travels: compressed.
@@ -276,7 +278,10 @@ def test_the_script_stays_small(name: str) -> None:
 
 
 def modules(*names: str, is_later: bool = False) -> dict[str, bytes]:
-    """Modules as they are served, with all that they import, on demand too if `is_later`."""
+    """Modules as they are served, with all that they import, on demand too if `is_later`.
+
+    Of the modules of layouts only those that are named: one screen has one layout.
+    """
     folder = settings.BASE_DIR / "static" / "js"
     found: dict[Path, str] = {}
     wanted = [folder / name for name in names]
@@ -287,7 +292,9 @@ def modules(*names: str, is_later: bool = False) -> dict[str, bytes]:
         found[path] = bare(path.read_text())
         imports = re.findall(r"""(from |import\()"([^"]+)\"""", found[path])
         wanted += [
-            (path.parent / name).resolve() for how, name in imports if is_later or how == "from "
+            (path.parent / name).resolve()
+            for how, name in imports
+            if how == "from " or (is_later and path.stem != "load")
         ]
     return {path.stem: text.encode() for path, text in found.items()}
 
