@@ -143,7 +143,8 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
   };
   if (sheet.isLocked) return sheet;
   form.noValidate = true;
-  form.addEventListener("input", changed);
+  // Sliders tell by themselves.
+  form.addEventListener("input", (event) => event.target.matches(".slider") || changed());
   // The second half of a double click must not submit the screen that came in between.
   button.addEventListener("click", (event) => event.detail > 1 && event.preventDefault());
   remember();

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from uuid import uuid4
 
+from django.conf import settings
 from django.http import HttpRequest
+from django.template.loader import get_template
 
 from annotation.access import signed_in
 from annotation.forms.judgments import JudgmentForm, choice_field, score_field
@@ -112,6 +114,18 @@ class Card:
         """The hidden fields by their full names, for a script to put in place."""
         hidden = {"submit_key": self.submit_key, "revision": self.revision, "started": self.started}
         return {f"{self.prefix}{name}": str(value) for name, value in hidden.items()}
+
+
+def drawn(request: HttpRequest, screen: ShownScreen, cards: Sequence[Card]) -> str:
+    """A screen as a script puts it into its page.
+
+    The script has its CSRF cookie already. Django would send it anew with the form; coming late,
+    it would take the place of the one that signing in in another tab brought meanwhile.
+    """
+    html = get_template("annotation/_item.html").render({"screen": screen, "cards": cards}, request)
+    if settings.CSRF_COOKIE_NAME in request.COOKIES:
+        request.META.pop("CSRF_COOKIE_NEEDS_UPDATE", None)
+    return html
 
 
 def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:
