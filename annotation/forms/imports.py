@@ -1,5 +1,6 @@
 """Forms of the import page, one a tool, and of the page of gold and practice items."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -7,6 +8,13 @@ from django import forms
 from annotation.forms.uploads import LanguagesForm, OneFileField
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
+
+# What a campaign's segments name.
+RECORDINGS = partial(
+    OneFileField,
+    label="Recordings and pictures",
+    help_text="Optional: a ZIP archive of the files that the campaign names.",
+)
 
 
 class ToolForm(forms.Form):
@@ -74,8 +82,8 @@ class PearmutForm(ToolForm, LanguagesForm):
 
     tool = PEARMUT
     title = "From Pearmut"
-    roles = ("campaign", "log")
-    optional = ("log",)
+    roles = ("campaign", "log", "recordings")
+    optional = ("log", "recordings")
     prefix = PEARMUT
 
     campaign = OneFileField(label="Campaign", help_text="JSON with info, campaign_id and data.")
@@ -83,6 +91,7 @@ class PearmutForm(ToolForm, LanguagesForm):
         label="Answers",
         help_text="Optional: its log or downloaded answers. The campaign is then finished.",
     )
+    recordings = RECORDINGS()
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the campaign_id."
     )
@@ -113,6 +122,7 @@ class CampaignFileForm(forms.Form):
     """A whole campaign in one file of ours."""
 
     campaign_file = forms.FileField(label="Campaign file", help_text="JSON, as Export makes it.")
+    recordings = RECORDINGS()
     slug = forms.SlugField(
         required=False,
         max_length=80,

@@ -26,6 +26,7 @@ from django.utils import timezone
 
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
+from annotation.judging.beside import Beside, address_of, shown_beside
 from annotation.judging.instructions import Prose
 from annotation.judging.progress import Progress, progress_of
 from annotation.languages import direction
@@ -79,7 +80,7 @@ class ShownItem:
     `revision` is 0, `score` None and `ratings` empty while there is no answer. `is_document` marks
     the rating of a document as a whole. `is_editable` is False once the time to revise the answer
     is over. `offered` are errors marked beforehand; of the spans, `offers` says which of them each
-    was.
+    was. `beside` is what stands beside the segment.
     """
 
     public_id: UUID
@@ -100,6 +101,7 @@ class ShownItem:
     offers: tuple[int | None, ...] = ()
     ratings: Mapping[str, int] = field(default_factory=dict)
     post_edit: str | None = None
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,7 @@ def screen_rows() -> QuerySet[Any]:
         rated_text=RATED_TEXT,
         suggestions=F("item__suggestions"),
         source=F("item__segment__source"),
+        beside=F("item__segment__beside"),
         reference=Subquery(first_reference("item__segment")),
         translated=instructions.translation_of("annotator__campaign", "instructions"),
         previous_id=Subquery(before.values("public_id")[:1]),
@@ -295,6 +298,7 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
         offers=tuple(number for _, number in left) if shown else (),
         ratings=row.ratings or {},
         post_edit=row.post_edit,
+        beside=shown_beside(row.beside, campaign, address_of(row.public_id)),
     )
 
 

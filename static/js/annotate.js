@@ -31,6 +31,7 @@ const clock = makeClock({
 const own = makeOwn(document.getElementById("own"), visit);
 let item, protocol, current;
 let sheets = [];
+let player = null;
 let done = 0;
 const counted = new Set();
 let typed = {};
@@ -53,6 +54,7 @@ function adopt(element, module) {
   item.querySelector("[data-instructions]").addEventListener("click", instruct);
   own.arrive(Number(item.dataset.first), sheets[0].path, item.dataset.title);
   around.listen(item, words);
+  listenIn();
   item.classList.add("is-ready");
   const asked = sheets.find((each) => "asked" in each.root.dataset) ?? sheets[0];
   goTo(asked, sheets.length > 1 && asked !== sheets[0]);
@@ -70,6 +72,15 @@ function listen(sheet) {
     sheet.reset();
   });
   sheet.root.addEventListener("focusin", () => (current = sheet));
+}
+
+/** Recordings need more than a page without any. */
+async function listenIn() {
+  player = null;
+  if (!item.querySelector("[data-media], .player")) return;
+  const own = item;
+  const { makePlayer } = await import("./player.js");
+  if (item === own) player = makePlayer(sheets, clock);
 }
 
 function goTo(sheet, scrolls) {
@@ -285,7 +296,9 @@ function onKey(event) {
   if (event.key === "Tab") return toNextSlider(event);
   if (event.key === "?") keys.showModal();
   else if (event.key === "i" || event.code === "KeyI" && !/^[a-z]$/i.test(event.key)) instruct();
-  else if (/^[0-9]$/.test(event.key)) rate(event.key);
+  else if (player && (event.key === "p" || event.code === "KeyP" && !/^[a-z]$/i.test(event.key))) {
+    player.toggle(current);
+  } else if (/^[0-9]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
     if (!event.repeat && !current.isLocked) send(current, true);

@@ -24,6 +24,7 @@ from annotation.imports.jsonfiles import read_json
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.info import DYNAMIC, USUAL_ASSIGNMENT, Info, read_info
 from annotation.imports.pearmut.log import LogReader, read_entries
+from annotation.imports.pearmut.origins import read_source
 from annotation.imports.pearmut.outputs import (
     kind_of,
     plain,
@@ -36,7 +37,8 @@ from annotation.models import Campaign, Item
 from annotation.models.campaign import MOST_SYSTEMS
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Report
+from annotation.uploads.media.beside import attach
+from annotation.uploads.problems import Place, Report
 
 TASKS, SHARED = "task-based", (USUAL_ASSIGNMENT, DYNAMIC)
 NEEDED, EXTRA = ("campaign_id", "data"), ("data_welcome", "data_random")
@@ -54,11 +56,13 @@ def read(
     name: str = "",
     ends: str = "",
     log: InputFile | None = None,
+    media: Sequence[InputFile] = (),
 ) -> list[tuple[TestSetDraft, CampaignDraft]]:
     """Read a campaign; what is wrong goes to the report, and errors there forbid storing.
 
     `ends` says of errors marked beforehand whether their last character is `included` or
     `excluded`; where nobody says, the words do. With its log the campaign is a finished one.
+    `media` are the recordings and pictures that sources name, or archives of them.
     """
     before = len(report.errors)
     values = read_json(file, report)
@@ -68,6 +72,9 @@ def read(
     reader.original = json.dumps(values, ensure_ascii=False)
     reader.read(values)
     reader.suggest(ends)
+    segments = list(reader.segments.values())
+    paths = [reader.paths[each.key] for each in segments]
+    attach(segments, media, report, lambda i, _: Place(file.name, None, f"{paths[i]}.src"))
     if len(report.errors) > before:
         return []
     title = (name or reader.name)[:120]
@@ -110,6 +117,8 @@ class Reader:
     # By item_id and source; how many sources an item_id has.
     segments: dict[tuple[str, str], SegmentDraft] = field(default_factory=dict)
     ids: Counter[str] = field(default_factory=Counter)
+    # Where each segment was first found, by its key.
+    paths: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     has_sources: bool = True
     widest: int = 2
@@ -302,12 +311,15 @@ class Reader:
                 self.findings.error(f"{path}.item_id", f"“{key}” has another source elsewhere")
             self.ids[key] += 1
             # Practice may repeat ids, as in Pearmut's examples.
-            self.segments[key, source] = SegmentDraft(
+            text, beside = read_source(self.findings, value, f"{path}.src")
+            segment = SegmentDraft(
                 f"{key} ({self.ids[key]})" if self.ids[key] > 1 else key,
-                source or NO_SOURCE,
+                text or NO_SOURCE,
                 document=str(value.get("doc_id", document))[:200],
                 references={"A": reference} if reference else {},
+                beside=beside,
             )
+            self.segments[key, source], self.paths[segment.key] = segment, path
         return self.segments[key, source]
 
     def _keep_output(self, model: str, key: str, text: str, path: str) -> None:

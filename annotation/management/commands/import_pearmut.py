@@ -29,6 +29,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--log", type=Path, help="its answers, JSONL or a download: the campaign is finished"
         )
+        parser.add_argument(
+            "--media", type=Path, nargs="+", default=[],
+            help="recordings and pictures that segments name, or ZIP archives of them",
+        )  # fmt: skip
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,5 +51,6 @@ class Command(BaseCommand):
             name=options["name"],
             ends=options["ends"],
             log=opened(options["log"]) if options["log"] else None,
+            media=[opened(path) for path in options["media"]],
         )
         finish(self, drafts, report, is_dry_run=options["dry_run"])
