@@ -24,11 +24,11 @@ from hypothesis import settings as hypothesis_settings
 from annotation.kept import forget
 from dashboards.bundle import archive
 from dashboards.charts.files import draw
-from dashboards.documents import state
+from dashboards.documents import computing, state
 from dashboards.report import document, drawing, parts, pdf
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
-from tests.shared import SharedRows, once_a_run, share
+from tests.shared import RUN, SharedRows, once_a_run, share
 from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
 
@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def shared_rows(django_db_setup: None, django_db_blocker: Any) -> SharedRows[Any]:
+def shared_rows(django_db_setup: None, django_db_blocker: Any, run_folder: Path) -> SharedRows[Any]:
     """For fixtures of a module: `with shared_rows(make) as made: yield made`.
 
     What `make` stores is there for all tests of the module, each of which has its own changes
@@ -94,7 +94,9 @@ def shared_rows(django_db_setup: None, django_db_blocker: Any) -> SharedRows[Any
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that all processes of a run share (`tests.shared.once_a_run`)."""
     own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    RUN.append(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -105,7 +107,7 @@ def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
         file = folder / "touchstone.sqlite3"
         if connection.vendor == "sqlite":
             with django_db_blocker.unblock():
-                _migrate_here(file)
+                _migrate_here(str(file))
         else:
             environment = os.environ | {"DATABASE_URL": "", "TOUCHSTONE_VAR": str(folder)}
             command = [sys.executable, "manage.py", "migrate", "-v0", "--skip-checks"]
@@ -115,10 +117,10 @@ def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
     return once_a_run(run_folder / "migrated", make)
 
 
-def _migrate_here(file: Path) -> None:
+def _migrate_here(name: str) -> None:
     before = connection.settings_dict["NAME"]
     connection.close()
-    connection.settings_dict["NAME"] = str(file)
+    connection.settings_dict["NAME"] = name
     try:
         call_command("migrate", verbosity=0)
     finally:
@@ -134,18 +136,42 @@ def django_db_keepdb() -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
-    django_db_modify_db_settings_parallel_suffix: None, request: pytest.FixtureRequest
+    django_db_modify_db_settings_parallel_suffix: None,
+    django_db_blocker: Any,
+    request: pytest.FixtureRequest,
 ) -> Iterator[None]:
     """Copy what migrations leave, in place of each process migrating a database of its own."""
-    if connection.vendor != "sqlite":
-        yield
-        return
     settings = connection.settings_dict["TEST"]
     settings["MIGRATE"] = False
-    file = Path(settings["NAME"])
-    file.write_bytes(request.getfixturevalue("migrated").read_bytes())
+    if connection.vendor == "sqlite":
+        file = Path(settings["NAME"])
+        file.write_bytes(request.getfixturevalue("migrated").read_bytes())
+        yield
+        file.unlink()
+        return
+    made_here: list[str] = []
+    folder = request.getfixturevalue("run_folder")
+    with django_db_blocker.unblock():
+        settings["TEMPLATE"] = once_a_run(folder / "template", partial(_template, made_here))
     yield
-    file.unlink()
+    with django_db_blocker.unblock():
+        for name in made_here:
+            _of_server(f'DROP DATABASE "{name}"')
+
+
+def _template(made_here: list[str], folder: Path) -> str:
+    """A migrated database of PostgreSQL; who makes it removes it after its last test."""
+    name = f"test_template_{os.getpid()}"
+    _of_server(f'DROP DATABASE IF EXISTS "{name}"')
+    _of_server(f'CREATE DATABASE "{name}"')
+    made_here.append(name)
+    _migrate_here(name)
+    return name
+
+
+def _of_server(statement: str) -> None:
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(statement)
 
 
 @pytest.fixture(autouse=True)
@@ -190,7 +216,7 @@ def _quick_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that draws and a PDF take two seconds of the processor for every report."""
     monkeypatch.setattr(parts, "drawings", _drawn_here)
     monkeypatch.setattr(document, "pdf_of", lambda _: (b"%PDF-", ""))
-    for module in (document, archive):
+    for module in (document, archive, computing):
         monkeypatch.setattr(module, "give_back", lambda: None)
 
 
