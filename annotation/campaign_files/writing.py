@@ -105,6 +105,7 @@ def _items(campaign: Campaign) -> Iterator[dict[str, Any]]:
             "segment": item.segment.key,
             "system": system.name if system else None,
             "partner": places.get(item.partner_id) if item.partner_id else None,
+            "lower": places.get(item.lower_id) if item.lower_id else None,
             **{name: getattr(item, name) for name in ITEM[1:]},
             "suggestions": [key_of(each.span) for each in offered(item.suggestions, "")] or None,
         }

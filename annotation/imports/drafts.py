@@ -18,7 +18,8 @@ class ItemDraft:
     Without a system the text that was rated is not among the outputs: control items, and human
     translations whose text was not published. A whole document has its `system`, or none where
     it is a degraded copy, and its first segment. Items with the same `screen` number are shown
-    together, in the order of `place`.
+    together, in the order of `place`. `lower` is the index of the one there that must be scored
+    strictly lower.
     """
 
     segment: str
@@ -35,6 +36,7 @@ class ItemDraft:
     low: int | None = None
     high: int | None = None
     feedback: str = ""
+    lower: int | None = None
     suggestions: tuple[Span, ...] = ()
 
 

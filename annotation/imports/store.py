@@ -216,12 +216,13 @@ def store_items(
 
 
 def _link_partners(draft: CampaignDraft, items: Sequence[Item]) -> None:
-    controls = []
-    for item, source in zip(items, draft.items, strict=True):
-        if source.partner is not None:
-            item.partner = items[source.partner]
-            controls.append(item)
-    Item.objects.bulk_update(controls, ["partner"], batch_size=500)
+    for name in ("partner", "lower"):
+        linked = []
+        for item, source in zip(items, draft.items, strict=True):
+            if (other := getattr(source, name)) is not None:
+                setattr(item, name, items[other])
+                linked.append(item)
+        Item.objects.bulk_update(linked, [name], batch_size=500)
 
 
 def _store_judgments(campaign: Campaign, draft: CampaignDraft, items: Sequence[Item]) -> None:

@@ -164,7 +164,8 @@ class Item(models.Model):
     output, with its `system` and its first segment. `note` tells annotators something about the
     segment, above it.
 
-    `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
+    `low` and `high` bound the right score of gold and tutorial items, `lower` is the item on the
+    same screen that must be scored strictly lower, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
     needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
     `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), None for none.
@@ -196,6 +197,7 @@ class Item(models.Model):
     low = models.PositiveSmallIntegerField(null=True, blank=True)
     high = models.PositiveSmallIntegerField(null=True, blank=True)
     feedback = models.TextField(blank=True)
+    lower = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="+")
     wanted = models.PositiveSmallIntegerField(default=0)
     shuffle = models.PositiveIntegerField(default=0)
     suggestions = models.JSONField(null=True, blank=True)

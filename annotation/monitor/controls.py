@@ -14,7 +14,11 @@ from annotation.quality.scales import is_usual
 from annotation.quality.verdict import LOW_SCORE
 
 KIND = "assignment__item__kind"
-_TRAP, _GOLD = Q(**{KIND: Item.Kind.TRAP}), Q(**{KIND: Item.Kind.GOLD})
+_TRAP = Q(**{KIND: Item.Kind.TRAP})
+# One without a range has nothing to pass.
+_GOLD = Q(**{KIND: Item.Kind.GOLD}) & (
+    Q(assignment__item__low__isnull=False) | Q(assignment__item__high__isnull=False)
+)
 _IN_RANGE = Q(
     score__gte=Coalesce(F("assignment__item__low"), Value(0)),
     score__lte=Coalesce(F("assignment__item__high"), Value(100)),

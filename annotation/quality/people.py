@@ -9,6 +9,7 @@ import numpy as np
 import metaeval
 from annotation.models import Item
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
+from annotation.quality.together import Likely
 from annotation.quality.verdict import LOW_SCORE, Checks, check
 from metaeval.arrays import mean
 from metaeval.judgments import spread
@@ -49,6 +50,7 @@ class AnnotatorQuality:
     r_with: float
     r_without: float
     checks: Checks
+    likely: Likely | None
 
     @property
     def bad_references(self) -> ControlTest | None:
@@ -63,8 +65,13 @@ def annotator_quality(
     r_with: float,
     r_without: float,
     has_score: bool,
+    lower: Mapping[int, int],
+    likely: Likely | None,
 ) -> AnnotatorQuality:
-    """Describe one annotator from the columns, excluded ones included."""
+    """Describe one annotator from the columns, excluded ones included.
+
+    `lower` is as in `verdict.check`.
+    """
     own = columns.annotator == person["pk"]
     use = spread(columns.score[own])
     traps = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
@@ -82,7 +89,8 @@ def annotator_quality(
         traps=trap_levels(traps) if has_score else None,
         r_with=r_with,
         r_without=r_without,
-        checks=check(columns, own, has_score=has_score),
+        checks=check(columns, own, has_score=has_score, lower=lower),
+        likely=likely,
     )
 
 

@@ -26,6 +26,7 @@ from annotation.quality.people import (
 )
 from annotation.quality.reach import Tested, who_was_tested
 from annotation.quality.scales import is_usual, scales_of
+from annotation.quality.together import likely_of
 from annotation.quality.verdict import LOW_SCORE
 from metaeval.arrays import mean
 from metaeval.judgments import z_scores
@@ -68,13 +69,23 @@ class QualityReport:
     has_bad_references: bool
     has_repeats: bool
     has_gold: bool
+    has_order: bool
+    has_screens: bool
     tested: Tested
     warnings: Sequence[str]
 
     @property
     def has_controls(self) -> bool:
         """Whether anything tells those who read from those who do not."""
-        return self.has_bad_references or self.has_repeats or self.has_gold or bool(self.traps)
+        return any(
+            (
+                self.has_bad_references,
+                self.has_repeats,
+                self.has_gold,
+                self.has_order,
+                self.traps,
+            )
+        )
 
 
 def quality_report(
@@ -100,6 +111,9 @@ def quality_report(
     with_traps = agreement_of(columns, targets | traps, seed=campaign.seed)
     r_without = _one_vs_rest(columns, targets, counted)
     r_with = _one_vs_rest(columns, targets | traps, counted) if traps.any() else r_without
+    likely = likely_of(campaign, columns)
+    ordered = campaign.items.filter(lower__isnull=False).values_list("pk", "lower")
+    lower = {pk: other for pk, other in ordered if other is not None}
     annotators = [
         annotator_quality(
             everybody,
@@ -107,6 +121,8 @@ def quality_report(
             r_with=_r(r_with, person),
             r_without=_r(r_without, person),
             has_score=has_score,
+            lower=lower,
+            likely=likely.get(person["pk"]),
         )
         for person in people
     ]
@@ -123,7 +139,9 @@ def quality_report(
         kinds=_kind_means(columns),
         has_bad_references=bool(columns.is_kind(Item.Kind.BAD_REF).any()),
         has_repeats=bool(columns.is_kind(Item.Kind.REPEAT).any()),
-        has_gold=bool(columns.is_kind(Item.Kind.GOLD).any()),
+        has_gold=any(each.checks.gold for each in annotators),
+        has_order=any(each.checks.order for each in annotators),
+        has_screens=bool(likely),
         tested=who_was_tested(
             campaign,
             [(each.label, each.checks) for each in annotators if each.n and not each.excluded_at],

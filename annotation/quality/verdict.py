@@ -7,12 +7,16 @@ p ≤ .05 (1/32), so from five on a clear result counts as passing; ten pairs ar
 practice uses, so only from ten on an unclear result counts as failing.
 
 Traps and gold items are passed or not, one by one; from five items on at least 70 % must be.
-Repeats are shown and decide nothing: whoever gives one score to everything repeats perfectly.
+A check of order is a screen on which one text is worse by construction: it is passed where every
+text that is to be better has a strictly higher score (WMT26: two of three translations, the third
+with five words rotated). Repeats are shown and decide nothing: whoever gives one score to
+everything repeats perfectly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 import numpy as np
 
@@ -31,6 +35,7 @@ ALPHA = 0.05
 PAIRS_TO_PASS, PAIRS_TO_FAIL = 5, 10
 ITEMS, RATE = 5, 0.7
 LOW_SCORE = 20
+NOTHING_LOWER: Mapping[int, int] = MappingProxyType({})
 
 
 class Verdict(StrEnum):
@@ -45,7 +50,7 @@ class Verdict(StrEnum):
 class Checks:
     """The control items of one annotator; None where there is none of a kind.
 
-    `parts` holds the verdict of every check that has items: bad references, traps, gold.
+    `parts` holds the verdict of every check that has items: bad references, traps, gold, order.
     """
 
     bad_references: ControlTest | None
@@ -54,6 +59,7 @@ class Checks:
     gold: PassRate | None
     repeats: RepeatConsistency | None
     parts: dict[str, Verdict]
+    order: PassRate | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -73,8 +79,16 @@ def overall(parts: Sequence[Verdict]) -> Verdict:
     return Verdict.PASSES if Verdict.PASSES in parts else Verdict.UNKNOWN
 
 
-def check(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> Checks:
+def check(
+    columns: JudgmentColumns,
+    own: Mask,
+    *,
+    has_score: bool,
+    lower: Mapping[int, int] = NOTHING_LOWER,
+) -> Checks:
     """Judge one annotator, whose judgments are marked in `own`.
+
+    `lower` says by item which one is to be scored lower.
 
     Without scores from 0 to 100 (`has_score`) there is no telling a low one, so that traps and
     gold items are not counted.
@@ -85,10 +99,15 @@ def check(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> Checks:
     ranks = control_test(*bad, method="wilcoxon") if len(bad[0]) else None
     traps = _traps(columns, own) if has_score else None
     gold = _gold(columns, own) if has_score else None
+    order = _order(columns, own, lower)
     parts = {}
     if test is not None and ranks is not None:
         parts["bad references"] = of_test(test, ranks)
-    parts |= {name: of_rate(rate) for name, rate in (("traps", traps), ("gold", gold)) if rate}
+    parts |= {
+        name: of_rate(rate)
+        for name, rate in (("traps", traps), ("gold", gold), ("order", order))
+        if rate
+    }
     return Checks(
         bad_references=test,
         signed_rank=ranks,
@@ -96,6 +115,7 @@ def check(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> Checks:
         gold=gold,
         repeats=repeat_consistency(again[1], again[0]) if len(again[0]) else None,
         parts=parts,
+        order=order,
     )
 
 
@@ -135,6 +155,17 @@ def _traps(columns: JudgmentColumns, own: Mask) -> PassRate | None:
     if not len(scores):
         return None
     return pass_rate(int((scores <= LOW_SCORE).sum()), len(scores))
+
+
+def _order(columns: JudgmentColumns, own: Mask, lower: Mapping[int, int]) -> PassRate | None:
+    """Screens on which everything that is to be better is; all of a screen must be answered."""
+    items, scores = columns.item[own].tolist(), columns.score[own].tolist()
+    score_of = dict(zip(items, scores, strict=True))
+    better: dict[int, list[bool]] = {}
+    for item, other in lower.items():
+        if item in score_of and other in score_of:
+            better.setdefault(other, []).append(score_of[item] > score_of[other])
+    return pass_rate(sum(map(all, better.values())), len(better)) if better else None
 
 
 def _gold(columns: JudgmentColumns, own: Mask) -> PassRate | None:

@@ -86,13 +86,29 @@ def read_range(
         further = (*sliders[1:], "score") if sliders else ()
         if others := [name for name in further if name in rule]:
             findings.left_out["rules about further sliders"] += len(others)
-        for key, what in (
-            ("error_spans", "rules about error spans"),
-            ("score_greaterthan", "rules that compare outputs"),
-        ):
-            if key in rule:
-                findings.left_out[what] += 1
+        if "error_spans" in rule:
+            findings.left_out["rules about error spans"] += 1
     return low, high, feedback
+
+
+def read_order(findings: Findings, rules: Rules, shown: Sequence[str], path: str) -> dict[str, int]:
+    """Return model -> place, in `shown`, of the one that must be scored strictly lower.
+
+    Rules between outputs that are not beside each other are left out.
+    """
+    lower = {}
+    for model, own in rules.items():
+        for rule in own:
+            other = rule.get("score_greaterthan")
+            if other is None:
+                continue
+            if not findings.is_a(f"{path}.{model}.score_greaterthan", other, "text"):
+                continue
+            if model in shown and other in shown and other != model and model not in lower:
+                lower[model] = list(shown).index(other)
+            else:
+                findings.left_out["rules that compare outputs"] += 1
+    return lower
 
 
 def plain(html: str) -> str:

@@ -28,6 +28,7 @@ from annotation.imports.pearmut.origins import read_source
 from annotation.imports.pearmut.outputs import (
     kind_of,
     plain,
+    read_order,
     read_range,
     read_rules,
     read_targets,
@@ -238,6 +239,8 @@ class Reader:
         spots = self._spots(spot, len(spot.models or targets), path)
         shown = spot.models or list(targets)
         note = plain(str(value.get("instructions") or ""))
+        first = len(self.items)
+        lower = read_order(self.findings, rules, shown if spot.models else (), f"{path}.validation")
         for column, (model, (screen, place)) in enumerate(zip(shown, spots, strict=True)):
             text = targets.get(model, "")
             low, high, feedback = read_range(
@@ -262,6 +265,7 @@ class Reader:
                     low=low,
                     high=high,
                     feedback=feedback,
+                    lower=first + lower[model] if model in lower else None,
                 )
             )
 

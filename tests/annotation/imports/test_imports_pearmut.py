@@ -226,7 +226,8 @@ def test_a_later_segment_without_outputs_is_named(tgt: object) -> None:
 
 
 def test_a_check_of_several_texts_stays_on_one_screen(db: None) -> None:
-    rule = {"good": {"warning": "Attention.", "score_greaterthan": "bad"}}
+    rule = {name: {"score_greaterthan": "bad"} for name in ("good", "fair")}
+    rule["good"]["warning"] = "Attention."
     check = item("check", "good", "bad", "fair", validation=rule)
     documents = [[item(f"d{n}", "m1", "m2")] for n in range(6)]
     values = contrastive(*documents, users=2) | {"data_random": [[check]]}
@@ -236,6 +237,8 @@ def test_a_check_of_several_texts_stays_on_one_screen(db: None) -> None:
         screens = list(order.values_list("item__screen", flat=True))
         assert len([screen for screen, _ in groupby(screens)]) == 4
         assert order.filter(item__kind="gold").count() == 3
+    pairs = found.items.exclude(lower=None).values_list("text", "lower__text").order_by("text")
+    assert list(pairs) == [(f"{name} on check.", "bad on check.") for name in ("fair", "good")]
 
 
 def test_a_stored_campaign_has_its_tasks_by_user(db: None) -> None:

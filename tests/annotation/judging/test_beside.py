@@ -1,4 +1,4 @@
-"""What stands beside a segment: shown to its annotator alone, in parts, and logged when it plays."""
+"""What stands beside a segment: for its annotator alone, in parts, and logged when it plays."""
 
 import io
 import json
@@ -169,7 +169,8 @@ def test_a_campaign_file_comes_back_with_its_recordings(db: None) -> None:
         return found, [str(each) for each in report.errors]
 
     assert opened(values)[1] == [
-        "c.json, texts.segments[0].media: there is no file “assets/a.wav” among those that were sent"
+        "c.json, texts.segments[0].media: there is no file “assets/a.wav” among those that were "
+        "sent"
     ]
     found, errors = opened(values, zipped(a=SOUND))
     assert errors == []

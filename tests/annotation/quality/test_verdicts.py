@@ -74,6 +74,7 @@ def columns(*rows: tuple[object, ...]) -> JudgmentColumns:
         output=np.array(item),
         segment=np.array(item),
         partner=np.array(partner),
+        screen=np.array(partner),
         beside_control=np.zeros(len(rows), dtype=bool),
         low=np.array(low, dtype=float),
         high=np.array(high, dtype=float),
@@ -91,6 +92,17 @@ def paired(differences: list[float], kind: str = "bad_ref") -> JudgmentColumns:
     for number, difference in enumerate(differences):
         rows += [(number, "target", -1, 50), (100 + number, kind, number, 50 + difference)]
     return columns(*rows)
+
+
+def test_every_better_text_of_a_screen_is_strictly_higher() -> None:
+    # Screens of three: 1 and 2 above 3, 4 and 5 above 6; of the last one nobody answered a text.
+    lower = {1: 3, 2: 3, 4: 6, 5: 6, 7: 9, 8: 9}
+    scores = {1: 80, 2: 61, 3: 60, 4: 90, 5: 40, 6: 40, 7: 70, 8: 70}
+    judged = columns(*((item, "gold", -1, score) for item, score in scores.items()))
+    found = check(judged, np.ones(len(judged), dtype=bool), has_score=True, lower=lower)
+    assert found.order is not None
+    assert (found.order.passed, found.order.n) == (1, 2)
+    assert (found.gold, found.parts) == (None, {"order": UNKNOWN})
 
 
 def verdict_of(judged: JudgmentColumns, *, has_score: bool = True) -> Verdict:
