@@ -1,11 +1,11 @@
 """How often WMT26's comparison tells two equal systems apart, on real judgments.
 
 ``PYTHONPATH=. python -m benchmarks.metaeval.either [samples]``. ESA scores of WMT23 en-de
-(TOUCHSTONE_DATA), segments drawn with replacement, two systems drawn from all. They are made equal by giving each
-segment's two scores to either of them by a coin: the scores, their ties and the correlation of
-the two on a segment stay real. Each system is then judged on all of the segments or on a share.
-`wmt26` is either of its two bootstraps, `permutation` the paired test that is ours; both one-sided
-at .05, so that 5 in 100 are right.
+(TOUCHSTONE_DATA), segments drawn with replacement, two systems drawn from all. They are made equal
+by giving each segment's two scores to either of them by a coin: the scores, their ties and the
+correlation of the two on a segment stay real. Each system is then judged on all of the segments or
+on a share. `wmt26` is either of its two bootstraps, `permutation` the paired test that is ours;
+both are one-sided at .05, so that 5 in 100 are right.
 """
 
 from __future__ import annotations
