@@ -86,6 +86,7 @@ def _screen(rows: Sequence[Any]) -> OwnScreen:
 def examples(annotator: Annotator) -> list[Example]:
     """Return the practice that an annotator answered, in order (one query)."""
     campaign = annotator.campaign
+    scales = campaign.judging.scales
     rows: Any = (
         Assignment.objects.filter(annotator=annotator, item__kind=Item.Kind.TUTORIAL)
         .annotate(
@@ -102,7 +103,9 @@ def examples(annotator: Annotator) -> list[Example]:
         Example(
             context=context_of(campaign, source=row.item.segment.source, reference=row.reference),
             rated=text(row.rated_text, campaign.test_set.target_language),
-            feedback=Feedback.on(row.given, row.item.low, row.item.high, row.item.feedback),
+            feedback=Feedback.on(
+                row.given, row.item.low, row.item.high, row.item.feedback, scale=scales[0]
+            ),
         )
         for row in rows
     ]

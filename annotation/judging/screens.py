@@ -40,7 +40,8 @@ from annotation.models import (
 )
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
-from annotation.protocols.base import SOURCE, TARGET, Anchor
+from annotation.protocols.asked import Anchor, Scale
+from annotation.protocols.base import SOURCE, TARGET
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
@@ -66,9 +67,10 @@ class Feedback:
     text: str
 
     @classmethod
-    def on(cls, given: int, low: int | None, high: int | None, text: str) -> Self:
-        """What is said to a score; without a range any is right."""
-        low, high = low or 0, 100 if high is None else high
+    def on(cls, given: int, low: int | None, high: int | None, text: str, *, scale: Scale) -> Self:
+        """What is said to a score on a scale; without a range any is right."""
+        low = scale.low if low is None else low
+        high = scale.high if high is None else high
         return cls(low <= given <= high, given, low, high, text)
 
 
@@ -77,10 +79,10 @@ class ShownItem:
     """All that an annotator may know of an item; the answer is their own.
 
     `row` is the place of its segment on the screen, and `note` what is to be said of the segment.
-    `revision` is 0, `score` None and `ratings` empty while there is no answer. `is_document` marks
-    the rating of a document as a whole. `is_editable` is False once the time to revise the answer
-    is over. `offered` are errors marked beforehand; of the spans, `offers` says which of them each
-    was. `beside` is what stands beside the segment.
+    `revision` is 0, `score` None, `ratings` and `choices` empty while there is no answer.
+    `is_document` marks the rating of a document as a whole. `is_editable` is False once the time
+    to revise the answer is over. `offered` are errors marked beforehand; of the spans, `offers`
+    says which of them each was. `beside` is what stands beside the segment.
     """
 
     public_id: UUID
@@ -100,6 +102,7 @@ class ShownItem:
     offered: tuple[Span, ...] = ()
     offers: tuple[int | None, ...] = ()
     ratings: Mapping[str, int] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     post_edit: str | None = None
     beside: Beside | None = None
 
@@ -132,6 +135,16 @@ class ShownScreen:
     anchors: Sequence[Anchor] = ()
     is_prefilled: bool = False
     has_context: bool = False
+
+    @property
+    def gray_side(self) -> str:
+        """The side of the gray text where errors may be marked in it."""
+        return SOURCE if SOURCE in self.span_sides else ""
+
+    @property
+    def black_side(self) -> str:
+        """The side of the rated text where errors may be marked in it."""
+        return TARGET if TARGET in self.span_sides else ""
 
     @cached_property
     def progress(self) -> Progress:
@@ -176,6 +189,7 @@ def screen_rows() -> QuerySet[Any]:
         judgment_id=F("current__pk"),
         score=F("current__score"),
         ratings=F("current__ratings"),
+        choices=F("current__choices"),
         post_edit=F("current__post_edit"),
         comment=F("current__comment"),
         is_flagged=F("current__is_flagged"),
@@ -220,7 +234,7 @@ def make_screen(row: Any) -> ShownScreen | None:
             _item(campaign, each, segments[each.segment], spans.get(each.judgment_id, ()))
             for each in rows
         ),
-        feedback=_feedback(rows[0]),
+        feedback=_feedback(rows[0], protocol),
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
         gray=campaign.shown_text,
@@ -297,6 +311,7 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
         offered=shown,
         offers=tuple(number for _, number in left) if shown else (),
         ratings=row.ratings or {},
+        choices=row.choices or {},
         post_edit=row.post_edit,
         beside=shown_beside(row.beside, campaign, address_of(row.public_id)),
     )
@@ -321,7 +336,7 @@ def text(content: str | None, language: str) -> Text:
     return Text(content or "", language, direction(language))
 
 
-def _feedback(row: Any) -> Feedback | None:
+def _feedback(row: Any, protocol: Protocol) -> Feedback | None:
     """What is to be said of the item before, if it was practice and has an answer."""
     if row.previous_kind != Item.Kind.TUTORIAL:
         return None
@@ -334,5 +349,9 @@ def _feedback(row: Any) -> Feedback | None:
     if before["given"] is None:
         return None
     return Feedback.on(
-        before["given"], before["item__low"], before["item__high"], before["item__feedback"]
+        before["given"],
+        before["item__low"],
+        before["item__high"],
+        before["item__feedback"],
+        scale=protocol.scales[0],
     )

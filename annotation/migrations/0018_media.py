@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0014_own_answers'),
+        ('annotation', '0015_grid_protocols'),
     ]
 
     operations = [

@@ -17,6 +17,7 @@ from scipy import stats
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.imports import tables
 from annotation.models import Campaign, Item, Judgment
+from annotation.protocols.asked import Scale
 from annotation.quality import JudgmentColumns, Verdict, quality_report
 from annotation.quality.verdict import check, of_rate, of_test, overall
 from metaeval.judgments.controls import control_test, pass_rate
@@ -99,14 +100,16 @@ def test_every_better_text_of_a_screen_is_strictly_higher() -> None:
     lower = {1: 3, 2: 3, 4: 6, 5: 6, 7: 9, 8: 9}
     scores = {1: 80, 2: 61, 3: 60, 4: 90, 5: 40, 6: 40, 7: 70, 8: 70}
     judged = columns(*((item, "gold", -1, score) for item, score in scores.items()))
-    found = check(judged, np.ones(len(judged), dtype=bool), has_score=True, lower=lower)
+    found = check(judged, np.ones(len(judged), dtype=bool), scale=Scale(), lower=lower)
     assert found.order is not None
     assert (found.order.passed, found.order.n) == (1, 2)
     assert (found.gold, found.parts) == (None, {"order": UNKNOWN})
 
 
 def verdict_of(judged: JudgmentColumns, *, has_score: bool = True) -> Verdict:
-    return check(judged, np.ones(len(judged), dtype=bool), has_score=has_score).verdict
+    return check(
+        judged, np.ones(len(judged), dtype=bool), scale=Scale() if has_score else None
+    ).verdict
 
 
 @pytest.mark.parametrize(
@@ -128,7 +131,7 @@ def test_the_rule_for_pairs(differences: list[float], expected: Verdict) -> None
 
 def test_numbers_beside_the_verdict_equal_scipy() -> None:
     differences = [-30, -21, 4, -31, -28, -9, 3, -12, -40, -5.0]
-    checks = check(paired(differences), np.ones(20, dtype=bool), has_score=True)
+    checks = check(paired(differences), np.ones(20, dtype=bool), scale=Scale())
     t = stats.ttest_1samp(differences, 0, alternative="less")
     assert checks.bad_references is not None
     assert checks.signed_rank is not None
@@ -163,7 +166,7 @@ def test_the_rule_for_traps_and_gold(passed: int, n: int, expected: Verdict) -> 
 
 def test_gold_may_lack_a_bound() -> None:
     rows = [(1, "gold", -1, 90, 80), (2, "gold", -1, 90, np.nan, 20), (3, "gold", -1, 50)]
-    gold = check(columns(*rows), np.ones(3, dtype=bool), has_score=True).gold
+    gold = check(columns(*rows), np.ones(3, dtype=bool), scale=Scale()).gold
     assert gold is not None
     assert (gold.passed, gold.n) == (1, 2)
 
@@ -177,7 +180,7 @@ def test_penalties_have_no_low_score() -> None:
 
 def test_repeats_decide_nothing() -> None:
     constant = paired([0] * 20, kind="repeat")
-    checks = check(constant, np.ones(40, dtype=bool), has_score=True)
+    checks = check(constant, np.ones(40, dtype=bool), scale=Scale())
     assert checks.repeats is not None
     assert (checks.repeats.n, checks.repeats.mean_absolute) == (20, 0)
     assert checks.verdict == UNKNOWN
