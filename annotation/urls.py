@@ -21,6 +21,7 @@ from annotation.views.judging import (
     assignments,
     attitude,
     judgments,
+    media,
     own,
     welcome,
 )
@@ -47,6 +48,7 @@ urlpatterns = [
     path("testsets/", uploads.testset_list, name="testsets"),
     path("testsets/upload/", uploads.upload, name="testset-upload"),
     path("testsets/<slug:slug>/", uploads.testset_detail, name="testset"),
+    path("testsets/<slug:slug>/media/<int:position>/", uploads.segment_media, name="segment-media"),
     path("testsets/<slug:slug>/owner/", sharing.owner_set, name="testset-owner"),
     path("testsets/<slug:slug>/shares/", sharing.share_add, name="testset-share"),
     path(
@@ -123,6 +125,7 @@ urlpatterns = [
     # 4 judgments
     path("item/<uuid:public_id>/", judgments.item, name="item"),
     path("item/<uuid:public_id>/document/", around.around, name="item-around"),
+    path("item/<uuid:public_id>/media/", media.media, name="item-media"),
     # 5 quality
     path("campaigns/<slug:slug>/judgments.<str:fmt>", quality.judgments, name="judgments-data"),
     path("campaigns/<slug:slug>/export/", interchange.export_page, name="export"),

@@ -146,6 +146,7 @@ CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
         "img-src": [SELF, "data:"],
+        "media-src": [SELF],
         "object-src": [NONE],
         "base-uri": [NONE],
         "form-action": [SELF],
@@ -156,6 +157,9 @@ CONTENT_SECURITY_POLICY = {
 # Uploads: larger bodies are refused with a sentence, not read into memory.
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_MB", 100) * 1024 * 1024
 MAX_UNPACKED_BYTES = env_int("MAX_UNPACKED_MB", 500) * 1024 * 1024
+# One recording or picture beside a segment; where they lie, which all web processes see.
+MAX_MEDIA_BYTES = env_int("MAX_MEDIA_MB", 50) * 1024 * 1024
+MEDIA_ROOT = Path(os.environ.get("TOUCHSTONE_MEDIA", VAR_DIR / "media"))
 # Segments, references and outputs of one upload; they are checked while a browser waits.
 MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 200_000)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000

@@ -28,8 +28,9 @@ class Opened:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a file does not say: short name, languages of a Pearmut file, how far to go, and whether
-    the ends of errors that Pearmut marks beforehand are `included` or `excluded`."""
+    """What a file does not say: short name, languages of a Pearmut file, how far to go, whether
+    the ends of errors that Pearmut marks beforehand are `included` or `excluded`, and the
+    recordings and pictures that it names, or archives of them."""
 
     slug: str = ""
     source_language: str = ""
@@ -37,6 +38,7 @@ class Wish:
     is_draft: bool = False
     is_dry_run: bool = False
     ends: str = ""
+    media: Sequence[InputFile] = ()
 
 
 def open_file(
@@ -67,7 +69,7 @@ def _stored(file: InputFile, report: Report, wish: Wish, user: Any) -> Opened | 
         return None
     if not is_own(values):
         return _of_pearmut(file, report, wish, user)
-    whole = read(file, report)
+    whole = read(file, report, wish.media)
     if whole is None or report.errors:
         return None
     if wish.slug:
@@ -94,6 +96,7 @@ def _of_pearmut(file: InputFile, report: Report, wish: Wish, user: Any) -> Opene
         target_language=wish.target_language,
         name=wish.slug,
         ends=wish.ends,
+        media=wish.media,
     )
     if not report.errors:
         examine(drafts, report, user=user)

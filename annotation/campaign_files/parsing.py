@@ -1,9 +1,9 @@
 """From a JSON file to a checked campaign in memory; every fault names file and path."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from annotation.imports.jsonfiles import NAMES, read_json
 from annotation.models import Item
 from annotation.protocols import Span
 from annotation.uploads import InputFile, Report, SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.media.beside import attach, read_beside, stand_in
 from annotation.uploads.problems import Place
 
 SCHEMA = Path(__file__).with_name("schema.json")
@@ -44,15 +45,23 @@ def is_own(values: Any) -> bool:
     return isinstance(values, dict) and "touchstone" in values
 
 
-def read(file: InputFile, report: Report) -> CampaignFile | None:
-    """Read a file, or report everything that is wrong with it."""
+def read(file: InputFile, report: Report, media: Sequence[InputFile] = ()) -> CampaignFile | None:
+    """Read a file, or report everything that is wrong with it.
+
+    `media` are the recordings and pictures that it names, or archives of them.
+    """
     values = read_json(file, report)
     if report.errors:
         return None
     for number, fault in enumerate(_validator().iter_errors(values)):
         if number < MOST_FAULTS:
             report.error(_told(fault), Place(file.name, None, _path(fault)))
-    return None if report.errors else _drafted(file.name, values, report)
+    if report.errors:
+        return None
+    whole = _drafted(file.name, values, report)
+    segments = whole.test_set.segments
+    attach(segments, media, report, partial(_beside_place, file.name))
+    return whole
 
 
 @cache
@@ -128,7 +137,10 @@ def _test_set(name: str, texts: Mapping[str, Any], report: Report) -> TestSetDra
         source_language=_language(name, texts, "source_language", report),
         target_language=_language(name, texts, "target_language", report),
         description=texts.get("description", ""),
-        segments=[_segment(each) for each in texts["segments"]],
+        segments=[
+            _segment(each, partial(_beside_place, name, i), report)
+            for i, each in enumerate(texts["segments"])
+        ],
     )
     for number, each in enumerate(texts["systems"]):
         try:
@@ -139,9 +151,18 @@ def _test_set(name: str, texts: Mapping[str, Any], report: Report) -> TestSetDra
     return draft
 
 
-def _segment(each: Mapping[str, Any]) -> SegmentDraft:
+def _segment(
+    each: Mapping[str, Any], place: Callable[[str], Place], report: Report
+) -> SegmentDraft:
     references = dict(each.get("references", {}))
-    return SegmentDraft(each["id"], each["source"], each.get("document", ""), references)
+    beside = read_beside(each, place, report)
+    segment = SegmentDraft(each["id"], each["source"], each.get("document", ""), references, beside)
+    stand_in(segment)
+    return segment
+
+
+def _beside_place(name: str, number: int, field: str) -> Place:
+    return Place(name, None, f"texts.segments[{number}].{field}")
 
 
 def _language(name: str, texts: Mapping[str, Any], key: str, report: Report) -> str:

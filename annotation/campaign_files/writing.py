@@ -12,6 +12,7 @@ from annotation.campaign_files.parsing import SCHEMA
 from annotation.campaign_files.suggesting import written
 from annotation.models import Campaign, Item, Output, TestSet
 from annotation.prefill.suggestions import key_of, offered
+from annotation.uploads.media.beside import written_beside
 
 OWN = "own"
 FIELDS = {
@@ -53,9 +54,10 @@ def _texts(test_set: TestSet) -> dict[str, Any]:
         "segments": [
             {
                 "id": segment.key,
-                "source": segment.source,
+                "source": "" if (segment.beside or {}).get("is_source") else segment.source,
                 "document": segment.document,
                 "references": {each.name: each.text for each in segment.references.all()},
+                **written_beside(segment.beside or {}),
             }
             for segment in segments
         ],

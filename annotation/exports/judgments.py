@@ -19,7 +19,7 @@ from annotation.exports.rows import (
 )
 from annotation.exports.tables import csv_response
 from annotation.filters import EVERYTHING, Filters
-from annotation.models import Campaign, ContextOpening, Item, SuggestionFate
+from annotation.models import Campaign, ContextOpening, Item, Playback, SuggestionFate
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
 from annotation.protocols.base import TARGET
@@ -59,6 +59,7 @@ JUDGMENT_HEADER = (
     "n_columns",
     "judgment",
     "context_openings",
+    "plays",
     "spans",
 )
 SPAN_HEADER = (
@@ -144,11 +145,12 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
     nor in the z-scores of the others.
     """
     pools = moments(campaign, filters)
-    openings = _openings(campaign)
+    openings, plays = _openings(campaign), _plays(campaign)
     more = header_of(campaign)[len(JUDGMENT_HEADER) :]
     names = (*COLUMNS, "ratings", "choices", *EDITS, "assignment__condition") if more else COLUMNS
     for values, spans in values_with_spans(judgments_of(campaign, filters), names):
         values["context_openings"] = openings.get(values["assignment_id"], 0)
+        values["plays"] = plays.get(values["pk"], 0)
         row = _row(campaign, values, spans, pools)
         yield row | {name: _more(values, name) for name in more}
 
@@ -167,6 +169,13 @@ def _openings(campaign: Campaign) -> dict[int, int]:
     """How often the document around an item's segment was opened, by assignment."""
     own = ContextOpening.objects.filter(assignment__annotator__campaign=campaign).order_by()
     return dict(own.values_list("assignment").annotate(n=Count("pk")))
+
+
+def _plays(campaign: Campaign) -> dict[int, int]:
+    """How often the recording beside a segment was set to play, by judgment."""
+    own = Playback.objects.filter(judgment__assignment__annotator__campaign=campaign)
+    rows = own.values_list("judgment", "events")
+    return {judgment: sum(what == "play" for _, what, _ in events) for judgment, events in rows}
 
 
 def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -> Row:
@@ -199,6 +208,7 @@ def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -
         "n_columns": values[f"{ITEM}__n_columns"],
         "judgment": values["pk"],
         "context_openings": values["context_openings"],
+        "plays": values["plays"],
         "spans": [span_dict(span) for span in spans],
     }
 

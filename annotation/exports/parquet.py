@@ -15,7 +15,7 @@ BYTES = 1 << 18
 INSTALL = "Parquet needs pyarrow: pip install -r requirements/web.txt"
 WHOLE = (
     "score", "revision", "visible_ms", "active_ms", "paid_ms", "sent_together", "screen", "column",
-    "n_columns", "context_openings",
+    "n_columns", "context_openings", "plays",
 )  # fmt: skip
 KEYS = ("item", "partner", "judgment")
 TRUTHS = ("is_simulated", "is_current", "is_flagged", "is_excluded")

@@ -1,5 +1,6 @@
 """Forms of the import page, one a tool, and of the page of gold and practice items."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -8,6 +9,13 @@ from annotation.forms.uploads import LanguagesForm, OneFileField
 from annotation.imports.ends import CHOICES
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
+
+# What a campaign's segments name.
+RECORDINGS = partial(
+    OneFileField,
+    label="Recordings and pictures",
+    help_text="Optional: a ZIP archive of the files that the campaign names.",
+)
 
 
 class ToolForm(forms.Form):
@@ -78,8 +86,8 @@ class PearmutForm(ToolForm, LanguagesForm):
 
     tool = PEARMUT
     title = "From Pearmut"
-    roles = ("campaign", "log")
-    optional = ("log",)
+    roles = ("campaign", "log", "recordings")
+    optional = ("log", "recordings")
     prefix = PEARMUT
 
     campaign = OneFileField(
@@ -89,6 +97,7 @@ class PearmutForm(ToolForm, LanguagesForm):
         label="Answers",
         help_text="Optional: its log or downloaded answers. The campaign is then finished.",
     )
+    recordings = RECORDINGS()
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the campaign_id."
     )
@@ -124,6 +133,7 @@ class CampaignFileForm(forms.Form):
     """A whole campaign in one file of ours."""
 
     campaign_file = forms.FileField(label="Campaign file", help_text="JSON, as Export makes it.")
+    recordings = RECORDINGS()
     slug = forms.SlugField(
         required=False,
         max_length=80,

@@ -24,6 +24,9 @@ USUAL = Scale()
 FORM_DAMAGED = _("A part of this form was missing or damaged. Submit again to save the score.")
 SPANS_DAMAGED = _("The marked errors did not arrive as they should. Reload the page and try again.")
 
+PLAYS = ("play", "pause", "seek")
+MAX_PLAYING = 40_000
+
 # ASCII only: int() would take digits of any script, blanks and underscores.
 _WHOLE = re.compile(r"-?[0-9]{1,4}")
 _MILLISECONDS = re.compile(r"[0-9]{1,12}")
@@ -84,11 +87,29 @@ def _milliseconds(raw: str) -> int | None:
     return int(raw) if _MILLISECONDS.fullmatch(raw) else None
 
 
+def parse_playing(raw: str) -> tuple[tuple[int, str, float], ...]:
+    """Read how a recording was played; as with times, nonsense is no report."""
+    if not raw or len(raw) > MAX_PLAYING:
+        return ()
+    try:
+        return tuple(_event(*each) for each in json.loads(raw))
+    except (TypeError, ValueError, RecursionError):
+        return ()
+
+
+def _event(at: object, what: object, second: object) -> tuple[int, str, float]:
+    is_known = what in PLAYS and type(at) is int and type(second) in (int, float)
+    if is_known and 0 <= at < 10**12 and 0 <= second < 10**7:  # type: ignore[operator]
+        return at, str(what), round(float(second), 3)  # type: ignore[return-value,arg-type]
+    raise ValueError
+
+
 class JudgmentForm(forms.Form):
     """`score`, and `s1-score` … for further scales; `c0-choice` …; `text`, `spans` (JSON),
     `comment`, `flag`; `submit_key`, new with each page; the `revision` seen; the signed
     `started`; `visible_ms` and `active_ms` as the browser counted, `waited_ms` that the answer
-    waited there, and `idle_ms` that nobody said to be at work."""
+    waited there, and `idle_ms` that nobody said to be at work; `playing` (JSON) tells how a
+    recording was played."""
 
     score = forms.Field(required=False)
     text = forms.CharField(required=False, strip=False)
@@ -171,6 +192,7 @@ class JudgmentForm(forms.Form):
             active_ms=_milliseconds(given["active_ms"] or ""),
             waited_ms=_milliseconds(self.data.get("waited_ms", "")) or 0,
             idle_ms=_milliseconds(self.data.get("idle_ms", "")) or 0,
+            playing=parse_playing(self.sent("playing")),
         )
 
     @property

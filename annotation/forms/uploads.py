@@ -24,7 +24,7 @@ FULL_WORDS = ("", "full", "1", "100%")
 WORDS = ("name", "source_language", "target_language", "description", "ratio")
 ROLE_NAMES = {
     "source": "Source", "references": "Reference", "documents": "Document ids",
-    "systems": "System output", "tables": "Table",
+    "systems": "System output", "tables": "Table", "recordings": "Recordings and pictures",
 }  # fmt: skip
 SINGLE = ("source", "documents")
 # The upload page has this address.
@@ -109,6 +109,12 @@ class UploadForm(LanguagesForm):
     )
     tables = FilesField(
         required=False, label="Tables", help_text="TSV, CSV or JSONL with the columns below."
+    )
+
+    recordings = FilesField(
+        required=False,
+        label="Recordings and pictures",
+        help_text="The files that the column media names, or a ZIP archive of them.",
     )
 
     kept_files = forms.MultipleChoiceField(
@@ -207,6 +213,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
         documents=next(iter(files["documents"]), None),
         systems=[SystemFile(file, label_of_file(file.name, target)) for file in files["systems"]],
         tables=files["tables"],
+        media=files["recordings"],
         columns=sent.columns,
         decode=sent.decode,
     )

@@ -3,8 +3,8 @@
 The files wait as they were sent, and are read again when the person confirms.
 """
 
-import base64
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from annotation.imports import appraise, human_scores, judgments, pearmut
@@ -74,6 +74,7 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
             ends=sent.words.get("ends", ""),
             breaks=sent.words.get("breaks", ""),
             log=sent.files.get("log"),
+            media=[sent.files["recordings"]] if "recordings" in sent.files else [],
         )
     return appraise.read(
         sent.files["batches"],
@@ -98,20 +99,22 @@ def decide(sent: Sent, unmatched: str) -> Sent:
 
 def keep(sent: Sent, user_id: int) -> str:
     """Keep the files and return a token for this user alone."""
-    files = {}
-    for role, file in sent.files.items():
-        with file.open() as stream:
-            files[role] = [file.name, base64.b64encode(stream.read()).decode()]
+    files = {role: file.name for role, file in sent.files.items()}
     values = {"tool": sent.tool, "files": files, "words": dict(sent.words)}
-    return waiting.keep(values, user_id=user_id, purpose=PURPOSE)
+    with ExitStack() as stack:
+        attached = {role: stack.enter_context(file.open()) for role, file in sent.files.items()}
+        return waiting.keep(values, user_id=user_id, purpose=PURPOSE, attached=attached)
 
 
 def recall(token: str, user_id: int) -> Sent:
     """Read the files back. Raises ExpiredError."""
     values = waiting.recall(token, user_id=user_id, purpose=PURPOSE)
     files = {
-        role: InputFile.holding(name, base64.b64decode(data))
-        for role, (name, data) in values["files"].items()
+        role: replace(
+            InputFile.at(waiting.attachment(token, role, user_id=user_id, purpose=PURPOSE)),
+            name=name,
+        )
+        for role, name in values["files"].items()
     }
     return Sent(values["tool"], files, values["words"])
 

@@ -38,7 +38,8 @@ class Answer:
     was there who said that they were still at work. `offers` tell of each span
     which of the suggestions that were shown it was, None for none; empty where nothing was said.
     `ratings` are the values of a campaign's own scales by name, whose first is `score` too,
-    and `choices` what was chosen by name."""
+    `choices` what was chosen by name, and `playing` how the recording beside the segment was
+    played (`annotation.models.Playback`)."""
 
     public_id: UUID
     submit_key: UUID
@@ -56,6 +57,7 @@ class Answer:
     active_ms: int | None = None
     waited_ms: int = 0
     idle_ms: int = 0
+    playing: tuple[tuple[int, str, float], ...] = ()
 
 
 def check(answer: Answer, assignment: Assignment) -> None:

@@ -28,7 +28,14 @@ from annotation.judging.answers import Answer, check, is_same, shown_to
 from annotation.judging.edits import edits_of
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import times_of
-from annotation.models import Assignment, Campaign, ErrorSpan, Judgment, SuggestionFate
+from annotation.models import (
+    Assignment,
+    Campaign,
+    ErrorSpan,
+    Judgment,
+    Playback,
+    SuggestionFate,
+)
 from annotation.pool import releases
 from annotation.prefill.suggestions import fates, judged
 from annotation.protocols import Span
@@ -292,6 +299,9 @@ def _save(made: Sequence[tuple[Judgment, Answer]]) -> None:
     if spans:
         ErrorSpan.objects.bulk_create(spans)
     _save_fates(made)
+    played = [Playback(judgment=j, events=a.playing) for j, a in made if a.playing]
+    if played:
+        Playback.objects.bulk_create(played)
     assignments = [judgment.assignment for judgment in judgments]
     for assignment in assignments:
         if assignment.released_at is not None:

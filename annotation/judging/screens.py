@@ -26,6 +26,7 @@ from django.utils import timezone
 
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
+from annotation.judging.beside import Beside, address_of, shown_beside
 from annotation.judging.instructions import Prose
 from annotation.judging.progress import Progress, progress_of
 from annotation.judging.rules import kept_rules
@@ -93,7 +94,7 @@ class ShownItem:
     `revision` is 0, `score` None, `ratings` and `choices` empty while there is no answer.
     `is_document` marks the rating of a document as a whole. `is_editable` is False once the time
     to revise the answer is over. `offered` are errors marked beforehand; of the spans, `offers`
-    says which of them each was.
+    says which of them each was. `beside` is what stands beside the segment.
     """
 
     public_id: UUID
@@ -115,6 +116,7 @@ class ShownItem:
     ratings: Mapping[str, int] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
     post_edit: str | None = None
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,7 @@ def screen_rows() -> QuerySet[Any]:
         rated_text=RATED_TEXT,
         suggestions=F("item__suggestions"),
         source=F("item__segment__source"),
+        beside=F("item__segment__beside"),
         reference=Subquery(first_reference("item__segment")),
         translated=instructions.translation_of("annotator__campaign", "instructions"),
         previous_id=Subquery(before.values("public_id")[:1]),
@@ -322,6 +325,7 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
         ratings=row.ratings or {},
         choices=row.choices or {},
         post_edit=row.post_edit,
+        beside=shown_beside(row.beside, campaign, address_of(row.public_id)),
     )
 
 

@@ -5,7 +5,7 @@ from annotation.models.assignment import Assignment, ContextOpening
 from annotation.models.campaign import Campaign, Item, OriginalFile
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
 from annotation.models.guesses import GuessCount
-from annotation.models.judgment import ErrorSpan, Judgment, PublishedScore
+from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedScore
 from annotation.models.lifecycle import Archived, ChangeEntry, is_archived, listed
 from annotation.models.notification import Letter, Notification
 from annotation.models.people import (
@@ -38,6 +38,7 @@ __all__ = [
     "OriginalFile",
     "Output",
     "OutputSuggestions",
+    "Playback",
     "Prefill",
     "PublishedScore",
     "Reference",

@@ -122,6 +122,20 @@ class ErrorSpan(models.Model):
         return f"{self.side} [{self.start}, {self.end}) {self.severity}"
 
 
+class Playback(models.Model):
+    """How the recording beside a segment was played before a judgment.
+
+    `events` are [milliseconds since the screen came, `play`, `pause` or `seek`, second of the
+    recording], in their order, as the browser reports them.
+    """
+
+    judgment = models.OneToOneField(Judgment, models.CASCADE, related_name="playback")
+    events = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"{self.judgment_id}: {len(self.events)}"
+
+
 class PublishedScore(models.Model):
     """A human score published with a data set: of one output, or of one whole system."""
 

@@ -21,7 +21,8 @@ Mask = NDArray[np.bool_]
 class JudgmentColumns:
     """One entry per current judgment, in each annotator's own order.
 
-    `output` and `partner` are primary keys, or NOTHING; `segment` is always one. `seconds` is the
+    `output` and `partner` are primary keys, or NOTHING; `segment` is always one; `screen` is the
+    number of a screen with others, or NOTHING. `seconds` is the
     server's time, shared among the answers of one screen, `paid` the same with the campaign's cap,
     and `active` what the browser reported, all nan where not known; `doubted` marks reports that
     cannot be. `low` and `high` bound the right score of gold items, and `keeps` is 1 where their
@@ -36,6 +37,7 @@ class JudgmentColumns:
     output: Integers
     segment: Integers
     partner: Integers
+    screen: Integers
     beside_control: Mask
     low: Floats
     high: Floats

@@ -10,6 +10,7 @@ import metaeval
 from annotation.models import Item
 from annotation.protocols.asked import Scale
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
+from annotation.quality.together import Likely
 from annotation.quality.verdict import LOW, Checks, check
 from metaeval.arrays import mean
 from metaeval.judgments import spread
@@ -50,6 +51,7 @@ class AnnotatorQuality:
     r_with: float
     r_without: float
     checks: Checks
+    likely: Likely | None
 
     @property
     def bad_references(self) -> ControlTest | None:
@@ -64,6 +66,7 @@ def annotator_quality(
     r_with: float,
     r_without: float,
     scale: Scale | None,
+    likely: Likely | None,
 ) -> AnnotatorQuality:
     """Describe one annotator from the columns, excluded ones included."""
     own = columns.annotator == person["pk"]
@@ -84,6 +87,7 @@ def annotator_quality(
         r_with=r_with,
         r_without=r_without,
         checks=check(columns, own, scale=scale),
+        likely=likely,
     )
 
 

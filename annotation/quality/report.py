@@ -27,6 +27,7 @@ from annotation.quality.people import (
 )
 from annotation.quality.reach import Tested, who_was_tested
 from annotation.quality.scales import scale_of, scales_of
+from annotation.quality.together import likely_of
 from annotation.quality.verdict import low_score
 from metaeval.arrays import mean
 from metaeval.judgments import z_scores
@@ -69,13 +70,21 @@ class QualityReport:
     has_bad_references: bool
     has_repeats: bool
     has_gold: bool
+    has_screens: bool
     tested: Tested
     warnings: Sequence[str]
 
     @property
     def has_controls(self) -> bool:
         """Whether anything tells those who read from those who do not."""
-        return self.has_bad_references or self.has_repeats or self.has_gold or bool(self.traps)
+        return any(
+            (
+                self.has_bad_references,
+                self.has_repeats,
+                self.has_gold,
+                self.traps,
+            )
+        )
 
 
 def quality_report(
@@ -101,6 +110,7 @@ def quality_report(
     with_traps = agreement_of(columns, targets | traps, seed=campaign.seed)
     r_without = _one_vs_rest(columns, targets, counted)
     r_with = _one_vs_rest(columns, targets | traps, counted) if traps.any() else r_without
+    likely = likely_of(campaign, columns)
     annotators = [
         annotator_quality(
             everybody,
@@ -108,6 +118,7 @@ def quality_report(
             r_with=_r(r_with, person),
             r_without=_r(r_without, person),
             scale=own,
+            likely=likely.get(person["pk"]),
         )
         for person in people
     ]
@@ -124,7 +135,8 @@ def quality_report(
         kinds=_kind_means(columns),
         has_bad_references=bool(columns.is_kind(Item.Kind.BAD_REF).any()),
         has_repeats=bool(columns.is_kind(Item.Kind.REPEAT).any()),
-        has_gold=bool(columns.is_kind(Item.Kind.GOLD).any()),
+        has_gold=any(each.checks.gold for each in annotators),
+        has_screens=bool(likely),
         tested=who_was_tested(
             campaign,
             [(each.label, each.checks) for each in annotators if each.n and not each.excluded_at],

@@ -7,7 +7,10 @@ p ≤ .05 (1/32), so from five on a clear result counts as passing; ten pairs ar
 practice uses, so only from ten on an unclear result counts as failing.
 
 Traps and gold items are passed or not, one by one; from five items on at least 70 % must be.
-Repeats are shown and decide nothing: whoever gives one score to everything repeats perfectly.
+A screen on which one text is worse by construction asks of every other one that its score is
+strictly higher (WMT26: two of three translations, the third with five words rotated): such items
+are gold by their rules. Repeats are shown and decide nothing: whoever gives one score to
+everything repeats perfectly.
 """
 
 from collections.abc import Sequence
@@ -80,7 +83,9 @@ def low_score(scale: Scale) -> int:
     return scale.range_at(0, LOW)[1]
 
 
-def check(columns: JudgmentColumns, own: Mask, *, scale: Scale | None) -> Checks:
+def check(
+    columns: JudgmentColumns, own: Mask, *, scale: Scale | None
+) -> Checks:
     """Judge one annotator, whose judgments are marked in `own`.
 
     Without the `scale` of their scores there is no telling a low one: traps are not counted then,
@@ -95,7 +100,11 @@ def check(columns: JudgmentColumns, own: Mask, *, scale: Scale | None) -> Checks
     parts = {}
     if test is not None and ranks is not None:
         parts["bad references"] = of_test(test, ranks)
-    parts |= {name: of_rate(rate) for name, rate in (("traps", traps), ("gold", gold)) if rate}
+    parts |= {
+        name: of_rate(rate)
+        for name, rate in (("traps", traps), ("gold", gold))
+        if rate
+    }
     return Checks(
         bad_references=test,
         signed_rank=ranks,

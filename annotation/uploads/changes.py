@@ -147,6 +147,11 @@ def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> No
             if getattr(segment, kind) != getattr(old, kind):
                 report.error(f"segment “{segment.key}” is stored with another {kind}. {ADVICE}",
                              draft.place(kind, i))  # fmt: skip
+        if segment.beside and segment.beside != old.beside:
+            report.error(
+                f"segment “{segment.key}” is stored with other files or notes beside it. {ADVICE}",
+                draft.place("media", i),
+            )
         _compare_references(draft, i, stored.references[segment.key], report)
     if draft.segments:
         _report_absent(draft, stored, report)

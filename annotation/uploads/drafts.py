@@ -27,12 +27,16 @@ class Rows:
 
 @dataclass
 class SegmentDraft:
-    """A source segment. `references` maps a reference's name, usually `A`, to its text."""
+    """A source segment. `references` maps a reference's name, usually `A`, to its text.
+
+    `beside` is what is shown beside it (`annotation.uploads.media.beside`).
+    """
 
     key: str
     source: str
     document: str = ""
     references: dict[str, str] = field(default_factory=dict)
+    beside: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -138,7 +142,7 @@ def to_json(draft: TestSetDraft) -> dict[str, Any]:
     """Return everything but the places as plain JSON values."""
     return {
         **draft.head(),
-        "segments": [[s.key, s.source, s.document, s.references] for s in draft.segments],
+        "segments": [[s.key, s.source, s.document, s.references, s.beside] for s in draft.segments],
         "systems": [[s.name, str(s.ratio), s.outputs] for s in draft.systems],
     }
 

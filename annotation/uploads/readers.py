@@ -7,6 +7,7 @@ from annotation.counted import counted
 from annotation.models import Segment
 from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile, lines_of, read_text, too_large
+from annotation.uploads.media.beside import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.submissions import Submission, SystemFile, reference_name, split_label
@@ -41,6 +42,8 @@ def read(submission: Submission, report: Report) -> Reading:
 def _read_files(reading: Reading, submission: Submission) -> None:
     tables = _read_tables(reading, submission)
     beside = _read_segments(reading, submission, tables)
+    draft = reading.draft
+    attach(draft.segments, submission.media, reading.report, lambda i, field: draft.place(field, i))
     for table in tables:
         read_outputs(reading, table)
     _read_system_files(reading, submission, beside)

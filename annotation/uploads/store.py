@@ -1,6 +1,6 @@
 """Store a checked test set, all of it or nothing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from annotation.models.corpus import content_key, in_order
 from annotation.uploads.changes import Changes, Stored, compare, read_stored
 from annotation.uploads.checks import check
 from annotation.uploads.drafts import TestSetDraft
+from annotation.uploads.media.keeping import recall
 from annotation.uploads.problems import Problem, Report
 from annotation.uploads.spellings import align
 
@@ -138,6 +139,7 @@ def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment
     rows = ((test_set.pk, i, s.key, s.document, s.source) for i, s in enumerate(draft.segments))
     _insert(Segment, ("test_set_id", "position", "key", "document", "source"), rows)
     segments = {segment.key: segment for segment in test_set.segments.all()}
+    _write_beside(draft, segments)
     references = (
         (segments[s.key].pk, name, text)
         for s in draft.segments
@@ -145,6 +147,17 @@ def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment
     )
     _insert(Reference, ("segment_id", "name", "text"), references)
     return segments
+
+
+def _write_beside(draft: TestSetDraft, segments: Mapping[str, Segment]) -> None:
+    """Few test sets have any. A file that waited too long for this is gone."""
+    rows = [each for each in draft.segments if each.beside]
+    for each in rows:
+        if "file" in each.beside and recall(each.beside["file"]) is None:
+            raise OutdatedError
+        segments[each.key].beside = each.beside
+    written = [segments[each.key] for each in rows]
+    Segment.objects.bulk_update(written, ["beside"], batch_size=BATCH // 4)
 
 
 def _write_systems(draft: TestSetDraft, stored: Stored, test_set: TestSet) -> list[int]:

@@ -31,6 +31,8 @@ class Submission:
     (plain text), from `system:` columns or from tables of outputs. Without segments the stored
     ones of the test set `slug` are meant.
 
+    Of `media` are the files, or ZIP archives of files, that tables name beside segments.
+
     `columns` is what a person said of the columns of tables: file name, or nothing for all tables,
     to column to field (see `columns.propose`). With `decode`, HTML entities become characters.
     """
@@ -46,6 +48,7 @@ class Submission:
     documents: InputFile | None = None
     systems: list[SystemFile] = field(default_factory=list)
     tables: list[InputFile] = field(default_factory=list)
+    media: list[InputFile] = field(default_factory=list)
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     decode: bool = False
 
@@ -53,7 +56,13 @@ class Submission:
     def files(self) -> list[InputFile]:
         """All files, for their total size."""
         single = [file for file in (self.source, self.documents) if file is not None]
-        return [*single, *self.references, *(s.file for s in self.systems), *self.tables]
+        return [
+            *single,
+            *self.references,
+            *(s.file for s in self.systems),
+            *self.tables,
+            *self.media,
+        ]
 
 
 def reference_name(number: int) -> str:

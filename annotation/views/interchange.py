@@ -235,7 +235,9 @@ def open_from_file(request: HttpRequest) -> HttpResponse:
         return refuse(request, 413, "This file is too large", too_large_sentence())
     form, report, opened = CampaignFileForm(request.POST, request.FILES), Report(), None
     if form.is_valid():
-        wish = Wish(slug=form.cleaned_data["slug"], is_draft=True)
+        media = form.cleaned_data["recordings"]
+        sent = [InputFile.sent(media)] if media else []
+        wish = Wish(slug=form.cleaned_data["slug"], is_draft=True, media=sent)
         file = InputFile.sent(form.cleaned_data["campaign_file"])
         opened = open_file(file, report, wish, user=request.user)
     if opened is None:

@@ -17,6 +17,7 @@ from annotation.access import campaign_for_admin, researcher_required
 from annotation.campaigns.rehearsal import Shown, rehearse
 from annotation.interface import is_known
 from annotation.judging import instructions
+from annotation.judging.beside import shown_beside
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
 from annotation.models import Campaign
@@ -134,4 +135,9 @@ def _item(
         comment="",
         is_flagged=False,
         revision=0,
+        beside=shown_beside(
+            segment.beside,
+            campaign,
+            reverse("segment-media", args=[test_set.slug, segment.position]),
+        ),
     )

@@ -7,10 +7,13 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from annotation import languages
 from annotation.access import (
@@ -27,6 +30,8 @@ from annotation.forms.understanding import Understanding
 from annotation.forms.uploads import UploadForm, read_again
 from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.uploads import OutdatedError, Submission, check_submission, store
+from annotation.uploads.media.beside import TEXTS
+from annotation.uploads.media.keeping import path_of
 from annotation.uploads.pending import (
     ExpiredError,
     Pending,
@@ -37,6 +42,7 @@ from annotation.uploads.pending import (
     recall_sent,
 )
 from annotation.web.errors import refuse
+from annotation.web.ranges import answer
 
 EXPIRED = "This upload has expired or was finished already. Send the files again."
 PER_PAGE = 20
@@ -201,6 +207,21 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
     return show_test_set(request, get_object_or_404(TestSet, slug=slug))
 
 
+@vary_on_headers("Cookie")
+@require_safe
+@researcher_required
+def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
+    """The recording or picture beside a segment; `position` counts from 0."""
+    segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
+    stored = segment.beside or {}
+    if "file" not in stored:
+        raise Http404
+    try:
+        return answer(request, path_of(stored["file"]), stored["type"], stored["file"])
+    except FileNotFoundError:
+        raise Http404 from None
+
+
 def show_test_set(
     request: HttpRequest, test_set: TestSet, *, status: int = 200, **changed: object
 ) -> HttpResponse:
@@ -222,6 +243,7 @@ def show_test_set(
         "source": _attributes(test_set.source_language),
         "target": _attributes(test_set.target_language),
         "full": Decimal(1),
+        "texts_beside": TEXTS,
         "section": "testsets",
         "shares": test_set.shares.select_related("user").order_by("user__username"),
         "may_change": may_change_test_set(request.user, test_set),

@@ -40,6 +40,10 @@ VARIABLES = (
         *("TOUCHSTONE_TRAINED", "`trained` in `TOUCHSTONE_VAR`"),
         "what trainings make; on several hosts, a folder that all see",
     ),
+    Variable(
+        *("TOUCHSTONE_MEDIA", "`media` in `TOUCHSTONE_VAR`"),
+        "recordings and pictures beside segments; on several hosts, a folder that all see",
+    ),
     Variable("RESIDENT_MODELS_MB", "4096", "models that a worker without a GPU keeps in memory"),
     Variable("EMBEDDING_CACHE_MB", "1024", "token vectors that a worker keeps in memory"),
     Variable("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]", "host names that are served"),
@@ -54,6 +58,7 @@ VARIABLES = (
         "proxies whose `X-Forwarded-For` is believed: addresses, networks, `unix`",
     ),
     Variable("MAX_UPLOAD_MB", "100", "largest upload"),
+    Variable("MAX_MEDIA_MB", "50", "largest recording or picture beside a segment"),
     Variable("MAX_UPLOAD_TEXTS", "200000", "most segments, references and outputs of one upload"),
     Variable("MAX_UNPACKED_MB", "500", "what an archive may hold, unpacked"),
     Variable(

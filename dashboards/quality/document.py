@@ -13,7 +13,7 @@ from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import OfCampaign, about
 from dashboards.quality.agreement import Figure, figures_of
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +112,9 @@ class Line:
     doubted_times: int | None
     traps_passed: int | None
     gold_passed: int | None
+    screens: int | None
+    screen_agreement: Number
+    is_unlikely: bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +135,7 @@ class Quality(OfCampaign):
     has_bad_references: bool
     has_repeats: bool
     has_gold: bool
+    has_screens: bool
 
 
 DOCUMENT = Quality
@@ -163,6 +167,7 @@ def compute(campaign: Campaign, filters: Filters) -> Quality:
         has_bad_references=report.has_bad_references,
         has_repeats=report.has_repeats,
         has_gold=report.has_gold,
+        has_screens=report.has_screens,
         warnings=report.warnings,
     )
 
@@ -207,4 +212,7 @@ def _line(campaign: Campaign, person: AnnotatorQuality) -> Line:
         doubted_times=clocks.doubted if clocks else None,
         traps_passed=checks.traps.passed if checks.traps else None,
         gold_passed=checks.gold.passed if checks.gold else None,
+        screens=person.likely.screens if person.likely else None,
+        screen_agreement=person.likely.agreement if person.likely else None,
+        is_unlikely=person.likely.is_unlikely if person.likely else None,
     )

@@ -20,6 +20,7 @@ let item, current;
 // What `later.js` brings: nothing as yet.
 let ahead, around, own, visits;
 let sheets = [];
+let player = null;
 let done = 0;
 const counted = new Set();
 let typed = {};
@@ -41,6 +42,7 @@ function adopt(element) {
   const asked = sheets.find((each) => "asked" in each.root.dataset) ?? sheets[0];
   goTo(asked, sheets.length > 1 && asked !== sheets[0]);
   outbox.show();
+  listenIn();
   surround();
 }
 
@@ -61,6 +63,15 @@ function listen(sheet) {
     sheet.reset();
   });
   sheet.root.addEventListener("focusin", () => (current = sheet));
+}
+
+/** Recordings need more than a page without any. */
+async function listenIn() {
+  player = null;
+  if (!item.querySelector("[data-media], .player")) return;
+  const shown = item;
+  const { makePlayer } = await import("./player.js");
+  if (item === shown) player = makePlayer(sheets, clock);
 }
 
 function goTo(sheet, scrolls) {
@@ -238,7 +249,9 @@ function onKey(event) {
   if (event.key === "Tab") return toNextSlider(event);
   if (event.key === "?") keys.showModal();
   else if (event.key === "i" || event.code === "KeyI" && !/^[a-z]$/i.test(event.key)) instruct();
-  else if (/^[0-9-]$/.test(event.key)) rate(event.key);
+  else if (player && (event.key === "p" || event.code === "KeyP" && !/^[a-z]$/i.test(event.key))) {
+    player.toggle(current);
+  } else if (/^[0-9-]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
     if (!event.repeat && !current.isLocked) send(current, true);

@@ -72,6 +72,7 @@ export function makeClock(on) {
 
   return {
     restart,
+    touch,
     pause() {
       count();
       isCounting = false;

@@ -187,6 +187,9 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "annotate-own": ("GET", RATE, RATE),
     "item": ("GET", RATE, RATE),
     "item-around": ("GET", RATE, RATE),
+    # No segment of the table has anything beside it.
+    "item-media": ("GET", *[each(anonymous=302, annotator=404, readers=404)] * 2),
+    "segment-media": ("GET", NOTHING_THERE, NOTHING_THERE),
     "metrics": ("GET", READ, READ),
     "metric": ("GET", READ, READ),
     "metric-add": ("GET", SITE, SITE),

@@ -88,6 +88,8 @@ NOT_PAGES = {
     "metric-scores-withdraw": "a redirect",
     "testset-share": "a redirect, or the test set's page",
     "testset-share-remove": "a redirect",
+    "item-media": "a recording or picture",
+    "segment-media": "a recording or picture",
     "testset-owner": "a redirect, or the test set's page",
     "model-check": "a redirect",
     "quality-data": "a file",

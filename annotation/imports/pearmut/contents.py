@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.origins import WORDS, read_source
 from annotation.uploads import SegmentDraft, SystemDraft
 
 ITEM_KEYS = {
     "item_id", "doc_id", "src", "ref", "tgt", "instructions", "error_spans", "validation",
-    "skippable",
+    "skippable", *WORDS,
 }  # fmt: skip
 MEDIA = ("<audio ", "<video ", "<img ", "<iframe ")
-TAGS = "tags of audio, video, images or frames, shown as text"
+TAGS = "outputs that are tags of audio, video, images or frames, shown as text"
 NO_SOURCE = "[no source]"
 
 
@@ -25,6 +26,8 @@ class Contents:
     segments: dict[tuple[str, str], SegmentDraft] = field(default_factory=dict)
     # How many sources an item_id has.
     ids: Counter[str] = field(default_factory=Counter)
+    # Where each segment was first found, by its key.
+    paths: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     has_sources: bool = True
 
@@ -50,12 +53,15 @@ class Contents:
                 self.findings.error(f"{path}.item_id", f"“{key}” has another source elsewhere")
             self.ids[key] += 1
             # Practice may repeat ids, as in Pearmut's examples.
-            self.segments[key, source] = SegmentDraft(
+            text, beside = read_source(self.findings, value, f"{path}.src")
+            segment = SegmentDraft(
                 f"{key} ({self.ids[key]})" if self.ids[key] > 1 else key,
-                source or NO_SOURCE,
+                text or NO_SOURCE,
                 document=str(value.get("doc_id", document))[:200],
                 references={"A": reference} if reference else {},
+                beside=beside,
             )
+            self.segments[key, source], self.paths[segment.key] = segment, path
         return self.segments[key, source]
 
     def keep_output(self, model: str, key: str, text: str, path: str) -> None:
@@ -69,12 +75,11 @@ class Contents:
         return [SystemDraft(model, outputs=texts) for model, texts in self.outputs.items()]
 
     def count_kept(self, value: Mapping[str, Any], targets: Mapping[str, str]) -> None:
-        """Count what an item says beside its texts, and media, which are text here."""
+        """Count what an item says beside its texts, and outputs of media, which are text here."""
         kept = self.findings.kept
         for key in sorted(set(value) - ITEM_KEYS):
             kept[f"values of “{key[:80]}”"] += 1
         if value.get("skippable") and "validation" not in value:
             kept["items that may be skipped"] += 1
-        texts = [value.get("src"), *targets.values()]
-        if n := sum(isinstance(text, str) and text.startswith(MEDIA) for text in texts):
+        if n := sum(text.startswith(MEDIA) for text in targets.values()):
             kept[TAGS] += n

@@ -31,13 +31,17 @@ class Findings:
         """Findings of another file."""
         return Findings(file, self.report)
 
+    def place(self, path: str) -> Place:
+        """Where the value at a path stands."""
+        return Place(self.file, None, f"{self.prefix}{path}")
+
     def error(self, path: str, message: str) -> None:
         """Report something about the value at a path."""
-        self.report.error(message, Place(self.file, None, f"{self.prefix}{path}"))
+        self.report.error(message, self.place(path))
 
     def say(self, path: str, message: str) -> None:
         """Warn of something about the value at a path."""
-        self.report.warn(message, Place(self.file, None, f"{self.prefix}{path}"))
+        self.report.warn(message, self.place(path))
 
     def is_a(self, path: str, value: Any, wanted: str) -> bool:
         """Whether a value has a type; reported if not."""

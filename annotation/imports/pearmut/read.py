@@ -8,12 +8,14 @@ as `data[0][2][1].tgt`.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.text import slugify
 
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.jsonfiles import read_json
+from annotation.imports.pearmut.contents import Contents
 from annotation.imports.pearmut.entries import marked_in, read_entries
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.log import LogReader
@@ -21,6 +23,7 @@ from annotation.imports.pearmut.offsets import Said
 from annotation.imports.pearmut.reader import Reader
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
+from annotation.uploads.media.beside import attach
 from annotation.uploads.problems import Place, Report
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
@@ -37,13 +40,15 @@ def read(
     ends: str = "",
     breaks: str = "",
     log: InputFile | None = None,
+    media: Sequence[InputFile] = (),
 ) -> Drafts:
     """Read campaigns; what is wrong goes to the report, and errors there forbid storing.
 
     `ends` says of errors marked beforehand whether their last character is `included` or
     `excluded`; where nobody says, the words do. `breaks` says of all offsets whether line breaks
     are `counted` (Pearmut 1.1.5 and later) or `uncounted`; where nobody says, the marks of what is
-    missing do. With its log a campaign is a finished one.
+    missing do. With its log a campaign is a finished one. `media` are the recordings and pictures
+    that sources name, or archives of them.
     """
     before = len(report.errors)
     values = read_json(file, report)
@@ -60,7 +65,7 @@ def read(
     for number, each in enumerate(every if len(report.errors) == before else ()):
         prefix = f"[{number}]." if isinstance(values, list) else ""
         findings = Findings(file.name, report, prefix=prefix, is_alone=len(every) == 1)
-        found += _read_one(findings, each, languages, name, Said(ends, breaks), log)
+        found += _read_one(findings, each, languages, name, Said(ends, breaks), log, media)
         findings.warn()
     _require_names(file, found, report)
     return [] if len(report.errors) > before else found
@@ -73,6 +78,7 @@ def _read_one(
     name: str,
     said: Said,
     log: InputFile | None,
+    media: Sequence[InputFile],
 ) -> Drafts:
     report = findings.report
     before, reader = len(report.errors), Reader(findings)
@@ -82,6 +88,7 @@ def _read_one(
         findings.error("the file", "it is nested too deeply")
         return []
     reader.read(values)
+    _attach(findings, reader.texts, media)
     answers = findings.of(log.name) if log is not None else None
     entries = []
     if log is not None and answers is not None and len(report.errors) == before:
@@ -99,6 +106,15 @@ def _read_one(
         campaign = LogReader(answers, campaign, keys, protocol, convention).read(entries)
         answers.warn()
     return [(test_set, campaign)]
+
+
+def _attach(findings: Findings, texts: Contents, media: Sequence[InputFile]) -> None:
+    segments = list(texts.segments.values())
+
+    def place(number: int, _: str) -> Place:
+        return findings.place(f"{texts.paths[segments[number].key]}.src")
+
+    attach(segments, media, findings.report, place)
 
 
 def _require_names(file: InputFile, drafts: Drafts, report: Report) -> None:

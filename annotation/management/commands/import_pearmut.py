@@ -36,6 +36,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--log", type=Path, help="its answers, JSONL or a download: the campaign is finished"
         )
+        parser.add_argument(
+            "--media", type=Path, nargs="+", default=[],
+            help="recordings and pictures that segments name, or ZIP archives of them",
+        )  # fmt: skip
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -55,5 +59,6 @@ class Command(BaseCommand):
             ends=options["ends"],
             breaks=options["breaks"],
             log=opened(options["log"]) if options["log"] else None,
+            media=[opened(path) for path in options["media"]],
         )
         finish(self, drafts, report, is_dry_run=options["dry_run"])

@@ -49,6 +49,10 @@ class Command(BaseCommand):
             action="store_true",
             help="turn &quot; and the like into characters",
         )
+        parser.add_argument(
+            "--media", type=Path, nargs="+", default=[],
+            help="recordings and pictures that segments name, or ZIP archives of them",
+        )  # fmt: skip
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
@@ -92,6 +96,7 @@ class Command(BaseCommand):
             documents=_file(options["documents"]),
             systems=[_system(argument, target) for argument in options["system"]],
             tables=[_opened(path) for path in options["tables"]],
+            media=[_opened(path) for path in options["media"]],
             columns=_columns(options["column"], {path.name for path in options["tables"]}),
             decode=options["decode_entities"],
         )

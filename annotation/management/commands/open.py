@@ -20,6 +20,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", type=Path, help="JSON file; see docs/campaign-files.md")
+        parser.add_argument(
+            "--media", type=Path, nargs="+", default=[],
+            help="recordings and pictures that segments name, or ZIP archives of them",
+        )  # fmt: skip
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
         parser.add_argument("--draft", action="store_true", help="do not open it yet")
         parser.add_argument("--slug", default="", help="another short name, for a copy")
@@ -44,6 +48,7 @@ class Command(BaseCommand):
             options["draft"],
             options["dry_run"],
             options["ends"],
+            [opened(path) for path in options["media"]],
         )
         found = open_file(opened(options["campaign"]), report, wish)
         report_problems(self, report)

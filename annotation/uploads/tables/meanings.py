@@ -21,6 +21,15 @@ SEGMENTS = (
         "ref", "reference_text", "ref_text", "human_translation", "ref_a", "ref1", "reference1")),
     Wanted("reference_B", "second reference", ("ref_b", "ref2", "reference2")),
     Wanted("reference_C", "third reference", ("ref_c", "ref3", "reference3")),
+    Wanted("media", "file of a recording or picture", (
+        "media_file", "audio_file", "video_file", "image_file")),
+    Wanted("media_start", "start in the recording, in seconds"),
+    Wanted("media_end", "end in the recording, in seconds"),
+    Wanted("alt", "description of the picture", ("alt_text",)),
+    Wanted("transcript", "transcript of the recording", ("gold_transcript",)),
+    Wanted("glossary", "terms of this segment", ("terminology",)),
+    Wanted("register", "register: how formal it is to be", ("formality",)),
+    Wanted("instructions", "instructions for this segment", ("instruction",)),
 )  # fmt: skip
 OUTPUTS = (
     Wanted("system", "name of the system", (

@@ -1,14 +1,19 @@
 """Tables that list segments, each once or again with every output."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from annotation.uploads.drafts import Rows, SegmentDraft
+from annotation.uploads.media.beside import COLUMNS, read_beside, stand_in
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.spellings import nfc
 from annotation.uploads.tables.cells import names_of, texts_of
 from annotation.uploads.tables.rows import Table
+
+# What a person calls what a draft has.
+NAMES = {"references": "reference", "beside": "file or note beside it"}
 
 
 def is_segment_table(table: Table) -> bool:
@@ -44,8 +49,16 @@ def read_segments(reading: Reading, table: Table) -> None:
         if key is not None and source is not None:
             texts = ((name, column[number]) for name, column in references.items())
             given = {name: text for name, text in texts if text is not None}
-            rows.add(SegmentDraft(key, source, document or "", given), table.rows[number][0])
+            line, row = table.rows[number]
+            beside = read_beside(row, partial(_place, table, line), report)
+            segment = SegmentDraft(key, source, document or "", given, beside)
+            stand_in(segment)
+            rows.add(segment, line)
     rows.locate(columns)
+
+
+def _place(table: Table, line: int, column: str) -> Place:
+    return Place(table.file, line, column)
 
 
 class _Segments:
@@ -68,18 +81,20 @@ class _Segments:
         segments.append(segment)
 
     def _compare(self, first: SegmentDraft, again: SegmentDraft, line: int) -> None:
-        for kind in ("source", "document", "references"):
+        for kind in ("source", "document", "references", "beside"):
             if getattr(first, kind) != getattr(again, kind):
                 row = self.lines[self.known[nfc(first.key)]]
+                what = NAMES.get(kind, kind)
                 self.reading.report.error(
-                    f"segment “{first.key}” has another {kind.removesuffix('s')} in row {row}",
-                    Place(self.table.file, line, kind.removesuffix("s")),
+                    f"segment “{first.key}” has another {what} in row {row}",
+                    Place(self.table.file, line, what),
                 )
 
     def locate(self, references: dict[str, str]) -> None:
         """Say where the texts were read."""
         draft, file = self.reading.draft, self.table.file
         kinds = {"key": "segment", "source": "source", "document": "document"}
+        kinds |= {column: column for column in COLUMNS if column in self.table.columns}
         for kind, column in kinds.items():
             draft.read_from((kind,), Rows(file, column, self.lines))
         for column, name in references.items():

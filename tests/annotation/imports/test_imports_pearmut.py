@@ -224,7 +224,8 @@ def test_a_later_segment_without_outputs_is_named(tgt: object) -> None:
 
 
 def test_a_check_of_several_texts_stays_on_one_screen(db: None) -> None:
-    rule = {"good": {"warning": "Attention.", "score_greaterthan": "bad"}}
+    rule = {name: {"score_greaterthan": "bad"} for name in ("good", "fair")}
+    rule["good"]["warning"] = "Attention."
     check = item("check", "good", "bad", "fair", validation=rule)
     documents = [[item(f"d{n}", "m1", "m2")] for n in range(6)]
     values = contrastive(*documents, users=2) | {"data_random": [[check]]}
@@ -234,6 +235,9 @@ def test_a_check_of_several_texts_stays_on_one_screen(db: None) -> None:
         screens = list(order.values_list("item__screen", flat=True))
         assert len([screen for screen, _ in groupby(screens)]) == 4
         assert order.filter(item__kind="gold").count() == 3
+    above = {each.text: each.rules["above"] for each in found.items.exclude(rules=None)}
+    bad = found.items.get(text="bad on check.")
+    assert above == {f"{name} on check.": bad.place for name in ("fair", "good")}
 
 
 def test_a_stored_campaign_has_its_tasks_by_user(db: None) -> None:

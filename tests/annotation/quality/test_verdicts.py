@@ -75,6 +75,7 @@ def columns(*rows: tuple[object, ...]) -> JudgmentColumns:
         output=np.array(item),
         segment=np.array(item),
         partner=np.array(partner),
+        screen=np.array(partner),
         beside_control=np.zeros(len(rows), dtype=bool),
         low=np.array(low, dtype=float),
         high=np.array(high, dtype=float),

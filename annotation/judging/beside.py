@@ -1,0 +1,107 @@
+"""What an annotator hears, sees and reads beside a segment: it hangs on the segment alone."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from annotation.entry.welcome import next_step
+from annotation.models import Assignment, Campaign
+from annotation.uploads.media.keeping import path_of
+
+# A line of a transcript may begin with its time: `1:02 text`, `0:01:02.5 text`, `[1:02] text`.
+TIMED = re.compile(r"\[?(?:(\d{1,3}):)?(\d{1,2}):(\d{2}(?:\.\d{1,3})?)\]?\s+(.*)")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a transcript, and the second at which it is spoken, if it says that."""
+
+    text: str
+    at: float | None = None
+    time: str = ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is shown beside the text of a segment; whatever is empty is not there.
+
+    `kind` is `audio`, `video` or `image`, and `address` where it is had. With `is_source` the file
+    is the source, and the text of the segment stands for it elsewhere only.
+    """
+
+    kind: str = ""
+    address: str = ""
+    alt: str = ""
+    transcript: tuple[Line, ...] = ()
+    is_source: bool = False
+    glossary: str = ""
+    register: str = ""
+    instructions: str = ""
+
+
+def shown_beside(
+    stored: Mapping[str, Any] | None, campaign: Campaign, address: str
+) -> Beside | None:
+    """Return what a segment has beside it; a file only where sources are shown."""
+    if not stored:
+        return None
+    texts = {name: stored.get(name, "") for name in ("glossary", "register", "instructions")}
+    if "file" not in stored or campaign.shown_text != Campaign.ShownText.SOURCE:
+        return Beside(**texts)
+    return Beside(
+        kind=stored["kind"],
+        address=address + _stretch(stored),
+        alt=stored.get("alt", ""),
+        transcript=lines_of(stored.get("transcript", "")),
+        is_source=stored.get("is_source", False),
+        **texts,
+    )
+
+
+def _stretch(stored: Mapping[str, Any]) -> str:
+    """The part of a recording that is the segment (W3C Media Fragments 1.0, 4.2.1)."""
+    if "start" not in stored and "end" not in stored:
+        return ""
+    end = f",{stored['end']:g}" if "end" in stored else ""
+    return f"#t={stored.get('start', 0):g}{end}"
+
+
+def lines_of(transcript: str) -> tuple[Line, ...]:
+    """Split a transcript into lines with their times."""
+    return tuple(_line(line.strip()) for line in transcript.split("\n") if line.strip())
+
+
+def _line(line: str) -> Line:
+    found = TIMED.fullmatch(line)
+    if not found:
+        return Line(line)
+    hours, minutes, seconds, text = found.groups()
+    at = 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds)
+    return Line(text, at, f"{hours + ':' if hours else ''}{minutes}:{seconds}")
+
+
+def address_of(public_id: UUID) -> str:
+    """Return where an item's file is had: random, as the item's own address is."""
+    return reverse("item-media", args=[public_id])
+
+
+def find_file(*, user: User, public_id: UUID) -> tuple[Path, str] | None:
+    """Return the file beside an item's segment and its type.
+
+    None for everybody but the item's annotator, and where the item may not be rated now.
+    """
+    rows = Assignment.objects.filter(public_id=public_id, annotator__user=user)
+    row = rows.select_related("annotator__campaign", "item__segment").first()
+    if row is None or next_step(row.annotator):
+        return None
+    campaign, stored = row.annotator.campaign, row.item.segment.beside or {}
+    is_shown = campaign.shown_text == Campaign.ShownText.SOURCE and "file" in stored
+    if campaign.status != Campaign.Status.OPEN or not is_shown:
+        return None
+    return path_of(stored["file"]), stored["type"]
