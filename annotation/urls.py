@@ -22,9 +22,10 @@ from annotation.views.judging import (
     attitude,
     judgments,
     own,
+    qualifying,
     welcome,
 )
-from annotation.views.people import access, accounts, letters
+from annotation.views.people import access, accounts, letters, stops
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -96,6 +97,7 @@ urlpatterns = [
         access.invitation_revoke,
         name="invitation-revoke",
     ),
+    path("campaigns/<slug:slug>/access/stops/<int:pk>/", stops.decide, name="stop-decide"),
     path("campaigns/<slug:slug>/access/links/", access.link_add, name="access-link-add"),
     path(
         "campaigns/<slug:slug>/access/links/<int:pk>/revoke/",
@@ -117,6 +119,8 @@ urlpatterns = [
     path("annotate/<slug:slug>/own/", own.own, name="annotate-own"),
     path("annotate/<slug:slug>/consent/", welcome.consent, name="consent"),
     path("annotate/<slug:slug>/background/", welcome.background, name="background"),
+    path("annotate/<slug:slug>/test/", qualifying.comprehension, name="annotate-test"),
+    path("annotate/<slug:slug>/stopped/", qualifying.stopped, name="annotate-stopped"),
     path("annotate/<slug:slug>/attitude/", attitude.attitude, name="annotate-attitude"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),

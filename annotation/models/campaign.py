@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
+from annotation.models.terms import Terms
 from annotation.protocols import composed
 
 # The most systems that one screen shows.
@@ -19,7 +20,7 @@ MOST_SYSTEMS = 10
 DEFAULT_QUESTION = protocols.get(protocols.DEFAULT).length_question
 
 
-class Campaign(models.Model):
+class Campaign(Terms):
     """One annotation task: a test set, systems at one length ratio, a question, annotators.
 
     Campaigns that share a `study` are averaged on the dashboards.
@@ -167,7 +168,8 @@ class Item(models.Model):
     `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
     needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
-    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), None for none.
+    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), None for none;
+    `gold` are the right errors of practice and gold items, [side, start, end, severity, category].
     """
 
     class Kind(models.TextChoices):
@@ -199,6 +201,7 @@ class Item(models.Model):
     wanted = models.PositiveSmallIntegerField(default=0)
     shuffle = models.PositiveIntegerField(default=0)
     suggestions = models.JSONField(null=True, blank=True)
+    gold = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["campaign", "id"]

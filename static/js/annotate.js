@@ -173,7 +173,7 @@ function onAnswer({ detail: { entry, reply } }) {
 async function proceed(data, sheet) {
   if (data.saved) return goOn(data, sheet);
   own.mark(Number(item.dataset.first));
-  if (!data.html && await step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
+  if (!data.html && !data.leaves && await step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
   if (!data.html) return window.location.assign(data.next);
   history.pushState(null, "", data.next);
   show(data.html).then(() => say(`${words.saved} ${item.dataset.title}`));

@@ -67,6 +67,7 @@ NOT_PAGES = {
     "invitation-revoke": "a redirect",
     "access-link-add": "a redirect",
     "access-link-revoke": "a redirect",
+    "stop-decide": "a redirect",
     "codes-check": "a redirect, or the access page",
     "addresses-set": "a redirect, or the page of letters",
     "annotator-decide": "a redirect",

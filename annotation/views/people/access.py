@@ -30,6 +30,7 @@ from annotation.filters import FilterError
 from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
 from annotation.forms.welcome import in_words
 from annotation.models import AccessLink, Annotator, Campaign, Membership
+from annotation.qualification import stopping
 from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json
@@ -37,6 +38,7 @@ from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
 
 PAGE_SIZE = 50
+MOST_STOPS = 100
 SORTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "": ("in the order they came", ()),
     "least": ("least rated first", ("completed",)),
@@ -75,6 +77,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
         "tab": "access",
         "members": campaign.memberships.select_related("user").order_by("user__username"),
         "links": _links(campaign),
+        "stops": stopping.waiting(campaign)[:MOST_STOPS],
         "page": page,
         "query": query.urlencode(),
         "q": asked,
