@@ -15,6 +15,7 @@ from annotation.views import (
     sharing,
     uploads,
 )
+from annotation.views.adjudicating import corrections, deciding, queue
 from annotation.views.judging import (
     ahead,
     around,
@@ -76,6 +77,7 @@ urlpatterns = [
         name="campaign-instructions",
     ),
     path("campaigns/<slug:slug>/access/", access.access, name="access"),
+    path("campaigns/<slug:slug>/access/hours.csv", access.hours, name="hours"),
     path("campaigns/<slug:slug>/access/privacy/", access.privacy, name="campaign-privacy"),
     path("campaigns/<slug:slug>/access/members/", access.member_add, name="member-add"),
     path(
@@ -105,6 +107,14 @@ urlpatterns = [
         name="access-link-revoke",
     ),
     path("campaigns/<slug:slug>/access/codes/", access.codes_check, name="codes-check"),
+    path("campaigns/<slug:slug>/adjudication/", queue.queue, name="adjudication"),
+    path("campaigns/<slug:slug>/adjudication/gold/", queue.gold_give, name="adjudication-gold"),
+    path(
+        "campaigns/<slug:slug>/adjudication/decisions.<str:fmt>",
+        queue.gold_file,
+        name="adjudication-file",
+    ),
+    path("campaigns/<slug:slug>/adjudication/<int:pk>/", deciding.review, name="adjudicate"),
     path("campaigns/<slug:slug>/items/", interchange.gold_items, name="campaign-items"),
     path(
         "campaigns/<slug:slug>/items/delete/",
@@ -122,6 +132,7 @@ urlpatterns = [
     path("annotate/<slug:slug>/test/", qualifying.comprehension, name="annotate-test"),
     path("annotate/<slug:slug>/stopped/", qualifying.stopped, name="annotate-stopped"),
     path("annotate/<slug:slug>/attitude/", attitude.attitude, name="annotate-attitude"),
+    path("annotate/<slug:slug>/decided/", corrections.own_corrections, name="annotate-corrections"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
     # 4 judgments

@@ -7,7 +7,7 @@ template cannot show the system, the kind of an item, the ids of rows or the ans
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 from uuid import UUID
 
@@ -27,6 +27,8 @@ from django.utils import timezone
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
 from annotation.judging.instructions import Prose
+from annotation.judging.limits import limit_of
+from annotation.judging.pay import Offer, offer
 from annotation.judging.progress import Progress, progress_of
 from annotation.languages import direction
 from annotation.models import (
@@ -40,9 +42,12 @@ from annotation.models import (
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET, Anchor
+from annotation.protocols.pieces import Piece, cut
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
+# What `Feedback.on` looks at, besides `given` and `rated`.
+PRACTICE = ("item__low", "item__high", "item__feedback", "item__gold")
 
 
 @dataclass(frozen=True)
@@ -56,19 +61,28 @@ class Text:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a tutorial item says to the answer that was just given."""
+    """What a tutorial item says to the answer that was just given; `score` is None where errors
+    alone are answers, and `right` the text with the right ones marked."""
 
     is_right: bool
-    score: int
+    score: int | None
     low: int
     high: int
     text: str
+    right: Sequence[Piece] = ()
 
     @classmethod
-    def on(cls, given: int, low: int | None, high: int | None, text: str) -> Self:
-        """What is said to a score; without a range any is right."""
-        low, high = low or 0, 100 if high is None else high
-        return cls(low <= given <= high, given, low, high, text)
+    def on(cls, row: Mapping[str, Any], protocol: Protocol) -> Self | None:
+        """What is said to a row of `PRACTICE`: to a score, without a range any is right; to marked
+        errors, which ones are. None where there is nothing to say."""
+        gold = row["item__gold"]
+        right = cut(protocol.spans, row["rated"], [Span(*each) for each in gold]) if gold else ()
+        given, low, high = row["given"], row["item__low"] or 0, row["item__high"]
+        high = 100 if high is None else high
+        if given is None and not right and not row["item__feedback"]:
+            return None
+        is_right = given is None or low <= given <= high
+        return cls(is_right, given, low, high, row["item__feedback"], right)
 
 
 @dataclass(frozen=True)
@@ -110,7 +124,7 @@ class ShownScreen:
     source, and `gray` says which text that is. `asked_first` is the address of what the annotator
     has to answer before rating, and `anchors` what scores mean. `is_prefilled` tells of the
     campaign that errors are suggested. With `has_context`, the document around the segment can be
-    opened.
+    opened. Paid are at most `limit_seconds`, and after `idle_seconds` the page asks.
     """
 
     public_id: UUID
@@ -130,6 +144,14 @@ class ShownScreen:
     anchors: Sequence[Anchor] = ()
     is_prefilled: bool = False
     has_context: bool = False
+    limit_seconds: int = 600
+    idle_seconds: int = 60
+    offered: Callable[[int | None], Offer | None] = field(default=lambda _: None, repr=False)
+
+    @property
+    def offer(self) -> Offer | None:
+        """What is told of pay before the first item."""
+        return None if self.progress.done else self.offered(self.progress.total)
 
     @cached_property
     def progress(self) -> Progress:
@@ -199,6 +221,7 @@ def make_screen(row: Any) -> ShownScreen | None:
     campaign: Campaign = row.annotator.campaign
     protocol = campaign.judging
     rows = _all_rows(row)
+    together = rows if protocol.layout.has_systems else [row]
     spans = _spans(campaign, rows)
     segments = {own: n for n, own in enumerate(dict.fromkeys(each.segment for each in rows))}
     return ShownScreen(
@@ -224,6 +247,9 @@ def make_screen(row: Any) -> ShownScreen | None:
         anchors=protocol.anchors_at(campaign.length_ratio),
         is_prefilled=campaign.is_prefilled,
         has_context=has_context(campaign, row.document),
+        limit_seconds=limit_of(campaign, (each.rated_text or "" for each in together)),
+        idle_seconds=campaign.idle_seconds,
+        offered=partial(offer, campaign),
     )
 
 
@@ -324,11 +350,7 @@ def _feedback(row: Any) -> Feedback | None:
     before = (
         Assignment.objects.filter(public_id=row.previous_id)
         .annotate(current=current_judgment())
-        .values("item__low", "item__high", "item__feedback", given=F("current__score"))
+        .values(*PRACTICE, given=F("current__score"), made=F("current__pk"), rated=RATED_TEXT)
         .get()
     )
-    if before["given"] is None:
-        return None
-    return Feedback.on(
-        before["given"], before["item__low"], before["item__high"], before["item__feedback"]
-    )
+    return Feedback.on(before, row.annotator.campaign.judging) if before["made"] else None

@@ -16,8 +16,8 @@ class Terms(models.Model):
 
     `hourly_rate` in `currency` is paid for working time, and told before the first item with
     `shows_pay`. The paid time of a screen is at most the campaign's seconds plus
-    `seconds_per_word` for each word on it. After `idle_seconds` without a sign of work the page
-    asks, and half a minute later time is idle.
+    `seconds_per_word` for each word to be rated on it. After `idle_seconds` without a sign of work
+    the page asks, and half a minute later time is idle.
 
     Where answers differ by `review_gap` points or more, or the marked characters of two overlap by
     less than `review_overlap` (F1 from 0 to 1), a reviewer decides; None for no such limit. With

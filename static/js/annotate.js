@@ -17,17 +17,21 @@ const PROTOCOLS = {
 };
 // How soon a digit has to follow to belong to the one before it.
 const TYPING_MS = 1_500;
+// How long it stands on the page that the limit of paid time is near.
+const TOLD_MS = 15_000;
 const page = document.getElementById("annotate");
 const keys = document.getElementById("keys");
 const pause = document.getElementById("break");
 const instructions = document.getElementById("instructions");
 const words = page.dataset;
 const still = document.getElementById("still");
+const limit = document.getElementById("limit");
 const clock = makeClock({
   ask: () => wonder(still.dataset.ask),
   leave: () => wonder(still.dataset.leave),
   back: tellIdle,
-});
+  near: tellLimit,
+}, Number(still.dataset.after) * 1000);
 const own = makeOwn(document.getElementById("own"), visit);
 let item, protocol, current;
 let sheets = [];
@@ -89,8 +93,8 @@ async function show(html) {
   path = window.location.pathname;
   document.title = `${next.dataset.title} · Touchstone`;
   window.scrollTo(0, 0);
-  clock.restart();
-  still.hidden = true;
+  still.hidden = limit.hidden = true;
+  clock.restart(Number(next.dataset.limit));
   adopt(next, module);
   if (done > Number(next.dataset.done)) count(done);
 }
@@ -239,6 +243,15 @@ function wonder(sentence) {
   if (still.textContent !== sentence) still.textContent = sentence;
 }
 
+/** The limit of paid time comes near, or is there: never a reason to hurry. */
+function tellLimit(left) {
+  limit.hidden = false;
+  setTimeout(() => (limit.hidden = true), TOLD_MS);
+  const seconds = Math.ceil(left / 1000);
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  limit.textContent = left ? limit.dataset.soon.replace("{time}", time) : limit.dataset.over;
+}
+
 function tellIdle(idle) {
   if (idle < 1000) still.hidden = true;
   else {
@@ -343,6 +356,7 @@ document.addEventListener("keydown", onKey);
 window.addEventListener("popstate", follow);
 pause.addEventListener("close", endBreak);
 const first = document.getElementById("item");
+clock.restart(Number(first.dataset.limit));
 adopt(first, await load(first));
 own.load();
 outbox.flush();

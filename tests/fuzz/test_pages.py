@@ -44,7 +44,7 @@ ADMIN = {
 # nobody is stopped.
 NOWHERE = {
     "logout", "model-check", "matrix-figure", "preferences-figure", "account-link",
-    "annotate-attitude", "item-around", "annotate-stopped", "stop-decide",
+    "annotate-attitude", "item-around", "annotate-stopped", "stop-decide", "adjudicate", "annotate-corrections",
 }  # fmt: skip
 FOR_ANYBODY = {"login"}
 # What makes a form right as far as it can be known beforehand.

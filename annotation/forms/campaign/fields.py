@@ -28,7 +28,7 @@ LABELS = {
     "stop_after": "Failed checks until somebody is stopped",
     "edit_minutes": "Minutes to revise an answer",
     "time_cap_seconds": "Seconds paid at most for one screen",
-    "seconds_per_word": "and for each word on it",
+    "seconds_per_word": "and for each word to rate",
     "idle_seconds": "Seconds without a sign of work until the page asks",
     "hourly_rate": "Pay for an hour",
     "currency": "Currency",
@@ -74,8 +74,8 @@ HELP = {
     "stop_after": "Traps and gold items, looked at after every tenth answer. The person can write "
     "you a message, and you decide under People whether they go on. 0: nobody is stopped.",
     "time_cap_seconds": "Longer pauses are stored, and not paid.",
-    "seconds_per_word": "Of its texts, or for each character where the language counts those. 0: "
-    "the same for all screens.",
+    "seconds_per_word": "Or for each character, where the language counts those. 0: the same for "
+    "all screens.",
     "idle_seconds": "Half a minute later, time is not paid until somebody is back.",
     "hourly_rate": "Of working time. Left empty, pages speak of time and not of pay.",
     "currency": "Three letters, as in EUR.",

@@ -55,6 +55,8 @@ ANNOTATORS = (
     "annotation/background.html",
     "annotation/comprehension.html",
     "annotation/consent.html",
+    "annotation/_said.html",
+    "annotation/corrections.html",
     "annotation/declined.html",
     "annotation/done.html",
     "annotation/enter.html",
