@@ -108,7 +108,7 @@ urlpatterns = [
     ),
     path("campaigns/<slug:slug>/access/codes/", access.codes_check, name="codes-check"),
     path("campaigns/<slug:slug>/adjudication/", queue.queue, name="adjudication"),
-    path("campaigns/<slug:slug>/adjudication/gold/", queue.gold_give, name="adjudication-gold"),
+    path("campaigns/<slug:slug>/adjudication/give/", queue.gold_give, name="adjudication-gold"),
     path(
         "campaigns/<slug:slug>/adjudication/decisions.<str:fmt>",
         queue.gold_file,

@@ -53,6 +53,15 @@ def rows(campaign: Campaign) -> Iterator[Sequence[Any]]:
         )
 
 
+def json_list(campaign: Campaign) -> Iterator[str]:
+    """Yield the same as a list of objects."""
+    before = "["
+    for row in rows(campaign):
+        yield before + json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)
+        before = ",\n"
+    yield "]\n" if before != "[" else "[]\n"
+
+
 def bundle(campaign: Campaign) -> Files:
     """Yield the test set with the decisions as human scores and, for errors, as ratings."""
     segments, systems = frame(campaign)

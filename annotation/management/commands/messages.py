@@ -55,6 +55,7 @@ ANNOTATORS = (
     "annotation/background.html",
     "annotation/comprehension.html",
     "annotation/consent.html",
+    "annotation/_pay.html",
     "annotation/_said.html",
     "annotation/corrections.html",
     "annotation/declined.html",

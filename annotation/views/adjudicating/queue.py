@@ -21,7 +21,7 @@ from annotation.adjudication.disagreements import disagreements, find
 from annotation.adjudication.gold import decisions, give, taking
 from annotation.counted import counted
 from annotation.exports import csv_lines
-from annotation.exports.adjudicated import COLUMNS, bundle, rows
+from annotation.exports.adjudicated import COLUMNS, bundle, json_list, rows
 from annotation.exports.zips import zip_bytes
 from annotation.forms.adjudicating import GiveForm, LimitsForm
 from annotation.models import Campaign
@@ -98,11 +98,13 @@ def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @takes(NOTHING)
 def gold_file(request: HttpRequest, slug: str, fmt: str) -> StreamingHttpResponse:
-    """The decisions as CSV, or as an archive in the layout of mt-metrics-eval."""
+    """The decisions as CSV, JSON, or an archive in the layout of mt-metrics-eval."""
     campaign = campaign_for_reader(request, slug)
     pieces: Any
     if fmt == "csv":
         pieces, kind, suffix = csv_lines(COLUMNS, rows(campaign)), "text/csv", "csv"
+    elif fmt == "json":
+        pieces, kind, suffix = json_list(campaign), "application/json", "json"
     elif fmt == "mtme":
         pieces, kind, suffix = zip_bytes(bundle(campaign)), "application/zip", "mtme.zip"
     else:
