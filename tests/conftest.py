@@ -24,11 +24,11 @@ from hypothesis import settings as hypothesis_settings
 from annotation.kept import forget
 from dashboards.bundle import archive
 from dashboards.charts.files import draw
-from dashboards.documents import state
+from dashboards.documents import computing, state
 from dashboards.report import document, drawing, parts, pdf
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
-from tests.shared import SharedRows, once_a_run, share
+from tests.shared import RUN, SharedRows, once_a_run, share
 from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
 
@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def shared_rows(django_db_setup: None, django_db_blocker: Any) -> SharedRows[Any]:
+def shared_rows(django_db_setup: None, django_db_blocker: Any, run_folder: Path) -> SharedRows[Any]:
     """For fixtures of a module: `with shared_rows(make) as made: yield made`.
 
     What `make` stores is there for all tests of the module, each of which has its own changes
@@ -94,7 +94,9 @@ def shared_rows(django_db_setup: None, django_db_blocker: Any) -> SharedRows[Any
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that all processes of a run share (`tests.shared.once_a_run`)."""
     own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    RUN.append(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -190,7 +192,7 @@ def _quick_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that draws and a PDF take two seconds of the processor for every report."""
     monkeypatch.setattr(parts, "drawings", _drawn_here)
     monkeypatch.setattr(document, "pdf_of", lambda _: (b"%PDF-", ""))
-    for module in (document, archive):
+    for module in (document, archive, computing):
         monkeypatch.setattr(module, "give_back", lambda: None)
 
 

@@ -69,6 +69,46 @@ def once_a_run(folder: Path, make: Callable[[Path], Made]) -> Made:
     return made
 
 
+# The folder that all processes of a run share, once a session knows it.
+RUN: list[Path] = []
+
+
+def rows_once(name: str, make: Callable[[], object]) -> None:
+    """Store what `make` stores beside what is there; on SQLite one process of a run makes it.
+
+    The others insert its rows: `make` must do nothing but store, and draw nothing that differs.
+    """
+    if connection.vendor != "sqlite" or not RUN:
+        make()
+        return
+    made_here: list[bool] = []
+
+    def first(_: Path) -> list[tuple[str, list[tuple[Any, ...]]]]:
+        made_here.append(True)
+        before = dict(_tables())
+        make()
+        return [(table, list(set(rows) - set(before[table]))) for table, rows in _tables()]
+
+    rows = once_a_run(RUN[0] / f"rows-{name}", first)
+    if not made_here:
+        for table, new in rows:
+            _insert(table, new)
+
+
+def _tables() -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            yield table, cursor.execute(f'SELECT * FROM "{table}"').fetchall()  # noqa: S608
+
+
+def _insert(table: str, rows: list[tuple[Any, ...]]) -> None:
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        connection.ensure_connection()
+        insert = f'INSERT OR REPLACE INTO "{table}" VALUES ({marks})'  # noqa: S608
+        connection.connection.executemany(insert, rows)
+
+
 def copy_pages(here: str | Path, there: str | Path) -> None:
     """Copy what is committed of one SQLite file to another."""
     with closing(sqlite3.connect(here)) as source, closing(sqlite3.connect(there)) as target:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -21,6 +21,8 @@ from annotation.models import (
     TestSet,
 )
 from annotation.models.corpus import content_key
+from metrics.runs import scoring, starting
+from tests.shared import rows_once
 
 PASSWORD = "correct horse"
 
@@ -109,6 +111,29 @@ def make_campaign(test_set: TestSet, slug: str = "harbour-80", **fields: object)
 
 def make_demo() -> None:
     """The demo, beside which the cast keeps its names."""
+    rows_once("demo", _make_demo)
+
+
+def make_scored_demo(*metrics: str) -> None:
+    """The demo, all its outputs scored."""
+    rows_once("-".join(("demo", *metrics)), partial(_score_demo, metrics))
+
+
+def score(test_set: TestSet, *metrics: str) -> None:
+    """Have the outputs scored here and now."""
+    for run in starting.start(test_set=test_set, metrics=metrics, enqueue=False).runs:
+        scoring.work_off(run.pk, worker="test")
+        run.refresh_from_db()
+        assert run.status == "done", run.message
+
+
+def _score_demo(metrics: Sequence[str]) -> None:
+    make_demo()
+    for test_set in TestSet.objects.all():
+        score(test_set, *metrics)
+
+
+def _make_demo() -> None:
     load_demo()
     User.objects.update(username=Concat(Value("demo-"), "username"))
 

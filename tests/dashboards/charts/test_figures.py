@@ -13,10 +13,9 @@ from django.urls import reverse
 from annotation.models import Campaign
 from dashboards.charts import FIGURES, files, significance
 from dashboards.charts.style import figure
-from metrics.runs import scoring, starting
 from tests.shared import SharedRows
 from tests.test_csp import INLINE
-from tests.world import make_demo, make_user
+from tests.world import make_scored_demo, make_user
 
 
 def spec(label: str = "a") -> dict[str, Any]:
@@ -34,11 +33,8 @@ def spec(label: str = "a") -> dict[str, Any]:
 
 
 def scored() -> int:
-    make_demo()
-    found = Campaign.objects.get(slug="demo-zh-en-80")
-    for run in starting.start(test_set=found.test_set, metrics=["chrf", "ter"], enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
-    return found.pk
+    make_scored_demo("chrf", "ter")
+    return Campaign.objects.get(slug="demo-zh-en-80").pk
 
 
 @pytest.fixture(scope="module")

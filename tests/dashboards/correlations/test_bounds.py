@@ -23,9 +23,9 @@ from dashboards.significance.document import Comparison
 from dashboards.trust import marks
 from dashboards.trust.reasons import CampaignTrust, Verdict
 from metrics.catalogue import infos
-from tests.dashboards.correlations.test_correlations import score
 from tests.dashboards.documents.working import compute_waiting
 from tests.metaeval.published import numbers, table
+from tests.world import score
 
 BOUNDED = ("results", "correlations", "significance")
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +19,9 @@ from annotation.models import Campaign, Output, TestSet
 from dashboards.correlations import agreement
 from dashboards.correlations.agreement import correlate
 from dashboards.panel.human import human_scores
-from metrics.runs import scoring, starting
 from tests.dashboards.documents.working import compute_waiting
 from tests.shared import SharedRows
-from tests.world import World, make_demo, make_user
+from tests.world import World, make_scored_demo, make_user, score
 
 # Pearson with human_z: sentence BLEU and chrF at segment level; BLEU and chrF over the systems,
 # on the lines here. From the README of the data set.
@@ -29,13 +29,6 @@ PUBLISHED = {
     "zh-en": {"sentbleu": 0.5032, "chrf": 0.5872, "bleu@system": 0.8489, "chrf@system": 0.8184},
     "de-en": {"sentbleu": 0.4145, "chrf": 0.5159, "bleu@system": 0.9076, "chrf@system": 0.9412},
 }
-
-
-def score(test_set: TestSet, *metrics: str) -> None:
-    for run in starting.start(test_set=test_set, metrics=metrics, enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
-        run.refresh_from_db()
-        assert run.status == "done", run.message
 
 
 def test_published_correlations_of_wmt17(db: None, data_dir: Path) -> None:
@@ -86,14 +79,8 @@ def test_what_failed_is_counted_among_what_is_missing(failed: int, expected: str
 @pytest.fixture(scope="module")
 def scored_demo(shared_rows: SharedRows[None]) -> Iterator[None]:
     """The demo with chrF and TER."""
-    with shared_rows(score_demo) as made:
+    with shared_rows(partial(make_scored_demo, "chrf", "ter")) as made:
         yield made
-
-
-def score_demo() -> None:
-    make_demo()
-    for test_set in TestSet.objects.all():
-        score(test_set, "chrf", "ter")
 
 
 def test_the_demo_by_scipy(db: None, scored_demo: None) -> None:

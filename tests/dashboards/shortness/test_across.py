@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterator
+from functools import partial
 from statistics import mean
 
 import numpy as np
@@ -18,23 +19,15 @@ from dashboards.documents import kinds
 from dashboards.documents.computing import states
 from dashboards.documents.state import state_of
 from dashboards.shortness.across import AcrossChoice, AcrossForms, compute
-from metrics.runs import scoring, starting
 from tests.shared import SharedRows
-from tests.world import make_demo, make_user
+from tests.world import make_scored_demo, make_user
 
 LONG, SHORT = "demo-en-zh-80", "demo-en-zh-50"
 
 
-def scored() -> None:
-    make_demo()
-    test_set = Campaign.objects.get(slug=LONG).test_set
-    for run in starting.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
-
-
 @pytest.fixture(scope="module")
 def demo_rows(shared_rows: SharedRows[None]) -> Iterator[None]:
-    with shared_rows(scored):
+    with shared_rows(partial(make_scored_demo, "chrf")):
         yield
 
 
@@ -146,7 +139,7 @@ def test_the_page_and_its_data(pair: list[Campaign], client: Client) -> None:
     assert [each["shorter"] for each in data["pairs"]] == [SHORT, "demo-zh-en-50"]
     table = b"".join(client.get("/studies/demo/shortness.csv")).decode().splitlines()
     assert table[0].lstrip("\ufeff").startswith("longer,shorter,key,label,long,short,excess")
-    assert len(table) == 2
+    assert len(table) == 3
     assert client.get("/studies/demo/shortness.tex").status_code == 200
     assert client.get("/studies/demo/shortness/?scores=z").status_code == 400
     assert "own on this page" not in page

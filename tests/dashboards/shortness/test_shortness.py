@@ -12,17 +12,13 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Output, System
 from dashboards.panel.panel import read_panel
 from dashboards.shortness.document import TOLERANCES, Shortness, ShortnessChoice, compute
-from metrics.runs import scoring, starting
 from tests.shared import SharedRows
-from tests.world import make_demo, make_user
+from tests.world import make_scored_demo, make_user
 
 
 def scored() -> int:
-    make_demo()
-    campaign = Campaign.objects.get(slug="demo-en-zh-80")
-    for run in starting.start(test_set=campaign.test_set, metrics=["chrf"], enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
-    return campaign.pk
+    make_scored_demo("chrf")
+    return Campaign.objects.get(slug="demo-en-zh-80").pk
 
 
 @pytest.fixture(scope="module")

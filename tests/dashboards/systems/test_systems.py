@@ -17,18 +17,14 @@ from dashboards.papers.systems import tables
 from dashboards.systems.document import SystemsChoice, compute
 from dashboards.trust.systems import marked
 from metrics.base import MetricError
-from metrics.runs import scoring, starting
 from metrics.scores import system_scores
 from tests.shared import SharedRows
-from tests.world import World, make_demo, make_user
+from tests.world import World, make_scored_demo, make_user
 
 
 def scored() -> int:
-    make_demo()
-    campaign = Campaign.objects.get(slug="demo-en-zh-80")
-    for run in starting.start(test_set=campaign.test_set, metrics=["chrf"], enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
-    return campaign.pk
+    make_scored_demo("chrf")
+    return Campaign.objects.get(slug="demo-en-zh-80").pk
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from dashboards.panel.human import human_scores
 from dashboards.whatif import document as whatif
 from metrics import datasets
 from metrics.models import ConfiguredMetric
-from tests.dashboards.correlations.test_correlations import score
+from tests.world import score
 
 # README of the data: against MQM over 12 MT systems, r over systems and over 5,520 outputs.
 WMT23 = {

@@ -68,8 +68,8 @@ def test_parts_and_recomputing_give_the_same_gradient(gradient, level, change):
         torch.testing.assert_close(left, right, atol=1e-6, rtol=1e-4)
 
 
-# Processes that hold different weights are noticed; then they train as `-m training.refreeeval`. All in
-# one group: a second one finds the keys of the first still in torchrun's store.
+# Processes that hold different weights are noticed; then they train as `-m training.refreeeval`.
+# All in one group: a second one finds the keys of the first still in torchrun's store.
 SCRIPT = """
 import contextlib, runpy, torch
 from training.jobs.kinds import JobError
