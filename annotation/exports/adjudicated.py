@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from annotation.adjudication.gold import decisions
+from annotation.adjudication.decisions import decisions
 from annotation.exports.mtme import (
     Files,
     frame,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django import forms
 
-from annotation.adjudication.gold import MAX_TOLERANCE
+from annotation.adjudication.decisions import MAX_TOLERANCE
 from annotation.models import Campaign, Item
 
 

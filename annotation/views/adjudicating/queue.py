@@ -17,8 +17,8 @@ from annotation.access import (
     reviews_campaign,
     runs_campaign,
 )
+from annotation.adjudication.decisions import decisions, give, taking
 from annotation.adjudication.disagreements import disagreements, find
-from annotation.adjudication.gold import decisions, give, taking
 from annotation.counted import counted
 from annotation.exports import csv_lines
 from annotation.exports.adjudicated import COLUMNS, bundle, json_list, rows

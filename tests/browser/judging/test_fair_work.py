@@ -124,4 +124,12 @@ def test_a_review_by_keyboard(visitor: Callable[..., Visitor], transactional_db:
     stored = Adjudication.objects.get()
     assert (stored.score in (20, 90), len(stored.spans)) == (True, 1)
     assert stored.reviewer == User.objects.get(username="boss")
+    Campaign.objects.update(shows_corrections=True)
+    reader = visitor(width=360, height=740)
+    reader.enter("annotator-1")
+    page = reader.open(f"/annotate/{campaign.slug}/history/")
+    page.get_by_role("link", name="What was decided").click()
+    expect(page.get_by_role("article")).to_have_count(1)
+    picture(page, "corrections-360")
+    assert (violations(page), fits(page)) == ([], True)
     assert disagreements(campaign).filter(is_decided=True).count() == 1
