@@ -1,9 +1,31 @@
-"""Static files with hashed names, also inside ES module imports."""
+"""Static files with hashed names, also inside ES module imports, and modules without comments."""
 
+import re
+from typing import Any
+
+from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+OWN = "js/"
+# Comments that have their lines to themselves, and what lines begin with.
+_IDLE = re.compile(r"^(?:\s*(?:/\*\*.*?\*/|//[^\n]*)$)*\s*", re.MULTILINE | re.DOTALL)
+
+
+def bare(module: str) -> str:
+    """A module as it is served: the comments are for those who read the source.
+
+    No string of ours goes on over the end of a line, nor does a comment follow code behind `/*`.
+    """
+    return _IDLE.sub("", module)
 
 
 class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """WhiteNoise's storage, with the paths in `import` statements rewritten to hashed names."""
 
     support_js_module_import_aggregation = True
+
+    def _save(self, name: str, content: Any) -> str:
+        if name.startswith(OWN) and name.endswith(".js"):
+            content = ContentFile(bare(b"".join(content.chunks()).decode()).encode())
+        stored: str = super()._save(name, content)
+        return stored

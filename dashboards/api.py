@@ -1,6 +1,7 @@
-"""Results for programs: the correlation tables and the quality of campaigns."""
+"""Results for programs: the correlation tables, the quality and the spans of campaigns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import msgspec
@@ -20,19 +21,23 @@ from dashboards.correlations.page import CORRELATIONS
 from dashboards.documents.results import Result
 from dashboards.pages.answers import public
 from dashboards.quality.page import QUALITY
+from dashboards.spans.document import SpansChoice
+from dashboards.spans.page import SPANS
 
 SLUG = {"type": "string"}
+SHOWN = "`shown` adds rows of floor and ceiling."
 
 
 @extend_schema(tags=["results"])
 class ResultViewSet(TakesParameters, viewsets.ViewSet):
     """`/api/results/{campaign}/`: correlations and quality of one campaign, under filters.
 
-    Without `scores` they are z-scores, and of penalties raw scores.
+    Without `scores` they are z-scores, and of penalties raw scores. Where people mark error spans,
+    also how well metrics find them.
     """
 
     lookup_field = "slug"
-    takes: ClassVar[Mapping[str, Texts]] = {"retrieve": FILTERS}
+    takes: ClassVar[Mapping[str, Texts]] = {"retrieve": {**FILTERS, "bounds": SHOWN}}
 
     @extend_schema(operation_id="results_list", responses={200: SLUG})
     def list(self, request: Request, format: str | None = None) -> Response:
@@ -45,21 +50,28 @@ class ResultViewSet(TakesParameters, viewsets.ViewSet):
         responses=dict.fromkeys((200, 202), OpenApiTypes.OBJECT),
     )
     def retrieve(self, request: Request, slug: str, format: str | None = None) -> Response:
-        """Return both tables of a campaign; one that is not computed yet is null (202)."""
+        """Return the tables of a campaign; one that is not computed yet is null (202)."""
         rows = visible_campaigns(request.user).select_related("test_set")
         campaign = get_object_or_404(rows, slug=slug)
         filters = Filters.from_query(request.query_params)
         check(campaign, filters)
+        table = CORRELATIONS.latest(QueryDict(), campaign, filters)
+        wanted = QueryDict(mutable=True)
+        wanted["bounds"] = request.query_params.get("bounds", "")
         body = {
-            "correlations": _dated(CORRELATIONS.latest(QueryDict(), campaign, filters)),
+            "correlations": _dated(table, lambda found: CORRELATIONS.choose(found, wanted)),
             "quality": _dated(QUALITY.latest(QueryDict(), campaign, filters)),
         }
+        if campaign.judging.spans is not None:
+            spans = SPANS.latest(QueryDict(), campaign, SpansChoice(**vars(filters)))
+            body["spans"] = _dated(spans, lambda found: replace(found, missed=()))
         status = 200 if all(body.values()) else 202
         return Response(body | {"filters": filters.as_json()}, status=status)
 
 
-def _dated(result: Result[Any]) -> Any:
-    """The document with the time of its numbers."""
+def _dated(result: Result[Any], choose: Callable[[Any], Any] = lambda found: found) -> Any:
+    """What is chosen of the document, with the time of its numbers."""
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-    document = result.document
-    return None if document is None else msgspec.to_builtins(public(document, as_of=as_of))
+    if result.document is None:
+        return None
+    return msgspec.to_builtins(public(choose(result.document), as_of=as_of))

@@ -107,7 +107,7 @@ def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
         file = folder / "touchstone.sqlite3"
         if connection.vendor == "sqlite":
             with django_db_blocker.unblock():
-                _migrate_here(file)
+                _migrate_here(str(file))
         else:
             environment = os.environ | {"DATABASE_URL": "", "TOUCHSTONE_VAR": str(folder)}
             command = [sys.executable, "manage.py", "migrate", "-v0", "--skip-checks"]
@@ -117,10 +117,10 @@ def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
     return once_a_run(run_folder / "migrated", make)
 
 
-def _migrate_here(file: Path) -> None:
+def _migrate_here(name: str) -> None:
     before = connection.settings_dict["NAME"]
     connection.close()
-    connection.settings_dict["NAME"] = str(file)
+    connection.settings_dict["NAME"] = name
     try:
         call_command("migrate", verbosity=0)
     finally:
@@ -136,18 +136,42 @@ def django_db_keepdb() -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
-    django_db_modify_db_settings_parallel_suffix: None, request: pytest.FixtureRequest
+    django_db_modify_db_settings_parallel_suffix: None,
+    django_db_blocker: Any,
+    request: pytest.FixtureRequest,
 ) -> Iterator[None]:
     """Copy what migrations leave, in place of each process migrating a database of its own."""
-    if connection.vendor != "sqlite":
-        yield
-        return
     settings = connection.settings_dict["TEST"]
     settings["MIGRATE"] = False
-    file = Path(settings["NAME"])
-    file.write_bytes(request.getfixturevalue("migrated").read_bytes())
+    if connection.vendor == "sqlite":
+        file = Path(settings["NAME"])
+        file.write_bytes(request.getfixturevalue("migrated").read_bytes())
+        yield
+        file.unlink()
+        return
+    made_here: list[str] = []
+    folder = request.getfixturevalue("run_folder")
+    with django_db_blocker.unblock():
+        settings["TEMPLATE"] = once_a_run(folder / "template", partial(_template, made_here))
     yield
-    file.unlink()
+    with django_db_blocker.unblock():
+        for name in made_here:
+            _of_server(f'DROP DATABASE "{name}"')
+
+
+def _template(made_here: list[str], folder: Path) -> str:
+    """A migrated database of PostgreSQL; who makes it removes it after its last test."""
+    name = f"test_template_{os.getpid()}"
+    _of_server(f'DROP DATABASE IF EXISTS "{name}"')
+    _of_server(f'CREATE DATABASE "{name}"')
+    made_here.append(name)
+    _migrate_here(name)
+    return name
+
+
+def _of_server(statement: str) -> None:
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(statement)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from annotation.access import ANNOTATOR
 from annotation.campaigns import add_annotators
 from annotation.models import Annotator, Assignment, Campaign, Item, Output, TestSet
+from annotation.protocols import Layout
 from tests.world import make_campaign, make_test_set, make_user
 
 
@@ -51,17 +52,20 @@ def _assign(campaign: Campaign, annotator: Annotator) -> None:
 
 def _items(campaign: Campaign) -> list[Item]:
     outputs = Output.objects.filter(system__test_set=campaign.test_set).select_related("segment")
-    if campaign.protocol == "contrastive-esa":
+    layout = campaign.judging.layout
+    if layout == Layout.GRID:
         rows = list(outputs.order_by("segment__position", "system__name"))
         return [_cell(campaign, row, n) for n, row in enumerate(rows)]
-    if campaign.protocol == "side-by-side":
+    if layout == Layout.TOGETHER:
         rows = list(outputs.order_by("segment__position", "system__name"))
         systems = campaign.systems.count()
         return [_item(campaign, row, n // systems, n % systems) for n, row in enumerate(rows)]
     rows = list(outputs.order_by("system__name", "segment__position"))
-    if campaign.protocol != "document-da":
+    if layout == Layout.SINGLE:
         return [_item(campaign, row, None, 0) for row in rows]
     items = [_item(campaign, row, 0, n) for n, row in enumerate(rows)]
+    if not campaign.judging.rates_documents:
+        return items
     whole = Item(
         campaign=campaign, kind=Item.Kind.DOCUMENT, segment=rows[0].segment,
         system=rows[0].system, screen=0, place=len(rows),

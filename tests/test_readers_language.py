@@ -43,10 +43,10 @@ Zou Čeština
 NAMES = frozenset(_NAMES.split())
 # Labels that code strings together from pieces, which are still in English, and names of columns.
 STRUNG = re.compile(
-    r"t over segments, Holm|ratings ·|Sentence cosine with|, run \d|^Cosine$|System level, Pearson"
+    r"ratings ·|Sentence cosine with|, run \d|^Cosine$|System level, Pearson"
     r"|SentSim cosine|traps cut to|Lexical metrics|a verdict takes 5|^See who|have not scored yet"
-    r"|Kendall τ-b, no grouping|with human translations|^spans$|检查 spans|too few for a verdict"
-    r"|^Metric，|^Human score$|^Mean deviation|campaigns? judge|^lengths$|^\d+ stored result"
+    r"|with human translations|^spans$|检查 spans|too few for a verdict"
+    r"|^Metric，|^Human score$|campaigns? judge|^lengths$|^\d+ stored result"
     r"|start_indices"
 )
 SKIPPED = frozenset({"datalist", "script", "style", "code", "pre", "kbd", "textarea", "template"})

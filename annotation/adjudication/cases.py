@@ -20,6 +20,7 @@ class Given:
     score: int | None
     penalty: float | None
     ratings: Mapping[str, int]
+    choices: Mapping[str, str]
     post_edit: str | None
     spans: Sequence[Span]
     pieces: Sequence[Piece]
@@ -53,6 +54,7 @@ def case_of(campaign: Campaign, item: Item) -> Case:
                 score=row.score,
                 penalty=row.penalty,
                 ratings=row.ratings,
+                choices=row.choices,
                 post_edit=row.post_edit,
                 spans=spans,
                 pieces=cut(scheme, text, spans),

@@ -40,6 +40,7 @@ def decide(*, campaign: Campaign, item: Item, reviewer: User, answer: Answer) ->
         revision=answer.seen + 1,
         score=answer.score,
         ratings=dict(answer.ratings),
+        choices=dict(answer.choices),
         post_edit=answer.post_edit,
         spans=[list(key_of(span)) for span in answer.spans],
         comment=answer.comment,

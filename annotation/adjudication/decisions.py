@@ -10,7 +10,7 @@ from annotation.access import run_campaigns
 from annotation.campaigns import require_status
 from annotation.judging.answers import rated_text
 from annotation.models import Adjudication, Campaign, Item
-from annotation.models.judgment import MAX_SCORE
+from annotation.protocols.asked import Scale
 
 MAX_TOLERANCE = 50
 
@@ -56,14 +56,14 @@ def give(*, campaign: Campaign, target: Campaign, kind: str, tolerance: int) -> 
 
 
 def _item(each: Adjudication, target: Campaign, kind: str, tolerance: int) -> Item:
-    score = each.score
+    score, scale = each.score, next(iter(target.judging.scales), Scale())
     return Item(
         campaign=target,
         kind=kind,
         segment=each.item.segment,
         text=rated_text(each.item),
-        low=None if score is None else max(0, score - tolerance),
-        high=None if score is None else min(MAX_SCORE, score + tolerance),
+        low=None if score is None else max(scale.low, score - tolerance),
+        high=None if score is None else min(scale.high, score + tolerance),
         feedback=each.comment,
         gold=each.spans or None,
     )

@@ -11,6 +11,7 @@ from statistics import NormalDist
 from django.db.models import Avg, Count
 
 from annotation.models import Campaign, Judgment, Output, TestSet
+from annotation.protocols import Protocol
 from annotation.protocols.paces import PACES, Pace
 
 # A two-sided test of one pair of systems at .05 that finds the difference in four cases of five.
@@ -34,9 +35,11 @@ SCORES = Spread(98.3, 219.2, "points of 100", "ESA of WMT23 en–de, 4,968 judgm
 MQM = Spread(59.9, 0.0, "penalty points", "MQM of WMT23 en–de, 5,520 judgments in one round")
 
 
-def spread_of(protocol: str) -> Spread:
-    """Return what judgments of a protocol are taken to vary by."""
-    return MQM if protocol == "mqm" else SCORES
+def spread_of(protocol: Protocol) -> Spread | None:
+    """Return what judgments of a protocol are taken to vary by; None on scales of its own."""
+    if protocol.has_score:
+        return SCORES if protocol.has_usual_score else None
+    return MQM if protocol.spans else None
 
 
 def paces() -> dict[str, Pace]:
@@ -103,8 +106,8 @@ def describe_effort(campaign: Campaign) -> list[tuple[str, str]]:
     n = raters * (sum(counts) + controls(campaign))
     if not n:
         return []
-    pace, spread = paces().get(campaign.protocol), spread_of(campaign.protocol)
-    least = least_difference(spread, n_segments=min(counts), raters=raters)
+    pace, spread = paces().get(campaign.protocol), spread_of(campaign.judging)
+    least = spread and least_difference(spread, n_segments=min(counts), raters=raters)
     time = "not known"
     if pace:
         hours = _range(n * pace.low / 3600, n * pace.high / 3600)
@@ -115,7 +118,7 @@ def describe_effort(campaign: Campaign) -> list[tuple[str, str]]:
         costs = _range(n * pace.low / 3600 * rate, n * pace.high / 3600 * rate)
         hourly = f"at {campaign.hourly_rate} {campaign.currency} an hour"
         lines.append(("Pay for it", f"{costs} {campaign.currency} {hourly}"))
-    if least is not None and len(counts) > 1:
+    if spread and least and len(counts) > 1:
         told = (f"{least:.2g}", spread.unit, spread.source)
         lines.append(("Tells systems apart from", " · ".join(told)))
     return lines

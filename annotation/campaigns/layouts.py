@@ -95,20 +95,23 @@ def _singles(campaign: Campaign) -> Iterator[list[Item]]:
 
 
 def _documents(campaign: Campaign) -> Iterator[list[Item]]:
-    """Document × system: the segments in order, then the document as a whole."""
+    """Document × system: the segments in order, then, with scores, the document as a whole."""
     rows = _outputs(campaign, "system_id", "segment__document", "segment__position")
+    has_whole = campaign.judging.rates_documents
     for (system, _), group in groupby(rows, key=itemgetter(2, 3)):
         items = [
             Item(campaign=campaign, segment_id=segment, output_id=output)
             for output, segment, _, _ in group
         ]
-        whole = Item(
-            campaign=campaign,
-            kind=Item.Kind.DOCUMENT,
-            segment_id=items[0].segment_id,
-            system_id=system,
-        )
-        yield [*items, whole]
+        if has_whole:
+            whole = Item(
+                campaign=campaign,
+                kind=Item.Kind.DOCUMENT,
+                segment_id=items[0].segment_id,
+                system_id=system,
+            )
+            items.append(whole)
+        yield items
 
 
 def _together(campaign: Campaign) -> Iterator[list[Item]]:

@@ -37,7 +37,8 @@ def _screens(campaign: Campaign) -> Iterator[list[Shown]]:
         yield from _grid(campaign, outputs.order_by("segment__position", "system__name"))
         return
     if layout == Layout.DOCUMENT:
-        yield from _document(outputs.order_by("system", "segment__position"))
+        first = _document(outputs.order_by("system", "segment__position"))
+        yield from (each[: None if campaign.judging.rates_documents else -1] for each in first)
         return
     for segment in campaign.test_set.segments.order_by("position")[:MOST]:
         own = list(outputs.filter(segment=segment).order_by("system__name"))

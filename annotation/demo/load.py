@@ -48,6 +48,15 @@ TRY_IT: dict[str, dict[str, Any]] = {
         "repeats_per_annotator": 2,
     },
     "try-mqm": {"name": "Try it: error categories (MQM)", "protocol": "mqm"},
+    "try-side-by-side-mqm": {
+        "name": "Try it: error categories, systems side by side",
+        "protocol": "side-by-side-mqm",
+    },
+    "try-adequacy-fluency": {
+        "name": "Try it: adequacy and fluency",
+        "protocol": "adequacy-fluency",
+    },
+    "try-post-editing": {"name": "Try it: post-editing", "protocol": "post-editing"},
 }
 LOGINS = {
     "admin": ADMIN,

@@ -24,8 +24,8 @@ from annotation.protocols import Span
 
 RATER = "adjudicated"
 COLUMNS = (
-    "segment", "system", "source", "text", "score", "penalty", "ratings", "post_edit", "spans",
-    "comment", "reviewer", "revision", "decided_at", "n_answers", "gap", "overlap",
+    "segment", "system", "source", "text", "score", "penalty", "ratings", "choices", "post_edit",
+    "spans", "comment", "reviewer", "revision", "decided_at", "n_answers", "gap", "overlap",
 )  # fmt: skip
 
 
@@ -41,6 +41,7 @@ def rows(campaign: Campaign) -> Iterator[Sequence[Any]]:
             each.score,
             each.penalty,
             json.dumps(each.ratings, ensure_ascii=False) if each.ratings else "",
+            json.dumps(each.choices, ensure_ascii=False) if each.choices else "",
             each.post_edit,
             json.dumps(each.spans, ensure_ascii=False),
             each.comment,

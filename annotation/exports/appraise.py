@@ -17,7 +17,7 @@ from annotation.filters import EVERYTHING, Filters
 from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
 from annotation.imports.appraise.spans import write_spans
 from annotation.models import Campaign, Item
-from annotation.protocols import Layout
+from annotation.protocols import Layout, Protocol
 
 TYPES = {
     Item.Kind.TARGET: "TGT",
@@ -27,14 +27,7 @@ TYPES = {
     Item.Kind.BAD_REF: "BAD",
     Item.Kind.TRAP: "BAD",
 }
-TASK_TYPES = {
-    "segment-da": ("Direct", ""),
-    "document-da": ("Document", ""),
-    "side-by-side": ("Pairwise", ""),
-    "esa": ("Document", "ESA"),
-    "contrastive-esa": ("Document", "ESA"),
-    "mqm": ("Document", "MQM"),
-}
+TASK_TYPES = {Layout.SINGLE: "Direct", Layout.TOGETHER: "Pairwise"}
 SOURCE_ID = "source"
 MOST = 50
 
@@ -149,7 +142,7 @@ def _items(campaign: Campaign) -> Iterator[Item]:
 
 
 def _task(campaign: Campaign, items: Iterable[Item]) -> Iterator[dict[str, Any]]:
-    if campaign.judging.layout != Layout.TOGETHER:
+    if _task_type(campaign.judging)[0] != "Pairwise":
         for item in items:
             yield _head(campaign, item) | _target(item)
         return
@@ -178,7 +171,7 @@ def _target(item: Item) -> dict[str, str]:
 
 def manifest_json(campaign: Campaign) -> Iterator[str]:
     """Yield the campaign's manifest."""
-    kind, options = TASK_TYPES[campaign.protocol]
+    kind, options = _task_type(campaign.judging)
     tasks = len(set(campaign.items.filter(kind__in=list(TYPES)).values_list("batch", flat=True)))
     redundancy, annotators = _shares(campaign, tasks)
     languages = campaign.test_set.source_language, campaign.test_set.target_language
@@ -191,6 +184,13 @@ def manifest_json(campaign: Campaign) -> Iterator[str]:
         "TASK_TYPE": kind,
     } | ({"TASK_OPTIONS": options} if options else {})
     yield json.dumps(manifest, indent=2) + "\n"
+
+
+def _task_type(protocol: Protocol) -> tuple[str, str]:
+    """The type with its options: errors are marked in documents alone."""
+    if protocol.spans is None:
+        return TASK_TYPES.get(protocol.layout, "Document"), ""
+    return "Document", "ESA" if protocol.has_score else "MQM"
 
 
 def _shares(campaign: Campaign, tasks: int) -> tuple[int, int]:

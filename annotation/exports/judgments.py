@@ -117,8 +117,8 @@ COLUMNS = (
     f"{ITEM}__output__system__name",
     f"{ITEM}__system__name",
 )
-# Columns that only some campaigns have: a scale's begins so.
-SCALE = "scale_"
+# Columns that only some campaigns have: those of a scale and of a choice begin so.
+SCALE, CHOICE = "scale_", "choice_"
 EDITS = ("post_edit", "hter")
 # Of campaigns with suggestions: which of them were shown, and what a span came from.
 CONDITION = "condition"
@@ -128,11 +128,13 @@ Pools = Mapping[str, Mapping[int, Moments]]
 
 
 def header_of(campaign: Campaign) -> tuple[str, ...]:
-    """Return the names of a campaign's columns: own scales and post-edits come last."""
+    """Return the names of a campaign's columns: own scales, choices and edits come last."""
     protocol = campaign.judging
     scales = [SCALE + scale.key for scale in protocol.scales if scale.key]
+    choices = [CHOICE + choice.key for choice in protocol.choices]
     edits = EDITS if protocol.text else ()
-    return (*JUDGMENT_HEADER, *scales, *edits, *((CONDITION,) if campaign.is_prefilled else ()))
+    more = (*scales, *choices, *edits)
+    return (*JUDGMENT_HEADER, *more, *((CONDITION,) if campaign.is_prefilled else ()))
 
 
 def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
@@ -144,7 +146,7 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
     pools = moments(campaign, filters)
     openings = _openings(campaign)
     more = header_of(campaign)[len(JUDGMENT_HEADER) :]
-    names = (*COLUMNS, "ratings", *EDITS, "assignment__condition") if more else COLUMNS
+    names = (*COLUMNS, "ratings", "choices", *EDITS, "assignment__condition") if more else COLUMNS
     for values, spans in values_with_spans(judgments_of(campaign, filters), names):
         values["context_openings"] = openings.get(values["assignment_id"], 0)
         row = _row(campaign, values, spans, pools)
@@ -154,7 +156,11 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
 def _more(values: Row, name: str) -> Any:
     if name == CONDITION:
         return values["assignment__condition"]
-    return values[name] if name in EDITS else values["ratings"].get(name.removeprefix(SCALE))
+    if name in EDITS:
+        return values[name]
+    if name.startswith(CHOICE):
+        return values["choices"].get(name.removeprefix(CHOICE))
+    return values["ratings"].get(name.removeprefix(SCALE))
 
 
 def _openings(campaign: Campaign) -> dict[int, int]:

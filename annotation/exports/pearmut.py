@@ -14,13 +14,9 @@ from annotation.filters import EVERYTHING, Filters
 from annotation.imports.pearmut.answering import write_answers
 from annotation.models import Campaign, Item, Judgment, OriginalFile
 from annotation.prefill.suggestions import offered
-from annotation.protocols import Span
+from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE
 
-PROTOCOLS = {
-    "segment-da": "DA", "document-da": "DA", "side-by-side": "DA", "esa": "ESA",
-    "contrastive-esa": "cESA", "mqm": "MQM",
-}  # fmt: skip
 MISSING = "[missing]"
 Rated = tuple[Judgment, Sequence[Span]]
 
@@ -47,7 +43,7 @@ def _written(campaign: Campaign) -> dict[str, Any]:
     scheme = campaign.judging.spans
     info: dict[str, Any] = {
         "assignment": "single-stream",
-        "protocol": PROTOCOLS[campaign.protocol],
+        "protocol": _protocol(campaign.judging),
         "shuffle": False,
         "users": max(1, campaign.annotators.count()),
         "instructions": campaign.instructions,
@@ -56,6 +52,14 @@ def _written(campaign: Campaign) -> dict[str, Any]:
     if scheme is not None:
         info["special_tokens"] = list(scheme.tokens) or [MISSING]
     return {"info": info, "campaign_id": campaign.slug, "data": documents}
+
+
+def _protocol(protocol: Protocol) -> str:
+    if protocol.spans is None:
+        return "DA"
+    if protocol.spans.categories or not protocol.has_score:
+        return "MQM"
+    return "cESA" if protocol.layout.has_systems else "ESA"
 
 
 def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:

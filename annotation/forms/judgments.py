@@ -13,28 +13,29 @@ from django.utils.translation import gettext_lazy as _
 from annotation.judging.answers import MAX_COMMENT, Answer
 from annotation.judging.judgments import read_start
 from annotation.protocols import Protocol, Span
-from annotation.protocols.base import Scale
+from annotation.protocols.asked import Scale
 
 SCORE_MISSING = _("No score is chosen yet. Choose one from 0 to 100; 0 counts too.")
 SCORE_WRONG = _("The score must be a whole number from 0 to 100.")
 SCALE_MISSING = _("%(scale)s: no value is chosen yet. Choose one from %(low)s to %(high)s.")
 SCALE_WRONG = _("%(scale)s: the value must be from %(low)s to %(high)s, in steps of %(step)s.")
+CHOICE_MISSING = _("%(name)s: nothing is chosen yet.")
 USUAL = Scale()
 FORM_DAMAGED = _("A part of this form was missing or damaged. Submit again to save the score.")
 SPANS_DAMAGED = _("The marked errors did not arrive as they should. Reload the page and try again.")
 
 # ASCII only: int() would take digits of any script, blanks and underscores.
-_DIGITS = re.compile(r"[0-9]{1,3}")
+_WHOLE = re.compile(r"-?[0-9]{1,4}")
 _MILLISECONDS = re.compile(r"[0-9]{1,12}")
 
 
 def parse_score(raw: str, scale: Scale = USUAL) -> int:
     """Read a value of a scale; raises ValidationError with a sentence for anything else."""
     text = raw.strip()
-    params = {"scale": scale.key, "low": scale.low, "high": scale.high, "step": scale.step}
+    params = {"scale": scale.name, "low": scale.low, "high": scale.high, "step": scale.step}
     if not text:
         raise ValidationError(SCALE_MISSING if scale.key else SCORE_MISSING, params=params)
-    if not _DIGITS.fullmatch(text) or not scale.holds(int(text)):
+    if not _WHOLE.fullmatch(text) or not scale.holds(int(text)):
         raise ValidationError(SCALE_WRONG if scale.key else SCORE_WRONG, params=params)
     return int(text)
 
@@ -42,6 +43,11 @@ def parse_score(raw: str, scale: Scale = USUAL) -> int:
 def score_field(number: int) -> str:
     """The field of the scale of this number, from 0."""
     return f"s{number}-score" if number else "score"
+
+
+def choice_field(number: int) -> str:
+    """The field of the choice of this number, from 0."""
+    return f"c{number}-choice"
 
 
 def parse_spans(raw: str) -> tuple[tuple[Span, ...], tuple[int | None, ...]]:
@@ -79,10 +85,10 @@ def _milliseconds(raw: str) -> int | None:
 
 
 class JudgmentForm(forms.Form):
-    """`score`, and `s1-score` … for further scales; `text`, `spans` (JSON), `comment`, `flag`;
-    `submit_key`, new with each page; the `revision` seen; the signed `started`; `visible_ms` and
-    `active_ms` as the browser counted, `waited_ms` that the answer waited there, and
-    `idle_ms` that nobody said to be at work."""
+    """`score`, and `s1-score` … for further scales; `c0-choice` …; `text`, `spans` (JSON),
+    `comment`, `flag`; `submit_key`, new with each page; the `revision` seen; the signed
+    `started`; `visible_ms` and `active_ms` as the browser counted, `waited_ms` that the answer
+    waited there, and `idle_ms` that nobody said to be at work."""
 
     score = forms.Field(required=False)
     text = forms.CharField(required=False, strip=False)
@@ -103,6 +109,7 @@ class JudgmentForm(forms.Form):
         super().__init__(data, prefix=prefix)
         self.user_id, self.public_id, self.protocol = user_id, public_id, protocol
         self.ratings: dict[str, int] = {}
+        self.choices: dict[str, str] = {}
 
     def add_prefix(self, field_name: str) -> str:
         """Name a field as the page does: `0-score` on a screen with several answers."""
@@ -118,6 +125,15 @@ class JudgmentForm(forms.Form):
         if scale.key:
             self.ratings[scale.key] = value
         return value
+
+    def clean_flag(self) -> bool:
+        """The mark; choices, too, are fields that only some protocols have."""
+        for number, choice in enumerate(self.protocol.choices):
+            chosen = self.sent(choice_field(number))
+            if chosen not in choice.options:
+                raise ValidationError(CHOICE_MISSING, params={"name": choice.key})
+            self.choices[choice.key] = chosen
+        return bool(self.cleaned_data["flag"])
 
     def clean_text(self) -> str | None:
         """The post-edit, line breaks as the stored texts have them."""
@@ -145,6 +161,7 @@ class JudgmentForm(forms.Form):
             seen=given["revision"],
             score=given["score"],
             ratings=self.ratings,
+            choices=self.choices,
             post_edit=given["text"],
             spans=spans,
             offers=offers,

@@ -1,5 +1,6 @@
 """Gold and practice items from a table: TSV, CSV or JSONL, for a campaign that is still a draft."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +9,7 @@ from django.db import transaction
 
 from annotation.campaigns import require_status
 from annotation.models import Campaign, Item, Segment
-from annotation.models.judgment import MAX_SCORE
+from annotation.protocols.asked import Scale
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
@@ -17,6 +18,7 @@ from annotation.uploads.tables.rows import parse
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}
 MOST_FEEDBACK = 2_000
+WHOLE = re.compile(r"-?[0-9]{1,4}")
 Row = Mapping[str, Any]
 
 
@@ -160,10 +162,11 @@ class _Reader:
         text = str(value).strip()
         if not text:
             return None
-        if isinstance(value, bool) or not text.isascii() or not text.isdigit():
-            value = MAX_SCORE + 1
-        if int(value) > MAX_SCORE:
-            self._wrong(place, column, f"“{text[:20]}” is no whole number from 0 to {MAX_SCORE}")
+        scale = next(iter(self.campaign.judging.scales), Scale())
+        is_whole = not isinstance(value, bool) and WHOLE.fullmatch(text)
+        if not is_whole or not scale.low <= int(text) <= scale.high:
+            said = f"“{text[:20]}” is no whole number from {scale.low} to {scale.high}"
+            self._wrong(place, column, said)
             return None
         return int(text)
 

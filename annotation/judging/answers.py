@@ -22,6 +22,7 @@ MAX_TEXT = 20_000
 
 NO_SCORE_HERE = _("This protocol takes no score: it follows from the marked errors.")
 NO_SPANS_HERE = _("This protocol takes no marked errors.")
+WRONG_CHOICE = _("Every choice needs one of its options, and there are no others.")
 STALE = _("This page is older than the errors marked in it. Reload the page, then submit again.")
 NO_TEXT_HERE = _("This protocol takes no text of your own.")
 TEXT_MISSING = _("Your version of the text is missing.")
@@ -36,7 +37,8 @@ class Answer:
     `waited_ms` how long it kept the answer for want of a connection; `idle_ms` is how long nobody
     was there who said that they were still at work. `offers` tell of each span
     which of the suggestions that were shown it was, None for none; empty where nothing was said.
-    `ratings` are the values of a campaign's own scales by name, whose first is `score` too."""
+    `ratings` are the values of a campaign's own scales by name, whose first is `score` too,
+    and `choices` what was chosen by name."""
 
     public_id: UUID
     submit_key: UUID
@@ -44,6 +46,7 @@ class Answer:
     seen: int
     score: int | None = None
     ratings: Mapping[str, int] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     post_edit: str | None = None
     spans: tuple[Span, ...] = ()
     offers: tuple[int | None, ...] = ()
@@ -61,7 +64,11 @@ def check(answer: Answer, assignment: Assignment) -> None:
     `assignment` comes with its campaign, item, output and segment loaded.
     """
     protocol = assignment.annotator.campaign.judging
+    if assignment.item.kind == Item.Kind.DOCUMENT:
+        protocol = protocol.of_document
     _check_scores(answer, protocol)
+    if not _fits(answer.choices, protocol):
+        raise ValidationError(WRONG_CHOICE)
     _check_text(answer.post_edit, protocol)
     if len(answer.comment) > MAX_COMMENT:
         longest = number_format(MAX_COMMENT, force_grouping=True)
@@ -103,10 +110,16 @@ def _check_scores(answer: Answer, protocol: Protocol) -> None:
                 else _("%(scale)s goes from %(low)s to %(high)s by %(step)s, not %(score)s.")
             )
             bounds = {"low": scale.low, "high": scale.high, "step": scale.step}
-            params = {"score": repr(value), "scale": scale.key, **bounds}
+            params = {"score": repr(value), "scale": scale.name, **bounds}
             raise ValidationError(sentence, params=params)
     if own and answer.score != answer.ratings[own[0].key]:
         raise ValidationError(NO_SCORE_HERE)
+
+
+def _fits(chosen: Mapping[str, str], protocol: Protocol) -> bool:
+    """Whether something that can be chosen is chosen for every choice, and for nothing else."""
+    own = {choice.key: choice.options for choice in protocol.choices}
+    return set(chosen) == set(own) and all(chosen[key] in own[key] for key in own)
 
 
 def _check_text(text: str | None, protocol: Protocol) -> None:
@@ -165,7 +178,7 @@ def rated_text(item: Item) -> str:
 
 def is_same(answer: Answer, stored: Judgment) -> bool:
     """Whether an answer says what is stored already, its spans fetched; times do not matter."""
-    names = ("score", "ratings", "post_edit", "comment", "is_flagged")
+    names = ("score", "ratings", "choices", "post_edit", "comment", "is_flagged")
     same = all(getattr(answer, name) == getattr(stored, name) for name in names)
     if not same or not stored.assignment.item.suggestions:
         return same and sorted(map(key_of, answer.spans)) == sorted(map(key_of, stored.spans.all()))

@@ -258,6 +258,7 @@ def _make(
         revision=current.revision + 1 if current else 1,
         score=answer.score,
         ratings=dict(answer.ratings),
+        choices=dict(answer.choices),
         post_edit=answer.post_edit,
         **edits_of(
             campaign.judging,

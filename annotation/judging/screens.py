@@ -41,7 +41,8 @@ from annotation.models import (
 )
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
-from annotation.protocols.base import SOURCE, TARGET, Anchor
+from annotation.protocols.asked import Anchor, Scale
+from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.pieces import Piece, cut
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
@@ -77,8 +78,9 @@ class Feedback:
         errors, which ones are. None where there is nothing to say."""
         gold = row["item__gold"]
         right = cut(protocol.spans, row["rated"], [Span(*each) for each in gold]) if gold else ()
-        given, low, high = row["given"], row["item__low"] or 0, row["item__high"]
-        high = 100 if high is None else high
+        given, scale = row["given"], next(iter(protocol.scales), Scale())
+        low = scale.low if row["item__low"] is None else row["item__low"]
+        high = scale.high if row["item__high"] is None else row["item__high"]
         if given is None and not right and not row["item__feedback"]:
             return None
         is_right = given is None or low <= given <= high
@@ -90,10 +92,10 @@ class ShownItem:
     """All that an annotator may know of an item; the answer is their own.
 
     `row` is the place of its segment on the screen, and `note` what is to be said of the segment.
-    `revision` is 0, `score` None and `ratings` empty while there is no answer. `is_document` marks
-    the rating of a document as a whole. `is_editable` is False once the time to revise the answer
-    is over. `offered` are errors marked beforehand; of the spans, `offers` says which of them each
-    was.
+    `revision` is 0, `score` None, `ratings` and `choices` empty while there is no answer.
+    `is_document` marks the rating of a document as a whole. `is_editable` is False once the time
+    to revise the answer is over. `offered` are errors marked beforehand; of the spans, `offers`
+    says which of them each was.
     """
 
     public_id: UUID
@@ -113,6 +115,7 @@ class ShownItem:
     offered: tuple[Span, ...] = ()
     offers: tuple[int | None, ...] = ()
     ratings: Mapping[str, int] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     post_edit: str | None = None
 
 
@@ -152,6 +155,16 @@ class ShownScreen:
     def offer(self) -> Offer | None:
         """What is told of pay before the first item."""
         return None if self.progress.done else self.offered(self.progress.total)
+
+    @property
+    def gray_side(self) -> str:
+        """The side of the gray text where errors may be marked in it."""
+        return SOURCE if SOURCE in self.span_sides else ""
+
+    @property
+    def black_side(self) -> str:
+        """The side of the rated text where errors may be marked in it."""
+        return TARGET if TARGET in self.span_sides else ""
 
     @cached_property
     def progress(self) -> Progress:
@@ -196,6 +209,7 @@ def screen_rows() -> QuerySet[Any]:
         judgment_id=F("current__pk"),
         score=F("current__score"),
         ratings=F("current__ratings"),
+        choices=F("current__choices"),
         post_edit=F("current__post_edit"),
         comment=F("current__comment"),
         is_flagged=F("current__is_flagged"),
@@ -240,7 +254,7 @@ def make_screen(row: Any) -> ShownScreen | None:
             _item(campaign, each, segments[each.segment], spans.get(each.judgment_id, ()))
             for each in rows
         ),
-        feedback=_feedback(rows[0]),
+        feedback=_feedback(rows[0], protocol),
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
         gray=campaign.shown_text,
@@ -320,6 +334,7 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
         offered=shown,
         offers=tuple(number for _, number in left) if shown else (),
         ratings=row.ratings or {},
+        choices=row.choices or {},
         post_edit=row.post_edit,
     )
 
@@ -343,7 +358,7 @@ def text(content: str | None, language: str) -> Text:
     return Text(content or "", language, direction(language))
 
 
-def _feedback(row: Any) -> Feedback | None:
+def _feedback(row: Any, protocol: Protocol) -> Feedback | None:
     """What is to be said of the item before, if it was practice and has an answer."""
     if row.previous_kind != Item.Kind.TUTORIAL:
         return None
@@ -353,4 +368,4 @@ def _feedback(row: Any) -> Feedback | None:
         .values(*PRACTICE, given=F("current__score"), made=F("current__pk"), rated=RATED_TEXT)
         .get()
     )
-    return Feedback.on(before, row.annotator.campaign.judging) if before["made"] else None
+    return Feedback.on(before, protocol) if before["made"] else None

@@ -40,9 +40,10 @@ class Adjudication(models.Model):
     )
     revision = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)
-    score = models.PositiveSmallIntegerField(null=True, blank=True)
+    score = models.SmallIntegerField(null=True, blank=True)
     penalty = models.FloatField(null=True, blank=True)
     ratings = models.JSONField(default=dict, blank=True)
+    choices = models.JSONField(default=dict, blank=True)
     post_edit = models.TextField(null=True, blank=True)  # noqa: DJ001 - an empty text is an answer
     hter = models.FloatField(null=True, blank=True)
     spans = models.JSONField(default=list, blank=True)

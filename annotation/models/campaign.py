@@ -32,8 +32,9 @@ class Campaign(Terms):
     for `edit_minutes` after they are given: None is as long as the campaign is open, 0 never.
     Paid time counts at most `time_cap_seconds` an answer. A private campaign is seen by its
     members and by site admins only. `special_tokens` are what can be marked behind an output; None
-    is the protocol's own. `answers` are scales, an error taxonomy and post-editing in the place of
-    the protocol's (:mod:`annotation.protocols.composed`); None where it has none of its own. Of a
+    is the protocol's own. `answers` are a grid, scales, an error taxonomy, a text and choices in
+    the place of the protocol's (:mod:`annotation.protocols.composed`); None where it has none of
+    its own. Of a
     prefilled campaign, annotators are shown errors that others marked. With `shows_context`, they
     may open the document around a segment.
     """
@@ -195,8 +196,8 @@ class Item(models.Model):
     column = models.PositiveSmallIntegerField(default=0)
     n_columns = models.PositiveSmallIntegerField(default=1)
     note = models.TextField(blank=True, default="")
-    low = models.PositiveSmallIntegerField(null=True, blank=True)
-    high = models.PositiveSmallIntegerField(null=True, blank=True)
+    low = models.SmallIntegerField(null=True, blank=True)
+    high = models.SmallIntegerField(null=True, blank=True)
     feedback = models.TextField(blank=True)
     wanted = models.PositiveSmallIntegerField(default=0)
     shuffle = models.PositiveIntegerField(default=0)

@@ -1,6 +1,5 @@
 """Judgments, which are only ever added, and human scores published by others."""
 
-from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import F, FloatField, Q
 from django.db.models.functions import Cast, Coalesce
@@ -8,21 +7,24 @@ from django.db.models.functions import Cast, Coalesce
 from annotation.models.assignment import Assignment
 from annotation.models.campaign import Campaign
 from annotation.models.corpus import Output, System
+from annotation.protocols.composed import MOST_VALUE
 
+# Of the usual scale; own ones lie within MOST_VALUE of zero.
 MAX_SCORE = 100
 # What analyses use of a judgment: the score given, or minus the penalty of its spans.
 VALUE = Coalesce(Cast("score", FloatField()), -F("penalty"))
 
 
 class Judgment(models.Model):
-    """One answer to one assignment: a score from 0 to 100, or the penalty of its error spans.
+    """One answer to one assignment: a score on its campaign's scale, usually from 0 to 100, or the
+    penalty of its error spans.
 
     A revised answer is a new row with the next `revision`; the older row stays and loses only
     its `is_current` mark. `submit_key` comes from the browser, so that a repeated submit of the
     same form finds its first result instead of adding another. Imported judgments may lack times.
     `ratings` holds the values of a campaign's own scales by name, the first of which is `score`
-    too; `post_edit` is the text that was asked for, None where there was none, and `hter` the edits
-    from the output to it in percent.
+    too, and `choices` what was chosen by name; `post_edit` is the text that was asked for, None
+    where there was none, and `hter` the edits from the output to it in percent.
 
     Three clocks are kept apart. The server's: `started_at` is when the item was issued, or the
     answer before it given; `submitted_at` is when the answer came, less the time that the browser
@@ -42,11 +44,10 @@ class Judgment(models.Model):
     assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="judgments")
     revision = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)
-    score = models.PositiveSmallIntegerField(
-        null=True, blank=True, validators=[MaxValueValidator(MAX_SCORE)]
-    )
+    score = models.SmallIntegerField(null=True, blank=True)
     penalty = models.FloatField(null=True, blank=True)
     ratings = models.JSONField(default=dict, blank=True)
+    choices = models.JSONField(default=dict, blank=True)
     post_edit = models.TextField(null=True, blank=True)  # noqa: DJ001 - an empty text is an answer
     hter = models.FloatField(null=True, blank=True)
     comment = models.TextField(blank=True)
@@ -67,7 +68,7 @@ class Judgment(models.Model):
         ordering = ["assignment", "revision"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(score__isnull=True) | Q(score__gte=0, score__lte=MAX_SCORE),
+                condition=Q(score__isnull=True) | Q(score__gte=-MOST_VALUE, score__lte=MOST_VALUE),
                 name="judgment_score_range",
             ),
             models.CheckConstraint(

@@ -10,9 +10,9 @@ class Terms(models.Model):
     """Terms of work in one campaign.
 
     `comprehension` is the test before the first item, a list of questions
-    (:mod:`annotation.qualification.questions`), None for none; `pass_mark` right answers pass it, 0
-    for all, within `test_attempts` attempts, 0 for any number. Who fails `stop_after` attention
-    checks is stopped until an admin has decided; 0 for never.
+    (:mod:`annotation.qualification.comprehension`), None for none; `pass_mark` right answers pass
+    it, 0 for all, within `test_attempts` attempts, 0 for any number. Who fails `stop_after`
+    attention checks is stopped until an admin has decided; 0 for never.
 
     `hourly_rate` in `currency` is paid for working time, and told before the first item with
     `shows_pay`. The paid time of a screen is at most the campaign's seconds plus

@@ -10,21 +10,12 @@ from django.db.models.functions import Coalesce
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
 from annotation.monitor.answers import ANNOTATOR, judgments_of
-from annotation.quality.scales import is_usual
-from annotation.quality.verdict import LOW_SCORE
+from annotation.protocols.asked import Scale
+from annotation.quality.scales import scale_of
+from annotation.quality.verdict import low_score
 
 KIND = "assignment__item__kind"
 _TRAP, _GOLD = Q(**{KIND: Item.Kind.TRAP}), Q(**{KIND: Item.Kind.GOLD})
-_IN_RANGE = Q(
-    score__gte=Coalesce(F("assignment__item__low"), Value(0)),
-    score__lte=Coalesce(F("assignment__item__high"), Value(100)),
-)
-COUNTS = {
-    "traps_n": Count("pk", filter=_TRAP & Q(score__lte=LOW_SCORE)),
-    "traps_of": Count("pk", filter=_TRAP),
-    "gold_n": Count("pk", filter=_GOLD & _IN_RANGE),
-    "gold_of": Count("pk", filter=_GOLD),
-}
 
 
 @dataclass(frozen=True)
@@ -48,15 +39,32 @@ class Repeats:
     difference: float | None = None
 
 
-def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
-    """Control items by annotator. A trap is passed up to `LOW_SCORE`, as on the quality page."""
-    rows = judgments_of(campaign).filter(
-        is_current=True, assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD), score__gte=0
+def _passed(scale: Scale) -> dict[str, Any]:
+    in_range = Q(
+        score__gte=Coalesce(F("assignment__item__low"), Value(scale.low)),
+        score__lte=Coalesce(F("assignment__item__high"), Value(scale.high)),
     )
-    counts: QuerySet[Judgment, Any] = rows.values(who=F(ANNOTATOR)).annotate(**COUNTS)
+    return {
+        "traps_n": Count("pk", filter=_TRAP & Q(score__lte=low_score(scale))),
+        "traps_of": Count("pk", filter=_TRAP),
+        "gold_n": Count("pk", filter=_GOLD & in_range),
+        "gold_of": Count("pk", filter=_GOLD),
+    }
+
+
+def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
+    """Control items by annotator; traps and gold are passed as on the quality page."""
+    rows = judgments_of(campaign).filter(
+        is_current=True,
+        assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD),
+        score__isnull=False,
+    )
+    counts: QuerySet[Judgment, Any] = rows.values(who=F(ANNOTATOR)).annotate(
+        **_passed(scale_of(campaign) or Scale())
+    )
     found: dict[int, dict[str, Any]] = {
         row["who"]: {
-            "traps": Share(row["traps_n"], row["traps_of"] if is_usual(campaign, "") else 0),
+            "traps": Share(row["traps_n"], row["traps_of"]),
             "gold": Share(row["gold_n"], row["gold_of"]),
         }
         for row in counts

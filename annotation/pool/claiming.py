@@ -54,7 +54,8 @@ def give_ahead(*, annotator: Annotator, most: int) -> None:
     if not has_pool(campaign):
         return
     people = max(1, campaign.annotators.filter(excluded_at=None).count())
-    left = Item.objects.filter(campaign=campaign, wanted__gt=0)[: most * people * SHARES].count()
+    wanted = Item.objects.filter(campaign=campaign, wanted__gt=0).order_by()
+    left = wanted[: most * people * SHARES].count()
     screens = min(most, left // (people * SHARES))
     for _ in range(screens):
         if not _try(annotator, screens=screens, items=most):

@@ -10,6 +10,9 @@ from django.utils.translation import gettext_noop
 
 from annotation.models import Campaign, Instructions, Item, Reference
 from annotation.presets.choices import PRESETS
+from annotation.presets.preset import Preset
+from annotation.protocols import Layout
+from annotation.protocols.questions import Asks
 
 FOLDER = Path(__file__).parent / "texts"
 SAME = gettext_noop(
@@ -19,8 +22,17 @@ SAME = gettext_noop(
 OTHER = gettext_noop(
     "This text belongs to another sentence and says something else, so it deserves a score near 0."
 )
-# What a practice item tells, and the range of right scores: they follow from how it was made.
-RANGES = {SAME: (70, 100), OTHER: (0, 20)}
+# For one system and for several.
+TASKS = {
+    Asks.SCORE: ("da", "side-by-side"),
+    Asks.SCALES: ("adequacy-fluency", "adequacy-fluency"),
+    Asks.MARKED_SCORE: ("esa", "contrastive"),
+    Asks.ERRORS: ("mqm", "side-by-side-mqm"),
+    Asks.EDIT: ("post-editing", "post-editing"),
+}
+# What a practice item tells, and the range of right scores in shares of the scale: they follow from
+# how it was made.
+RANGES = {SAME: (0.7, 1.0), OTHER: (0.0, 0.2)}
 
 
 def fill(campaign: Campaign, *, with_practice: bool) -> None:
@@ -54,7 +66,7 @@ def standard_text(campaign: Campaign, language: str) -> str:
         if preset.protocol == campaign.protocol
     )
     own = campaign.answers or {}
-    task = [] if own.get("spans") else [words["task"][preset.name]]
+    task = [] if own.get("spans") else [words["task"][_task(campaign, preset)]]
     parts = [*task, words["gray"][campaign.shown_text]]
     if is_short:
         parts.append(words["length"])
@@ -65,12 +77,22 @@ def standard_text(campaign: Campaign, language: str) -> str:
     return text.replace("{percent}", campaign.percent)
 
 
+def _task(campaign: Campaign, preset: Preset) -> str:
+    """The text on what to do: a preset's own, or on another grid that of what is asked there."""
+    asked = campaign.judging
+    if asked.layout == preset.judging.layout:
+        return preset.name
+    if asked.layout == Layout.DOCUMENT and asked.asks == Asks.SCORE:
+        return "document"
+    return TASKS[asked.asks][asked.layout.has_systems]
+
+
 def practice(campaign: Campaign) -> list[Item]:
     """Return practice items whose right score is known from how they are made; none without scores.
 
     A reference beside its own source, and beside that of another segment; both are drawn at random.
     """
-    rows = _first_references(campaign) if campaign.judging.has_usual_score else {}
+    rows = _first_references(campaign) if campaign.judging.has_score else {}
     if len(rows) < 2:
         return []
     drawn = random.Random(f"{campaign.seed}:practice").sample(sorted(rows.items()), 2)
@@ -84,7 +106,7 @@ def _first_references(campaign: Campaign) -> dict[int, str]:
 
 
 def _item(campaign: Campaign, segment: int, text: str, told: str) -> Item:
-    low, high = RANGES[told]
+    low, high = campaign.judging.scales[0].range_at(*RANGES[told])
     return Item(
         campaign=campaign,
         kind=Item.Kind.TUTORIAL,

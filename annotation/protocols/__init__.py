@@ -1,23 +1,31 @@
-"""The protocols by name. A new one is a module here, a template and a JavaScript module."""
+"""A protocol as data: what a screen shows, and which answers are asked. The presets by name.
 
-from importlib import import_module
+A campaign puts its own segments, systems and answers in the place of a preset's (`composed`).
+"""
 
-from annotation.protocols.base import Layout, Protocol, Span, SpanScheme
+from annotation.protocols import direct, edited, marked, mqm
+from annotation.protocols.base import Protocol, Span, SpanScheme
+from annotation.protocols.grid import Layout
 
 PROTOCOLS = {
-    "segment-da": "annotation.protocols.segment_da",
-    "document-da": "annotation.protocols.document_da",
-    "side-by-side": "annotation.protocols.side_by_side",
-    "esa": "annotation.protocols.esa",
-    "contrastive-esa": "annotation.protocols.contrastive_esa",
-    "mqm": "annotation.protocols.mqm",
+    protocol.name: protocol
+    for protocol in (
+        direct.SEGMENTS,
+        direct.DOCUMENTS,
+        direct.SIDE_BY_SIDE,
+        marked.ONE,
+        marked.CONTRASTIVE,
+        mqm.ONE,
+        mqm.SIDE_BY_SIDE,
+        direct.TWO_SCALES,
+        edited.POST_EDITING,
+    )
 }
-DEFAULT = "segment-da"
+DEFAULT = direct.SEGMENTS.name
 
 __all__ = ["DEFAULT", "PROTOCOLS", "Layout", "Protocol", "Span", "SpanScheme", "get"]
 
 
 def get(name: str) -> Protocol:
-    """Return a protocol; raises KeyError for an unknown name."""
-    protocol: Protocol = import_module(PROTOCOLS[name]).PROTOCOL
-    return protocol
+    """Return a preset; raises KeyError for an unknown name."""
+    return PROTOCOLS[name]

@@ -1,81 +1,19 @@
 """What a protocol is: data about a way of judging, from which pages, forms and scores follow."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
 from functools import cached_property
 
 from django.utils.functional import Promise
 
+from annotation.protocols.asked import Anchor, Choice, Scale, TextField
+from annotation.protocols.grid import Layout
+from annotation.protocols.questions import QUESTIONS, Asks
+
 TARGET, SOURCE = "target", "source"
 # Severities as metrics and published data name them, from the lightest.
 LEVELS = ("neutral", "minor", "major", "critical")
-
-
-class Layout(StrEnum):
-    """What one screen shows: a grid of segments (one, or a document) × systems (one, several).
-
-    SINGLE: one item. DOCUMENT: the segments of one document by one system, in order, then the
-    document as a whole; each is submitted on its own. TOGETHER: outputs of several systems for
-    one segment, submitted as one. GRID: a document with the outputs of several systems as columns,
-    alike in all its rows, submitted as one.
-    """
-
-    SINGLE = "single"
-    DOCUMENT = "document"
-    TOGETHER = "together"
-    GRID = "grid"
-
-    @property
-    def has_documents(self) -> bool:
-        """Whether a screen shows all segments of a document."""
-        return self in (Layout.DOCUMENT, Layout.GRID)
-
-    @property
-    def has_systems(self) -> bool:
-        """Whether a screen shows several systems, whose answers are submitted as one."""
-        return self in (Layout.TOGETHER, Layout.GRID)
-
-
-class TextField(StrEnum):
-    """Whether a text is asked for: none, one written from nothing, or the output post-edited."""
-
-    NONE = ""
-    EMPTY = "empty"
-    PREFILLED = "prefilled"
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """What scores from `low` upwards mean, up to the next anchor."""
-
-    low: int
-    label: str | Promise
-
-
-@dataclass(frozen=True)
-class Scale:
-    """One score that is asked: `low`, `low + step`, … up to `high`, whole numbers from 0 to 100.
-
-    `key` is what is stored and exported; it is empty for the only scale of a protocol, whose
-    question stands above it. `anchors` say what values mean, from the lowest.
-    """
-
-    key: str = ""
-    low: int = 0
-    high: int = 100
-    step: int = 1
-    anchors: Sequence[Anchor] = ()
-
-    @property
-    def is_percent(self) -> bool:
-        """Whether it is the usual one, from 0 to 100 by ones."""
-        return (self.low, self.high, self.step) == (0, 100, 1)
-
-    def holds(self, value: object) -> bool:
-        """Whether a value is a whole number on the scale."""
-        return type(value) is int and value in range(self.low, self.high + 1, self.step)
 
 
 @dataclass(frozen=True)
@@ -183,28 +121,25 @@ def _leaves(categories: Sequence[Category]) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way of judging.
+    """A way of judging: what a screen shows (`layout`), and which answers are asked of each output.
 
     `scales` are the scores that the annotator gives; the first is what controls and z-scores rest
     on unless a reader chooses another. Without any, the score is minus the penalty of the spans, or
     of the edits where there are none. `text` says whether the output is to be post-edited, and what
-    the field holds at first. `question` and, for outputs of a required length, `length_question`
-    are stored in English and translated where they are shown; {percent} stands for the length.
-    `anchors` say what scores mean, from the lowest, and `length_anchors` where a length is
-    required; a score below `errorless_from` without any marked error is doubted, never refused.
-    `template` draws the answer part of an item and `script` is the JavaScript module that makes it
-    work.
+    the field holds at first, and `choices` are stored beside the score. `anchors` say what scores
+    mean, from the lowest, and `length_anchors` where a length is required; a score below
+    `errorless_from` without any marked error is doubted, never refused. `template` draws the screen
+    and `script` is the JavaScript module that makes it work: one of each for every layout.
     """
 
     name: str
     label: str | Promise
     description: str | Promise
-    question: str
-    length_question: str
     layout: Layout = Layout.SINGLE
     scales: Sequence[Scale] = (Scale(),)
     spans: SpanScheme | None = None
     text: TextField = TextField.NONE
+    choices: Sequence[Choice] = ()
     anchors: Sequence[Anchor] = ()
     length_anchors: Sequence[Anchor] = ()
     errorless_from: int = 0
@@ -218,6 +153,40 @@ class Protocol:
     def has_usual_score(self) -> bool:
         """Whether the score that controls rest on is one from 0 to 100."""
         return bool(self.scales) and self.scales[0].is_percent
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether an answer may hold nothing at all, as where there is no error to mark."""
+        return bool(self.spans and not self.scales and not self.text and not self.choices)
+
+    @property
+    def rates_documents(self) -> bool:
+        """Whether a screen ends with the rating of a document as a whole."""
+        return self.layout == Layout.DOCUMENT and bool(self.scales)
+
+    @property
+    def of_document(self) -> "Protocol":
+        """What is asked of a document as a whole: scores alone."""
+        return replace(self, spans=None, text=TextField.NONE, choices=())
+
+    @property
+    def asks(self) -> Asks:
+        """What there is to do first."""
+        if self.spans:
+            return Asks.MARKED_SCORE if self.scales else Asks.ERRORS
+        if not self.scales:
+            return Asks.EDIT
+        return Asks.SCALES if len(self.scales) > 1 else Asks.SCORE
+
+    @property
+    def question(self) -> str:
+        """The usual question at full length, in English."""
+        return QUESTIONS[self.asks][self.layout.has_systems][0]
+
+    @property
+    def length_question(self) -> str:
+        """The usual question where a length is required; {percent} stands for it."""
+        return QUESTIONS[self.asks][self.layout.has_systems][1]
 
     def ask(self, ratio: Decimal) -> str:
         """Return the question for outputs of this length ratio."""
@@ -238,10 +207,10 @@ class Protocol:
 
     @property
     def template(self) -> str:
-        """The template of the answer part."""
-        return f"annotation/protocols/{self.name.replace('-', '_')}.html"
+        """The template of the screen, whose answer parts follow what is asked."""
+        return f"annotation/protocols/{self.layout}.html"
 
     @property
     def script(self) -> str:
         """The JavaScript module, below `static/`."""
-        return f"js/protocols/{self.name}.js"
+        return f"js/protocols/{self.layout}.js"

@@ -5,11 +5,14 @@ context", tables 1 (severities), 10 (categories) and 4 (weights: major 5, minor 
 punctuation 0.1, non-translation 25, neutral 0); a source error weighs what its severity does.
 """
 
+from dataclasses import replace
+
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
 
 from annotation.protocols.base import SOURCE, TARGET, Category, Protocol, Severity, SpanScheme
+from annotation.protocols.grid import Layout
+from annotation.protocols.marked import MISSING
 
 
 def _group(key: str, label: str | Promise, *children: tuple[str, str | Promise]) -> Category:
@@ -57,29 +60,33 @@ CATEGORIES = (
     Category("non-translation", _("Non-translation")),
 )
 
-PROTOCOL = Protocol(
+SCHEME = SpanScheme(
+    severities=(
+        Severity("neutral", _("Neutral"), 0),
+        Severity("minor", _("Minor"), 1),
+        Severity("major", _("Major"), 5),
+    ),
+    categories=CATEGORIES,
+    sides=(TARGET, SOURCE),
+    weights={
+        ("fluency/punctuation", "minor"): 0.1,
+        **{("non-translation", severity): 25 for severity in ("neutral", "minor", "major")},
+    },
+)
+ONE = Protocol(
     name="mqm",
     label=_("Multidimensional quality metrics (MQM)"),
     description=_("Errors are marked with category and severity; the score follows from them."),
-    question=gettext_noop(
-        "Mark every error in the black text; choose its category and its severity."
-    ),
-    length_question=gettext_noop(
-        "The black text should have {percent} of the full length, so leaving out details is no "
-        "error. Mark every other error; choose its category and its severity."
-    ),
     scales=(),
-    spans=SpanScheme(
-        severities=(
-            Severity("neutral", _("Neutral"), 0),
-            Severity("minor", _("Minor"), 1),
-            Severity("major", _("Major"), 5),
-        ),
-        categories=CATEGORIES,
-        sides=(TARGET, SOURCE),
-        weights={
-            ("fluency/punctuation", "minor"): 0.1,
-            **{("non-translation", severity): 25 for severity in ("neutral", "minor", "major")},
-        },
-    ),
+    spans=SCHEME,
+)
+# Song et al. 2025, "Enhancing human evaluation in machine translation with comparative judgement",
+# arXiv 2502.17797: two outputs beside each other. What is missing from one of them is a token.
+SIDE_BY_SIDE = Protocol(
+    name="side-by-side-mqm",
+    label=_("Side-by-side MQM"),
+    description=_("Errors are marked by category in outputs of several systems beside each other."),
+    layout=Layout.TOGETHER,
+    scales=(),
+    spans=replace(SCHEME, sides=(TARGET,), tokens=(MISSING,)),
 )

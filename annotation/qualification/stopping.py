@@ -17,16 +17,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item, Judgment, Stop
-from annotation.quality.scales import is_usual
-from annotation.quality.verdict import LOW_SCORE
+from annotation.quality.scales import scale_of
+from annotation.quality.verdict import low_score
 
 # Checks are looked at after so many answers.
 EVERY = 10
 MAX_MESSAGE = 2_000
 _KIND = "assignment__item__kind"
-_OUTSIDE = Q(score__lt=Coalesce(F("assignment__item__low"), Value(0))) | Q(
-    score__gt=Coalesce(F("assignment__item__high"), Value(100))
-)
 
 
 def stop_if_due(stored: Sequence[Judgment]) -> bool:
@@ -56,16 +53,20 @@ def _look(annotator: Annotator) -> bool:
 def failures(annotator: Annotator) -> int:
     """Count the attention checks failed since somebody last let the annotator go on (two queries).
 
-    A trap is failed with more than `LOW_SCORE`, a gold item outside its range; where answers are
-    errors and no scores, neither can be failed.
+    A trap is failed above the lowest fifth of the scale, a gold item outside its range; where
+    answers are errors and no scores, neither can be failed.
     """
+    scale = scale_of(annotator.campaign)
+    if scale is None:
+        return 0
     since = annotator.stops.aggregate(at=Max("decided_at"))["at"]
-    rows = Judgment.objects.filter(assignment__annotator=annotator, is_current=True, score__gte=0)
+    rows = Judgment.objects.filter(assignment__annotator=annotator, is_current=True)
     if since is not None:
         rows = rows.filter(submitted_at__gt=since)
-    failed = Q(**{_KIND: Item.Kind.GOLD}) & _OUTSIDE
-    if is_usual(annotator.campaign, ""):
-        failed |= Q(**{_KIND: Item.Kind.TRAP}, score__gt=LOW_SCORE)
+    low = Coalesce(F("assignment__item__low"), Value(scale.low))
+    high = Coalesce(F("assignment__item__high"), Value(scale.high))
+    failed = Q(**{_KIND: Item.Kind.TRAP}, score__gt=low_score(scale))
+    failed |= Q(**{_KIND: Item.Kind.GOLD}) & (Q(score__lt=low) | Q(score__gt=high))
     return rows.filter(failed).count()
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Annotator, Campaign, Stop, TestAttempt
-from annotation.qualification.questions import Question
+from annotation.qualification.comprehension import Question
 from annotation.qualification.stopping import stop
 
 

@@ -35,6 +35,7 @@ NUMBERS: dict[str, Any] = {
     "low": f"{ITEM}low",
     "high": f"{ITEM}high",
     "score": VALUE,
+    "given": "score",
     "paid": "paid_ms",
     "active": "active_ms",
 }
@@ -109,9 +110,8 @@ def _stored(campaign: Campaign) -> State:
 
 def _state(rows: Table) -> State:
     """Return the same of a table; whole scores add up exactly, penalties are not counted."""
-    scores = np.where(rows["score"] > 0, rows["score"], 0.0)
     newest = float(rows["created"].max(initial=0.0))
-    return State(len(rows), int(rows["pk"].sum()), float(scores.sum()), newest)
+    return State(len(rows), int(rows["pk"].sum()), float(np.nansum(rows["given"])), newest)
 
 
 def _ordered(rows: Table) -> Table:

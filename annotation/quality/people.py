@@ -8,8 +8,9 @@ import numpy as np
 
 import metaeval
 from annotation.models import Item
+from annotation.protocols.asked import Scale
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
-from annotation.quality.verdict import LOW_SCORE, Checks, check
+from annotation.quality.verdict import LOW, Checks, check
 from metaeval.arrays import mean
 from metaeval.judgments import spread
 from metaeval.judgments.controls import AnnotationTimes, ControlTest, TrapLevels, annotation_times
@@ -62,7 +63,7 @@ def annotator_quality(
     *,
     r_with: float,
     r_without: float,
-    has_score: bool,
+    scale: Scale | None,
 ) -> AnnotatorQuality:
     """Describe one annotator from the columns, excluded ones included."""
     own = columns.annotator == person["pk"]
@@ -79,16 +80,19 @@ def annotator_quality(
         sd=use.sd,
         times=times_of(columns.seconds[own]),
         clocks=clocks_of(columns, own),
-        traps=trap_levels(traps) if has_score else None,
+        traps=trap_levels(traps, scale) if scale else None,
         r_with=r_with,
         r_without=r_without,
-        checks=check(columns, own, has_score=has_score),
+        checks=check(columns, own, scale=scale),
     )
 
 
-def trap_levels(scores: Floats) -> TrapLevels | None:
-    """Count traps by score, or None without any."""
-    return metaeval.judgments.controls.trap_levels(scores, low=LOW_SCORE) if len(scores) else None
+def trap_levels(scores: Floats, scale: Scale) -> TrapLevels | None:
+    """Count traps by score in percent of the scale, or None without any."""
+    if not len(scores):
+        return None
+    percent = 100 * (scores - scale.low) / (scale.high - scale.low)
+    return metaeval.judgments.controls.trap_levels(percent, low=100 * LOW)
 
 
 def times_of(seconds: Floats) -> AnnotationTimes | None:

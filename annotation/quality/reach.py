@@ -65,7 +65,7 @@ def design_doubt(campaign: Campaign) -> str:
     """Say why a campaign's control items can give no verdict; empty where they can."""
     if campaign.origin == Campaign.Origin.IMPORTED:
         return ""
-    has_score = campaign.judging.has_usual_score
+    has_score = campaign.judging.has_score
     found = reach_of(
         traps=campaign.traps_per_annotator,
         bad_references=campaign.bad_references_per_annotator,
@@ -106,7 +106,7 @@ def who_was_tested(campaign: Campaign, people: Sequence[tuple[str, Checks]]) -> 
 def _why_nobody(campaign: Campaign, checks: Sequence[Checks]) -> str:
     if not checks:
         return "there are no judgments."
-    has_score = campaign.judging.has_usual_score
+    has_score = campaign.judging.has_score
     deciding = DECIDING if has_score else (Item.Kind.BAD_REF,)
     if not campaign.items.filter(kind__in=deciding).exists():
         return f"no control items that decide were planted ({NEEDED})."

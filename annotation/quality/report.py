@@ -14,6 +14,7 @@ import numpy as np
 from django.utils import timezone
 
 from annotation.models import Campaign, Item
+from annotation.protocols.asked import Scale
 from annotation.quality.agreement import Agreement, agreement_of
 from annotation.quality.columns import Floats, JudgmentColumns, Mask, read_columns
 from annotation.quality.people import (
@@ -25,8 +26,8 @@ from annotation.quality.people import (
     trap_levels,
 )
 from annotation.quality.reach import Tested, who_was_tested
-from annotation.quality.scales import is_usual, scales_of
-from annotation.quality.verdict import LOW_SCORE
+from annotation.quality.scales import scale_of, scales_of
+from annotation.quality.verdict import low_score
 from metaeval.arrays import mean
 from metaeval.judgments import z_scores
 from metaeval.judgments.agreement import OneVsRest, one_vs_rest_pearson
@@ -93,7 +94,7 @@ def quality_report(
     people = list(chosen.values("pk", "label", "is_simulated", "excluded_at"))
     counted = [person for person in people if person["excluded_at"] is None]
     columns = everybody.select(np.isin(everybody.annotator, [person["pk"] for person in counted]))
-    has_score = is_usual(campaign, scale)
+    own = scale_of(campaign, scale)
     traps = columns.is_kind(Item.Kind.TRAP)
     targets = columns.is_kind(Item.Kind.TARGET)
     without = agreement_of(columns, targets, seed=campaign.seed)
@@ -106,7 +107,7 @@ def quality_report(
             person,
             r_with=_r(r_with, person),
             r_without=_r(r_without, person),
-            has_score=has_score,
+            scale=own,
         )
         for person in people
     ]
@@ -116,8 +117,8 @@ def quality_report(
         annotators=annotators,
         times=times_of(columns.seconds),
         clocks=clocks_of(columns, np.ones(len(columns), dtype=bool)),
-        traps=trap_levels(columns.score[traps]) if has_score else None,
-        trap_rates=_trap_rates(columns, traps) if has_score else (),
+        traps=trap_levels(columns.score[traps], own) if own else None,
+        trap_rates=_trap_rates(columns, traps, own) if own else (),
         with_traps=with_traps if traps.any() else None,
         without_traps=without,
         kinds=_kind_means(columns),
@@ -180,10 +181,10 @@ def _r(result: OneVsRest | None, person: Mapping[str, object]) -> float:
     return float(result.r[list(result.annotators).index(str(person["label"]))])
 
 
-def _trap_rates(columns: JudgmentColumns, traps: Mask) -> list[TrapRate]:
+def _trap_rates(columns: JudgmentColumns, traps: Mask, scale: Scale) -> list[TrapRate]:
     """Every trap with the share of annotators who rated it low, the worst first."""
     items, row = np.unique(columns.item[traps], return_inverse=True)
-    low = columns.score[traps] <= LOW_SCORE
+    low = columns.score[traps] <= low_score(scale)
     passed, n = np.bincount(row, weights=low), np.bincount(row)
     texts = {
         pk: (key, text)

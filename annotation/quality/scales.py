@@ -9,6 +9,7 @@ from django.db.models.functions import Cast
 
 from annotation.models import Campaign, Judgment
 from annotation.models.judgment import VALUE
+from annotation.protocols.asked import Scale
 from annotation.quality.current import Table
 
 # Minus the edits of a post-edited output in percent.
@@ -24,10 +25,14 @@ def scales_of(campaign: Campaign) -> list[str]:
     return found if len(found) > 1 or (found and found[0] == HTER and protocol.scales) else []
 
 
-def is_usual(campaign: Campaign, scale: str) -> bool:
-    """Whether the scores of a scale are from 0 to 100, so that traps and gold can be told low."""
-    own = {each.key: each for each in campaign.judging.scales}
-    return own[scale].is_percent if scale in own else not scale and campaign.judging.has_usual_score
+def scale_of(campaign: Campaign, scale: str = "") -> Scale | None:
+    """Return the scale that controls rest on, None where that is not the one that is read.
+
+    Traps must be low, and gold items within their ranges, on the first scale alone: another one may
+    ask for something else, and edits and penalties have no lowest value.
+    """
+    first = next(iter(campaign.judging.scales), None)
+    return first if first and scale in ("", first.key) else None
 
 
 def value_of(scale: str) -> Any:

@@ -17,6 +17,7 @@ from enum import StrEnum
 import numpy as np
 
 from annotation.models import Item
+from annotation.protocols.asked import Scale
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
 from metaeval.judgments.controls import (
     ControlTest,
@@ -30,7 +31,8 @@ from metaeval.judgments.controls import (
 ALPHA = 0.05
 PAIRS_TO_PASS, PAIRS_TO_FAIL = 5, 10
 ITEMS, RATE = 5, 0.7
-LOW_SCORE = 20
+# A trap is passed up to this share of the scale: 20 of 100.
+LOW = 0.2
 
 
 class Verdict(StrEnum):
@@ -73,18 +75,23 @@ def overall(parts: Sequence[Verdict]) -> Verdict:
     return Verdict.PASSES if Verdict.PASSES in parts else Verdict.UNKNOWN
 
 
-def check(columns: JudgmentColumns, own: Mask, *, has_score: bool) -> Checks:
+def low_score(scale: Scale) -> int:
+    """Return the highest score with which a trap is passed."""
+    return scale.range_at(0, LOW)[1]
+
+
+def check(columns: JudgmentColumns, own: Mask, *, scale: Scale | None) -> Checks:
     """Judge one annotator, whose judgments are marked in `own`.
 
-    Without scores from 0 to 100 (`has_score`) there is no telling a low one, so that traps and
-    gold items are not counted.
+    Without the `scale` of their scores there is no telling a low one, so that traps and gold items
+    are not counted.
     """
     bad = pairs(columns, own, Item.Kind.BAD_REF)
     again = pairs(columns, own, Item.Kind.REPEAT, but=columns.beside_control)
     test = control_test(*bad) if len(bad[0]) else None
     ranks = control_test(*bad, method="wilcoxon") if len(bad[0]) else None
-    traps = _traps(columns, own) if has_score else None
-    gold = _gold(columns, own) if has_score else None
+    traps = _traps(columns, own, scale) if scale else None
+    gold = _gold(columns, own, scale) if scale else None
     parts = {}
     if test is not None and ranks is not None:
         parts["bad references"] = of_test(test, ranks)
@@ -130,20 +137,20 @@ def pairs(
     return np.array(controls, dtype=np.float64), np.array(partners, dtype=np.float64)
 
 
-def _traps(columns: JudgmentColumns, own: Mask) -> PassRate | None:
+def _traps(columns: JudgmentColumns, own: Mask, scale: Scale) -> PassRate | None:
     scores = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
     if not len(scores):
         return None
-    return pass_rate(int((scores <= LOW_SCORE).sum()), len(scores))
+    return pass_rate(int((scores <= low_score(scale)).sum()), len(scores))
 
 
-def _gold(columns: JudgmentColumns, own: Mask) -> PassRate | None:
+def _gold(columns: JudgmentColumns, own: Mask, scale: Scale) -> PassRate | None:
     """Gold items within their range; one without a range has nothing to pass."""
     chosen = own & columns.is_kind(Item.Kind.GOLD)
     chosen &= ~(np.isnan(columns.low) & np.isnan(columns.high))
     if not chosen.any():
         return None
-    low = np.nan_to_num(columns.low[chosen], nan=0.0)
-    high = np.nan_to_num(columns.high[chosen], nan=100.0)
+    low = np.nan_to_num(columns.low[chosen], nan=scale.low)
+    high = np.nan_to_num(columns.high[chosen], nan=scale.high)
     score = columns.score[chosen]
     return pass_rate(int(((low <= score) & (score <= high)).sum()), len(score))

@@ -13,7 +13,8 @@ from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
 from annotation.protocols import Span, SpanScheme
-from annotation.protocols.base import TARGET, Anchor, Category
+from annotation.protocols.asked import Anchor
+from annotation.protocols.base import TARGET, Category
 
 register = template.Library()
 # By key: marks the selected text with this severity. Upper case is with Shift.

@@ -43,8 +43,8 @@ def campaign_cost(test_set: TestSet) -> dict[str, Any]:
     """What a design takes and can tell: what the page's script needs to say so at every change."""
     paces = effort.paces()
     known = {
-        name: {"pace": _told(paces.get(name)), "spread": _told(effort.spread_of(name))}
-        for name in protocols.PROTOCOLS
+        name: {"pace": _told(paces.get(name)), "spread": _told(effort.spread_of(protocol))}
+        for name, protocol in protocols.PROTOCOLS.items()
     }
     outputs = effort.outputs_of(test_set)
     data = {"protocols": known, "outputs": outputs, "quantiles": effort.QUANTILES}

@@ -53,7 +53,6 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
             (code, name, _address(campaign, place, code)) for code, name in settings.LANGUAGES
         ],
         "language": language,
-        "script": campaign.judging.script,
     }
     return render(request, "annotation/preview.html", context)
 

@@ -2,7 +2,8 @@
 
 ``PYTHONPATH=. python -m benchmarks.metaeval.floors [samples]``. Real scores with their ties (WMT23
 en-de, TOUCHSTONE_DATA) on segments drawn with replacement. A metric's twin agrees with the humans
-as well as itself (`corrections`): as a floor it makes the hardest null, beside random numbers.
+as well as itself (`corrections`): as a floor it makes a hard null, beside random numbers. Four
+metrics and a floor that are the humans with equal noise (`alike`) make the hardest.
 `errs` counts tables in which any metric that is no better than the floor is called above it, at
 most 5 in 100; `passes` the share of the 13 metrics that are above random numbers.
 """
@@ -45,16 +46,26 @@ def shuffled(data: Scored, rng: np.random.Generator) -> Scored:
     return replace(data, metrics=matrices)
 
 
-def one_table(data: Scored, key: str, rng: np.random.Generator) -> tuple[bool, bool, float]:
-    """Whether nulls pass random numbers, whether a metric passes its twin, how many pass at all."""
+def alike(data: Scored, rng: np.random.Generator) -> tuple[Scored, ScoreMatrix]:
+    """Some metrics, and a floor as good as they: the humans with noise of twice their spread."""
+    human = data.human.values
+    noisy = human + rng.normal(0.0, 2 * human.std(), (N_NULL + 1, *human.shape))
+    floor, *metrics = map(data.human.with_values, noisy)
+    return replace(data, metrics={f"m{n}": each for n, each in enumerate(metrics)}), floor
+
+
+def one_table(data: Scored, key: str, rng: np.random.Generator) -> tuple[bool, bool, bool, float]:
+    """Whether nulls pass random numbers, metrics a floor like them, one its twin; how many pass."""
     random = {RANDOM: data.human.with_values(rng.random(data.human.shape))}
     null = shuffled(data, rng)
     knows_nothing = ABOVE in states(null, list(null.metrics), random, key)
+    equal, floor = alike(data, rng)
+    passes_equal = ABOVE in states(equal, list(equal.metrics), random | {"alike": floor}, key)
     # The metrics that agree best: random numbers do not hold them down.
     one = list(data.metrics)[-2]
     twin = ABOVE in states(data, [one], random | {"twin": data.metrics[f"{one}'"]}, key)
     passes = states(data, list(data.metrics)[::2], random, key)
-    return knows_nothing, twin, passes.count(ABOVE) / len(passes)
+    return knows_nothing, passes_equal, twin, passes.count(ABOVE) / len(passes)
 
 
 def run(samples: int) -> None:
@@ -65,10 +76,11 @@ def run(samples: int) -> None:
             for n in (60, 200):
                 rng = np.random.default_rng(n)
                 rows = [one_table(drawn(found, n, rng), key, rng) for _ in range(samples)]
-                null, twin, passes = np.mean(rows, axis=0)
+                null, equal, twin, passes = np.mean(rows, axis=0)
                 print(
                     f"{human:6} {key:11} {n:4} segments: errs {100 * null:4.1f} (nothing), "
-                    f"{100 * twin:4.1f} (twin); passes {100 * passes:5.1f} %"
+                    f"{100 * equal:4.1f} (alike), {100 * twin:4.1f} (twin); "
+                    f"passes {100 * passes:5.1f} %"
                 )
                 sys.stdout.flush()
 

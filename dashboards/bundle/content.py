@@ -10,8 +10,10 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from dashboards.bundle.choice import BundleChoice
-from dashboards.panel.human import Floats
+from dashboards.panel.floors import floor_panel
+from dashboards.panel.human import Floats, read_ratings
 from dashboards.panel.panel import Panel, read_panel
+from metaeval.replication.bounds import Ratings
 from metaeval.scores import FORMULAS
 from metrics.scores import MeasureScores
 
@@ -41,6 +43,8 @@ class Content:
     lines: Sequence[int]
     judgments: JudgmentColumns
     left_out: dict[str, str]
+    floors: Mapping[str, Floats]
+    ratings: Ratings | None
 
     @property
     def numbers(self) -> list[str]:
@@ -76,15 +80,19 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
     rows = campaign.test_set.segments.order_by("position").prefetch_related("references")
     segments = list(rows)
     places = {segment.pk: place for place, segment in enumerate(ordered(segments))}
+    panel = panel.only([key for key in panel.measures if key not in left_out])
+    is_compared = bool(panel.measures) and panel.human.is_there
     return Content(
         campaign,
         filters,
-        panel.only([key for key in panel.measures if key not in left_out]),
+        panel,
         segments,
         unique_names(panel.human.systems),
         [places[segment.pk] + 1 for segment in segments],
         read_columns(campaign, with_excluded=True),
         left_out,
+        {k: each.values for k, each in floor_panel(panel).measures.items()} if is_compared else {},
+        read_ratings(campaign, filters, panel.human) if is_compared else None,
     )
 
 

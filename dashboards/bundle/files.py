@@ -13,6 +13,7 @@ from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.systems.deviations import output_lengths
 from metaeval.files.text import plain_number
+from metaeval.replication.bounds import Ratings
 
 Files = Iterator[tuple[str, Iterable[str]]]
 JUDGMENT_COLUMNS = (
@@ -28,6 +29,10 @@ def data_files(content: Content) -> Files:
     yield "segments.tsv", _segments(content)
     yield "scores.tsv", _scores(content)
     yield "metrics.tsv", _metrics(content)
+    if content.floors:
+        yield "floors.tsv", _floors(content)
+    if content.ratings is not None:
+        yield "ratings.tsv", _ratings(content, content.ratings)
     for key in content.counted:
         yield f"counts/{key}.tsv", _counts(content, key)
     if content.panel.human.published_systems is not None:
@@ -130,6 +135,22 @@ def _grid(content: Content, header: Sequence[str], planes: Sequence[Floats]) -> 
 def _scores(content: Content) -> Iterator[str]:
     planes = [content.panel.human.values, *(each.values for each in content.measures.values())]
     return _grid(content, ["human", *content.measures], planes)
+
+
+def _floors(content: Content) -> Iterator[str]:
+    """What metrics have to beat, of every output."""
+    return _grid(content, list(content.floors), list(content.floors.values()))
+
+
+def _ratings(content: Content, ratings: Ratings) -> Iterator[str]:
+    """The judgments behind the human scores in their form, people in the order of their coming."""
+    labels = dict(content.campaign.annotators.values_list("pk", "label"))
+    width = len(content.numbers)
+    yield _line("annotator", "system", "segment", "score")
+    for row in np.argsort(ratings.rater, kind="stable").tolist():
+        system, segment = divmod(int(ratings.place[row]), width)
+        cell = labels[int(ratings.rater[row])], content.names[system], content.numbers[segment]
+        yield _line(*cell, plain_number(float(ratings.score[row])))
 
 
 def _metrics(content: Content) -> Iterator[str]:

@@ -42,6 +42,8 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
   there is none. `counts/`: the summed counts behind corpus scores.
 - `metrics.tsv`: keys, labels and directions of the metrics, and whether their scores were computed
   by Touchstone or imported. `metric-systems.tsv`: scores of whole systems that were imported.
+- `floors.tsv`: metrics that know nothing of quality, which a metric has to beat; `ratings.tsv`: the
+  judgments behind the human scores in their form, from which people are set against people.
 - `lengths.tsv`: lengths of outputs and the wanted ones.
 - `mt-metrics-eval/`: texts and scores in the layout of mt-metrics-eval, version 2; metrics with
   missing scores are left out there, because the layout has no place for them.

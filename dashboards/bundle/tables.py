@@ -95,7 +95,12 @@ def _of_questions(content: Content) -> list[BundleTable]:
             continue
         words = ["--statistic", question.statistic.key, "--grouping", question.grouping]
         words += ["--test", question.test, "--metrics", "metrics.tsv"]
-        about = f"{question.label}: intervals and ranks of all metrics, all differences with p"
+        words += ["--floors", "floors.tsv"]
+        words += ["--ratings", "ratings.tsv"] if content.ratings is not None else []
+        about = (
+            f"{question.label}: intervals and ranks of all metrics, all differences with p, floor "
+            "and ceiling"
+        )
         arguments = ["question", *_scores(content), *words, *options]
         tables.append(BundleTable(question.key.replace("/", "-"), about, arguments))
     return tables

@@ -10,17 +10,20 @@ from dashboards.documents.head import CampaignDocument, head
 from dashboards.layers.names import PARTS, SHORT, layers_of
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
+from dashboards.significance.values import Bound, values_of_bounds
 from metaeval.sensitivity import Choice, choose, layer_profile
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
 
-VERSION = 3
+VERSION = 4
 DEFAULT = "limit"
 STATISTICS = {
     "limit": "System level, Pearson r over hybrids (limit)",
     "kendall": "Segment level, Kendall τ-b",
     "pearson": "Segment level, Pearson r",
 }
+# The same as questions of all pages.
+QUESTIONS = {"limit": "limit", "kendall": "tau-b/none", "pearson": "pearson/none"}
 Number = float | None
 
 
@@ -108,13 +111,18 @@ class Profiled(Encoder):
 
 @dataclass(frozen=True, kw_only=True)
 class Layers(CampaignDocument):
-    """The document; `refused` says why no layer is recommended."""
+    """The document; `refused` says why no layer is recommended.
+
+    `bounds` are floors and ceiling by the same statistic, over all judged outputs.
+    """
 
     n_judged: int
     correlation: str
     statistic_label: str
     metrics: Sequence[Profiled]
     rows: Sequence[Row]
+    bounds: Sequence[Bound] = ()
+    bound_notes: Sequence[str] = ()
     refused: str = ""
 
 
@@ -139,6 +147,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> La
         for info in layered.values()
         if human.n and layers_of(info).keys() & panel.measures.keys()
     ]
+    bounds = values_of_bounds(campaign, filters, panel, QUESTIONS[correlation]) if metrics else None
     return Layers(
         **head(campaign, human.source),
         n_judged=human.n,
@@ -147,6 +156,8 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> La
         metrics=metrics,
         warnings=list(human.warnings),
         rows=[row for metric in metrics for row in metric.rows],
+        bounds=bounds.rows if bounds else (),
+        bound_notes=bounds.notes if bounds else (),
     )
 
 

@@ -21,8 +21,9 @@ from dashboards.layers.document import (
 )
 from dashboards.layers.names import PARTS
 from dashboards.pages.page import Page
-from dashboards.pages.selection import array
+from dashboards.pages.selection import array, shows_bounds
 from dashboards.papers import latex
+from dashboards.significance.values import CEILING, Bound
 from dashboards.studies.averages import Column, Line, columns_of, latex_table, line, told
 from dashboards.trust.marks import forbidden
 from metaeval.sensitivity import Profile, choose
@@ -42,6 +43,28 @@ class Averaged(Encoder):
     rows: Sequence[LayerLine]
 
 
+@dataclass(frozen=True)
+class BoundRow:
+    """A floor or the ceiling as a line of the data: it has no layer."""
+
+    campaign: str
+    metric: str
+    key: str
+    value: float | None
+    layer: str = ""
+    part: str = ""
+    is_recommended: bool = False
+    is_best: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundLine(Line):
+    """A floor or the ceiling over the campaigns of a study; `value` is the average."""
+
+    kind: str
+    value: float | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class LayersOfStudy(StudyDocument):
     """The document; `rows` are those of the campaigns."""
@@ -51,6 +74,8 @@ class LayersOfStudy(StudyDocument):
     statistic_label: str
     metrics: Sequence[Averaged]
     rows: Sequence[Row]
+    bounds: Sequence[BoundLine] = ()
+    bound_rows: Sequence[BoundRow] = ()
     refused: str = ""
 
 
@@ -63,7 +88,12 @@ def ask(query: QueryDict) -> str:
 
 
 def choose_marks(document: D, query: QueryDict) -> D:
-    """Recommend no layer where the verdict forbids marks; `refused` says why."""
+    """Recommend no layer where the verdict forbids marks; `refused` says why.
+
+    Floors and ceiling stay where the address wants them.
+    """
+    if not shows_bounds(query):
+        document = _without_bounds(document)
     reason = forbidden(document.trust)
     if not reason:
         return document
@@ -71,13 +101,36 @@ def choose_marks(document: D, query: QueryDict) -> D:
     return replace(document, metrics=metrics, rows=_bare(document.rows), refused=reason)
 
 
+def _without_bounds(document: D) -> D:
+    if isinstance(document, LayersOfStudy):
+        return replace(document, bounds=(), bound_rows=())
+    return replace(document, bounds=())
+
+
 def _bare(rows: Sequence[Place]) -> list[Any]:
     return [replace(row, is_recommended=False, is_best=False) for row in rows]
 
 
+def lines(document: Layers) -> list[Row | BoundRow]:
+    """All layers, and floors and ceiling where they are shown."""
+    return [*document.rows, *_bound_rows(document.campaign, document.bounds)]
+
+
+def _bound_rows(campaign: str, found: Sequence[Bound]) -> list[BoundRow]:
+    return [BoundRow(campaign, each.kind, each.key, each.value) for each in found]
+
+
 def tables(document: Layers) -> list[latex.Table]:
     """One table a metric: layers as rows, parts as columns; bold what was recommended."""
-    return [_layer_table(metric, document) for metric in document.metrics]
+    found = [_layer_table(metric, document) for metric in document.metrics]
+    return [*found, _bound_table(document)] if document.bounds else found
+
+
+def _bound_table(document: Layers) -> latex.Table:
+    body = [[latex.Cell(each.label), latex.number(each.value)] for each in document.bounds]
+    caption = f"Floor and ceiling: {document.statistic_label}, {document.name}."
+    label = f"{document.campaign}-layers-bounds"
+    return latex.Table(caption, label, "lr", [latex.texts("", "Value")], body)
 
 
 def _layer_table(metric: Profiled, document: Layers) -> latex.Table:
@@ -106,7 +159,26 @@ def combine(campaigns: Sequence[Campaign], documents: Sequence[Layers]) -> Layer
         metrics=[_averaged(name, documents) for name in names],
         warnings=told(documents),
         rows=[row for document in documents for row in document.rows],
+        bounds=_averaged_bounds(documents),
+        bound_rows=[row for one in documents for row in _bound_rows(one.campaign, one.bounds)],
     )
+
+
+def _averaged_bounds(documents: Sequence[Layers]) -> list[BoundLine]:
+    """Floors and ceiling over the campaigns."""
+    found = {each.key: each for one in documents for each in one.bounds}
+    values = [{each.key: each.value for each in document.bounds} for document in documents]
+    lines = [
+        line(key, _label(each), [own.get(key) for own in values]) for key, each in found.items()
+    ]
+    return [
+        BoundLine(**vars(each), kind=found[each.key].kind, value=each.average) for each in lines
+    ]
+
+
+def _label(bound: Bound) -> str:
+    """What a row over campaigns is called: each has other people."""
+    return "Ceiling: people" if bound.kind == CEILING else bound.label
 
 
 def _averaged(name: str, documents: Sequence[Layers]) -> Averaged:
@@ -162,7 +234,18 @@ def study_tables(document: LayersOfStudy) -> list[latex.Table]:
             )
             for metric in document.metrics
         ),
+        *([_study_bounds(document)] if document.bounds else []),
     ]
+
+
+def _study_bounds(document: LayersOfStudy) -> latex.Table:
+    caption = f"Floor and ceiling: {document.statistic_label}."
+    return latex_table(caption, "study-layers-bounds", document.columns, [("", document.bounds)])
+
+
+def study_lines(document: LayersOfStudy) -> list[Row | BoundRow]:
+    """All layers of all campaigns, and their floors and ceilings where they are shown."""
+    return [*document.rows, *document.bound_rows]
 
 
 def _recommendation(metric: Averaged) -> list[latex.Cell]:
@@ -182,11 +265,15 @@ LAYERS = Page(
     kind="layers",
     template="dashboards/layers.html",
     columns=COLUMNS,
+    rows=lines,
     ask=ask,
     choose=choose_marks,
     tables=tables,
-    takes=("statistic",),
+    takes=("statistic", "bounds"),
 )
 STUDY_LAYERS = LAYERS.of_study(
-    template="dashboards/study_layers.html", tables=study_tables, combine=combine
+    template="dashboards/study_layers.html",
+    tables=study_tables,
+    rows=study_lines,
+    combine=combine,
 )

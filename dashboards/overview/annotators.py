@@ -9,7 +9,7 @@ import numpy as np
 from annotation.models import Campaign, Item
 from annotation.quality import AnnotatorQuality, JudgmentColumns, QualityReport, Verdict
 from annotation.quality.columns import Floats
-from annotation.quality.scales import is_usual
+from annotation.quality.scales import scale_of
 from metaeval.judgments import Drift, Spread, drift, spread
 from metaeval.judgments.controls import WorkerFlags, graham_filters
 
@@ -104,7 +104,9 @@ def describe(
     own, labels = columns.is_target, {one.pk: one.label for one in report.annotators}
     names = [labels[pk] for pk in columns.annotator[own].tolist()]
     drifts = {"z": _drift(z[own], names), "seconds": _drift(columns.seconds[own], names)}
-    flags = longest_runs(columns) if is_usual(campaign, scale) else None
+    asked = scale_of(campaign, scale)
+    # On a scale of few points runs of one score are no sign of anything.
+    flags = longest_runs(columns) if asked and asked.is_percent else None
     usual = report.times.median if report.times else float("nan")
     work = _Work(columns, z, drifts, flags, usual)
     warnings = [

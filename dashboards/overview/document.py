@@ -12,6 +12,7 @@ from annotation.filters import Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Item, Output
 from annotation.monitor.completion import wanted
+from annotation.protocols.asked import Scale
 from annotation.quality import (
     Agreement,
     AnnotatorQuality,
@@ -23,15 +24,15 @@ from annotation.quality import (
 )
 from annotation.quality.agreement import N_RESAMPLES
 from annotation.quality.columns import Floats
-from annotation.quality.people import CUT_SECONDS, times_of
+from annotation.quality.people import CUT_SECONDS, times_of, trap_levels
 from annotation.quality.reach import Tested
-from annotation.quality.scales import is_usual
+from annotation.quality.scales import scale_of
 from dashboards.documents.head import CampaignDocument, Ends, Estimate, ends, head
 from dashboards.overview import annotators
 from dashboards.overview.annotators import Row
 from dashboards.panel.human import HumanScores, human_scores
 from metaeval.judgments import rolling_means
-from metaeval.judgments.controls import pass_rate, trap_levels
+from metaeval.judgments.controls import pass_rate
 
 VERSION = 2
 WITH_TRAPS = "outputs and traps"
@@ -144,13 +145,13 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
     z = standardise(columns, campaign.z_pool).z if len(columns) else np.empty(0)
     rows, drift_warnings = annotators.describe(campaign, report, columns, z, scale=filters.scale)
     by_size = sorted(people, key=lambda one: (-one.n, one.label))[:CHARTED]
-    has_score = is_usual(campaign, filters.scale)
+    scale = scale_of(campaign, filters.scale)
     return Overview(
         **head(campaign, human.source),
         progress=_progress(campaign, human),
         n_judgments=len(columns),
         times=_times(report, columns),
-        traps=_traps(columns) if has_score else None,
+        traps=_traps(columns, scale) if scale else None,
         agreement=agreement(campaign, columns),
         seed=campaign.seed,
         rows=rows,
@@ -189,11 +190,11 @@ def _times(report: QualityReport, columns: JudgmentColumns) -> Times | None:
     )
 
 
-def _traps(columns: JudgmentColumns) -> Traps | None:
+def _traps(columns: JudgmentColumns, scale: Scale) -> Traps | None:
     scores = columns.score[columns.is_kind(Item.Kind.TRAP)]
-    if not len(scores):
+    found = trap_levels(scores, scale)
+    if found is None:
         return None
-    found = trap_levels(scores)
     rate = pass_rate(found.zero + found.low, found.n)
     return Traps(found.n, found.zero, found.low, found.high, rate.statistic, ends(rate.interval))
 

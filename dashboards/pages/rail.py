@@ -21,6 +21,7 @@ from dashboards.pages import selection, statistics
 from metaeval.sensitivity import LEVELS
 
 DEFAULT = "tau-b"
+BOUNDS = "Floor and ceiling"
 TESTS = ("test", "correction", "scope")
 SCORES = {Z: "z-scores", RAW: "raw scores"}
 
@@ -73,7 +74,7 @@ class Rail:
     @property
     def tested(self) -> str:
         """How it is tested, in a few words."""
-        return ", ".join(control.chosen for control in self.tests)
+        return " · ".join(control.chosen for control in self.tests)
 
     @property
     def n_shown(self) -> int:
@@ -131,6 +132,14 @@ def _scores(filters: Filters, usual: str) -> list[Option]:
 
 
 def _controls(taken: frozenset[str], query: QueryDict) -> list[Control]:
+    found = _asked(taken, query)
+    if "bounds" in taken:
+        found.append(_one("bounds", BOUNDS, selection.BOUNDS, query.get("bounds")))
+    return found
+
+
+def _asked(taken: frozenset[str], query: QueryDict) -> list[Control]:
+    """What is computed: the statistic, and what belongs to it."""
     if "of" in taken:
         values = CORRELATIONS if "published" in taken else LEVELS
         return [_one("of", "Statistic", values, query.get("of"))]
@@ -161,7 +170,6 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
         _one("correction", "Correction", selection.CORRECTIONS, query.get("correction")),
         _one("scope", "Family of tests", selection.SCOPES, query.get("scope")),
     ]
-    others.append(_one("bounds", "Floor and ceiling", selection.BOUNDS, query.get("bounds")))
     is_worth = [one for one in others if one.name in taken and len(one.options) > 1]
     return [Control("statistic", "Statistic", levels), *is_worth]
 

@@ -17,6 +17,7 @@ def tables(document: Scatter) -> list[Table]:
         return []
     names = _name(document.metric), _name(document.against)
     found = [_by_system(document, document.statistics, *names)]
+    found += [_bounds(document, names[1])] if document.bounds else []
     return found + ([_disagreements(document, *names)] if document.rows else [])
 
 
@@ -38,6 +39,17 @@ def _by_system(document: Scatter, found: Statistics, metric: str, against: str) 
     )
     head = texts("System", "Outputs", f"Mean, {against}", f"Mean, {metric}", "r", "τ-b")
     return Table(caption, f"{document.campaign}-scatter", "lrrrrr", [head], body)
+
+
+def _bounds(document: Scatter, against: str) -> Table:
+    """Floors, and people against the others, on the same points."""
+    body = [
+        [*texts(row.label, row.n), *(number(value, 3) for value in (row.r, row.tau, row.r_within))]
+        for row in document.bounds
+    ]
+    caption = f"Floor and ceiling on the points against {against}, {document.human_scores}."
+    head = texts("", "n", "r", "τ-b", "r within systems")
+    return Table(caption, f"{document.campaign}-scatter-bounds", "lrrrr", [head], body)
 
 
 def _disagreements(document: Scatter, metric: str, against: str) -> Table:

@@ -7,8 +7,10 @@ from typing import Any
 from django.http import HttpRequest
 
 from annotation.models import Campaign
+from annotation.protocols.asked import Scale
 from annotation.quality import verdict
 from annotation.quality.people import CUT_SECONDS
+from annotation.quality.scales import scale_of
 from dashboards.documents.head import StudyDocument
 from dashboards.pages.page import Page
 from dashboards.quality.document import Line, Quality
@@ -34,12 +36,14 @@ def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict
     """Set beside each annotator's numbers who that is now: decisions rest on no older state."""
     people = {row.label: row for row in campaign.annotators.all()}
     rates = document.trap_rates
+    scale = scale_of(campaign) or Scale()
     return {
         "annotators": [
             (row, people[row.annotator]) for row in document.annotators if row.annotator in people
         ],
         "cut_seconds": CUT_SECONDS,
-        "low_score": verdict.LOW_SCORE,
+        "least": scale.low,
+        "low_score": verdict.low_score(scale),
         "rule": RULE,
         "worst_traps": [one for one in rates if one.passed < one.n][:WORST],
     }

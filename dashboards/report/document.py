@@ -15,10 +15,11 @@ from dashboards.documents.stored import settled
 from dashboards.report.parts import Disagreements, Drawing, MetricTable, Quality, parts
 from dashboards.report.pdf import pdf_of
 from dashboards.results.document import Home
+from dashboards.spans.document import Spans
 from dashboards.systems.document import Systems
 from dashboards.trust.reasons import CampaignTrust
 
-VERSION = 5
+VERSION = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,7 @@ class Report(Document):
     systems: Systems
     metric_tables: Sequence[MetricTable]
     scatter: Disagreements | None
+    spans: Spans | None
     figures: Sequence[Drawing]
     versions: Mapping[str, str]
     signatures: Sequence[str]

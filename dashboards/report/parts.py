@@ -25,6 +25,8 @@ from dashboards.results import home
 from dashboards.results.document import Home
 from dashboards.scatter import document as scatter
 from dashboards.scatter.points import Disagreement
+from dashboards.spans import document as spans
+from dashboards.spans.document import Spans
 from dashboards.systems import document as systems
 from dashboards.systems.columns import Row, by_name
 from dashboards.trust import verdict
@@ -140,12 +142,21 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
         "systems": ranked,
         "metric_tables": metric_tables(ranked),
         "scatter": _scatter(against) if against else None,
+        "spans": _spans(campaign, filters),
         "figures": _figures(first, against),
         "versions": versions(),
         "signatures": list(dict.fromkeys(row.signature for row in table.rows or ranked.columns)),
         "rows": table.rows,
         "as_of": timezone.now().strftime("%Y-%m-%d %H:%M:%S UTC"),
     }
+
+
+def _spans(campaign: Campaign, filters: Filters) -> Spans | None:
+    """How well metrics find people's error spans, as a table; None where nobody marks any."""
+    if campaign.judging.spans is None:
+        return None
+    found = settled(spans.compute(campaign, spans.SpansChoice(**vars(filters))))
+    return replace(found, found=(), missed=()) if found.rows else None
 
 
 def _chosen(content: Content, filters: Filters) -> Content:

@@ -1,7 +1,7 @@
 """Metric against human, output by output or system by system, and where they disagree most."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.scatter import region
+from dashboards.scatter.bounds import OnPoints, floors_on, people_on
 from dashboards.scatter.points import (
     Axis,
     Bin,
@@ -31,7 +32,7 @@ from dashboards.scatter.points import (
 )
 from metaeval.sensitivity import Pooled, gaps, pooled, within_systems
 
-VERSION = 3
+VERSION = 4
 HUMAN = "human"
 SEGMENT, SYSTEM = "segment", "system"
 
@@ -108,7 +109,8 @@ class Scatter(CampaignDocument):
 
     `problem` says why there is nothing; what stands below it is empty then. `statistics`,
     `by_system` and `rows`, the worst disagreements, are of the `n_selected` points of the region
-    that the reader chose, `selected` their places; `overall` is of all.
+    that the reader chose, `selected` their places; `overall` is of all. `bounds` are floors and
+    people on the same points.
     """
 
     source_language: str
@@ -133,6 +135,7 @@ class Scatter(CampaignDocument):
     bins: Sequence[Bin] = ()
     rows: Sequence[Disagreement] = ()
     by_system: Sequence[OfSystem] = ()
+    bounds: Sequence[OnPoints] = ()
 
 
 FILTERS = ScatterChoice
@@ -144,19 +147,32 @@ def compute(campaign: Campaign, filters: Filters) -> Scatter:
     if not isinstance(filters, ScatterChoice):
         filters = ScatterChoice(**vars(filters))
     panel = read_panel(campaign, filters)
-    said = _head(campaign, panel, filters)
     axes = _axes(panel, filters)
+    if not isinstance(axes, str) and _has_systems_alone(*axes):
+        filters = replace(filters, level=SYSTEM)
+    said = _head(campaign, panel, filters)
     if isinstance(axes, str):
         return Scatter(**said, problem=axes, warnings=panel.human.warnings)
     y, x = axes
     points = choose(campaign, panel, x, y, filters, filters)
     if filters.level == SYSTEM:
         by_system = _by_system(points, np.ones(len(points), dtype=np.bool_))
+        bounds = floors_on(panel, x, points, filters) if len(points) else []
         points = system_points(panel, x, y, points, filters)
-        return Scatter(**said, **_body(points, x, y, filters), by_system=by_system)
+        return Scatter(**said, **_body(points, x, y, filters), by_system=by_system, bounds=bounds)
     inside = region.inside(points.x, points.y, _gaps(points, filters), filters)
+    part = points.part(inside)
+    bounds = floors_on(panel, x, part, filters) if len(part) else []
+    if filters.against == HUMAN:
+        bounds += people_on(campaign, filters, panel, part.output)
     by_system = _by_system(points, inside)
-    return Scatter(**said, **_body(points, x, y, filters), by_system=by_system)
+    return Scatter(**said, **_body(points, x, y, filters), by_system=by_system, bounds=bounds)
+
+
+def _has_systems_alone(y: Axis, x: Axis) -> bool:
+    """Whether no output has both scores, but systems have."""
+    is_somewhere = bool((y.scores.mask & x.scores.mask).any())
+    return not is_somewhere and any(axis.scores.systems is not None for axis in (y, x))
 
 
 def _by_system(points: Points, inside: NDArray[np.bool_]) -> list[OfSystem]:

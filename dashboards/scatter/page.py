@@ -1,15 +1,17 @@
 """The scatter plot: points that open their texts, a region of them, what is saved of it."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from django.http import Http404, HttpRequest
+from django.http.request import QueryDict
 
 from annotation.filters import FilterError
 from annotation.models import Campaign
 from dashboards.models import Selection
 from dashboards.outputs import output_context
 from dashboards.pages.page import Page
+from dashboards.pages.selection import shows_bounds
 from dashboards.panel.human import unique_names
 from dashboards.papers.scatter import tables
 from dashboards.scatter import region
@@ -30,10 +32,11 @@ def context(request: HttpRequest, campaign: Campaign, document: Scatter) -> dict
         for side, title in SIDES.items()
     ]
     filters = ScatterChoice.from_query(request.GET)
+    kept = {"bounds": "shown"} if shows_bounds(request.GET) else {}
     context: dict[str, Any] = {
         "sides": sides,
         "has_region": region.is_chosen(filters),
-        "without_region": region.without(filters).query(),
+        "without_region": region.without(filters).query(**kept),
         "chosen_query": filters.query(),
         "saved": campaign.selections.select_related("owner"),
         "named": _named_selection(campaign, request.GET.get("selection", ""), filters.query()),
@@ -55,6 +58,11 @@ def _named_output(campaign: Campaign, pk: str) -> dict[str, Any]:
         return output_context(campaign, pk)
     except Http404 as error:
         raise FilterError(f"output: this campaign has no output {pk!r}") from error
+
+
+def choose(document: Scatter, query: QueryDict) -> Scatter:
+    """Keep floors and people where the address wants them."""
+    return document if shows_bounds(query) else replace(document, bounds=())
 
 
 def verify(campaign: Campaign, filters: ScatterChoice) -> None:
@@ -79,7 +87,9 @@ SCATTER = Page(
     template="dashboards/scatter.html",
     columns=[column.name for column in fields(Disagreement)],
     context=context,
+    choose=choose,
     tables=tables,
+    takes=("bounds",),
     on_page=("output", "selection"),
     verify=verify,
 )

@@ -83,6 +83,19 @@ class Points:
     def __len__(self) -> int:
         return len(self.x)
 
+    def part(self, chosen: NDArray[np.bool_]) -> "Points":
+        """Return some of them."""
+        at = np.flatnonzero(chosen).tolist()
+        return Points(
+            self.x[at],
+            self.y[at],
+            self.system[at],
+            self.output[at],
+            [self.segment[place] for place in at],
+            [self.document[place] for place in at],
+            self.systems,
+        )
+
 
 class Subset(Protocol):
     """What says which outputs a reader wants to see."""

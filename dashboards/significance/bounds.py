@@ -97,7 +97,7 @@ def bounds_of(campaign: Campaign, filters: Filters, panel: Panel, question: Ques
     told = first | {"key": CONSTANT, "label": CONSTANT_LABEL, "signature": f"{CONSTANT}|v:1"}
     rows = zip(panel.measures, tested.above.tolist(), tested.below.tolist(), tested.states,
                strict=True)  # fmt: skip
-    ceiling, notes = _ceiling(campaign, filters, panel, question)
+    ceiling, notes = ceiling_of(campaign, filters, panel, question)
     return Bounds(
         [FloorValue(**told, value=tested.constant), *found],
         [Against(*row) for row in rows],
@@ -107,10 +107,10 @@ def bounds_of(campaign: Campaign, filters: Filters, panel: Panel, question: Ques
     )
 
 
-def _ceiling(
+def ceiling_of(
     campaign: Campaign, filters: Filters, panel: Panel, question: Question
 ) -> tuple[CeilingValue | None, list[str]]:
-    """People against people, or why not."""
+    """Return people against people, or why there is no such."""
     if question.statistic.is_of_draws:
         return None, [OVER_DRAWS]
     ratings = read_ratings(campaign, filters, panel.human)

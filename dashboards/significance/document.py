@@ -15,7 +15,7 @@ from dashboards.panel.panel import Panel, read_panel
 from dashboards.significance.bounds import Bounds, bounds_of
 from metaeval.replication.questions import answer, can_answer
 
-VERSION = 6
+VERSION = 7
 DEFAULT = "tau-b"
 Matrix = Sequence[Sequence[float | None]]
 
@@ -81,7 +81,7 @@ class Compared(OfQuestion):
     """What is said of a comparison of metrics; without any metrics nothing can be compared.
 
     `n` is of the outputs (or systems) that all metrics scored, `chance` the value of a metric that
-    knows nothing.
+    knows nothing. `by_systems` says of a question that nothing answers that scores of systems do.
     """
 
     n: int = 0
@@ -89,6 +89,7 @@ class Compared(OfQuestion):
     test_label: str = ""
     n_permutations: int | None = None
     chance: float = 0.0
+    by_systems: bool = False
     comparison_warnings: Sequence[str] = ()
 
 
@@ -186,7 +187,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
     """Return matrices with metrics in the order of the registry; FilterError for no question."""
     panel = read_panel(campaign, filters)
     asked = statistics.parse(question)
-    found = {}
+    found: dict[str, Any] = {"by_systems": can_answer(panel.scored, statistics.parse("systems"))}
     if can_answer(panel.scored, asked):
         found = _found(panel, asked)
         found["bounds"] = bounds_of(campaign, filters, panel, asked)

@@ -11,7 +11,7 @@ from annotation.models import Campaign
 from dashboards.charts.significance import LABELS
 from dashboards.papers import latex
 from dashboards.significance.document import Comparison, Pair, Shown, SignificanceOfStudy
-from dashboards.significance.page import SIGNIFICANCE, grid, tables
+from dashboards.significance.page import SIGNIFICANCE, grid, lines, tables
 from dashboards.significance.pairs import choose
 from dashboards.trust.shown import worst_of
 
@@ -40,7 +40,7 @@ def choose_of_study(document: SignificanceOfStudy, query: QueryDict) -> Signific
         test_label=compared[0].test_label if compared else "",
         correction_label=shown[0].correction_label if shown else "",
         trust=worst_of([each.trust for each in shown]),
-        rows=[row for each in shown for row in each.rows],
+        rows=[row for each in shown for row in lines(each)],
     )
 
 
@@ -76,8 +76,8 @@ def study_tables(document: SignificanceOfStudy) -> list[latex.Table]:
     ]
 
 
-def pairs(document: SignificanceOfStudy) -> Sequence[Pair]:
-    """The lines of the data: floors are of each campaign's own page."""
+def _rows(document: SignificanceOfStudy) -> Sequence[Pair]:
+    """The pairs of all campaigns, and with the rows of bounds every metric against the floor."""
     return document.rows
 
 
@@ -86,8 +86,8 @@ STUDY_SIGNIFICANCE = SIGNIFICANCE.of_study(
     context=context,
     choose=choose_of_study,
     tables=study_tables,
-    takes=("statistic", "grouping", "test", "correction", "scope"),
-    rows=pairs,
+    takes=("statistic", "grouping", "test", "correction", "scope", "bounds"),
+    rows=_rows,
     on_page=(),
     combine=combine,
 )

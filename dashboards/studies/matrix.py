@@ -12,7 +12,7 @@ from itertools import groupby
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.correlations.document import Correlations, Row
+from dashboards.correlations.document import METRIC, Correlations, Row
 from dashboards.pages import selection
 from dashboards.significance.document import Comparison, Metric
 from dashboards.studies.averages import Line
@@ -20,6 +20,7 @@ from dashboards.studies.beside import Beside
 from dashboards.studies.headline import Trend
 from dashboards.trust import marks
 from dashboards.trust.reasons import Verdict
+from metaeval.replication.bounds import BELOW, NOT_ABOVE
 
 STEPS = 10
 # So many cells are on the page: it has 100 KiB.
@@ -58,7 +59,10 @@ class Head:
 
 @dataclass(frozen=True)
 class Cell:
-    """One number; `step` is its shade, 0 lightest; None of everything where there is none."""
+    """One number; `step` is its shade, 0 lightest; None of everything where there is none.
+
+    `floor` says whether a metric is above the floor of this campaign.
+    """
 
     value: float | None
     low: float | None = None
@@ -66,17 +70,27 @@ class Cell:
     step: int | None = None
     is_best: bool = False
     is_leader: bool = False
+    floor: str = ""
+
+    @property
+    def is_floored(self) -> bool:
+        """Whether the metric is below the floor or not above it."""
+        return self.floor in (BELOW, NOT_ABOVE)
 
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """A metric over the campaigns, its average, and published numbers of the same metric."""
+    """A metric over the campaigns, its average, and published numbers of the same metric.
+
+    `kind` tells metrics from floors and the ceiling.
+    """
 
     key: str
     label: str
     cells: Sequence[Cell]
     average: float | None
     beside: Sequence[Cell] = ()
+    kind: str = METRIC
 
 
 @dataclass(frozen=True)
@@ -101,6 +115,11 @@ class Matrix:
         """The rows that a page has room for."""
         wide = len(self.heads) + (len(self.beside.heads) if self.beside else 0)
         return self.rows[: max(8, MOST_CELLS // max(1, wide))]
+
+    @property
+    def has_floored(self) -> bool:
+        """Whether a metric of the page is marked."""
+        return any(cell.is_floored for row in self.shown for cell in row.cells)
 
 
 def group_of(
@@ -193,6 +212,7 @@ def matrix_of(
             ],
             line.average,
             _beside(line.key, beside),
+            next((own[line.key].kind for own in found if line.key in own), METRIC),
         )
         for line in sorted(lines, key=_order)
     ]
@@ -213,7 +233,7 @@ def _cell(
         return Cell(None)
     is_best = key in group.keys
     leads = is_best and key == group.leader
-    return Cell(value, row.low, row.high, step_of(value, *ends), is_best, leads)
+    return Cell(value, row.low, row.high, step_of(value, *ends), is_best, leads, row.floor)
 
 
 def step_of(value: float, low: float, high: float) -> int:

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.correlations.document import DEFAULT, Correlations
+from dashboards.correlations.document import CEILING, DEFAULT, FLOOR, METRIC, Correlations, Row
 from dashboards.correlations.page import COLUMNS, CORRELATIONS, choose, present
 from dashboards.pages import selection, statistics
 from dashboards.papers import latex
@@ -38,8 +38,9 @@ from metrics.catalogue import infos
 
 # The table of the chosen statistic, which has intervals and groups; the others show values alone.
 CHOSEN = "value"
-# A campaign's floor and ceiling are rows of its own page: averages over campaigns have none.
-TAKES = tuple(name for name in CORRELATIONS.takes if name != "bounds")
+# What stands in a study's tables beside its metrics; people are of one campaign each.
+BOUNDS = {FLOOR: "Floor", CEILING: "Ceiling"}
+PEOPLE = "Ceiling: people"
 
 
 def combine(
@@ -79,8 +80,16 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
     wanted = frozenset(query.getlist("metric"))
     campaigns = [choose(one, present(one, query)) for one in document.campaigns]
     groups = groups_of(campaigns, query, wanted)
+    bounds = [_bounds(one) for one in campaigns]
+    labels = {key: _label(row) for own in bounds for key, row in own.items()}
     first, *others = [
-        replace(table, rows=[row for row in table.rows if not wanted or row.key in wanted])
+        replace(
+            table,
+            rows=[
+                *(row for row in table.rows if not wanted or row.key in wanted),
+                *study_table(table.statistic, table.title, labels, bounds).rows,
+            ],
+        )
         for table in document.tables
     ]
     tables = [replace(first, rows=mark(first.rows, [each.keys for each in groups])), *others]
@@ -99,8 +108,21 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
             for row in one.rows
         ],
         averages={each.statistic: {row.key: row.average for row in each.rows} for each in tables},
+        families={
+            **document.families,
+            **{key: BOUNDS[row.kind] for own in bounds for key, row in own.items()},
+        },
     )
     return with_matrix(found, query)
+
+
+def _bounds(document: Correlations) -> dict[str, Row]:
+    """A campaign's rows of floors and ceiling, where the address asks for them."""
+    return {row.key: row for row in document.rows if row.kind in BOUNDS}
+
+
+def _label(row: Row) -> str:
+    return PEOPLE if row.kind == CEILING else row.label
 
 
 def with_matrix(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:
@@ -114,12 +136,15 @@ def with_matrix(document: CorrelationsOfStudy, query: QueryDict) -> Correlations
 
 
 def _asked(document: CorrelationsOfStudy, matrix: Matrix) -> Asked:
-    own = [row for row in matrix.rows if row.cells]
+    own = [row for row in matrix.rows if row.cells and row.kind == METRIC]
+    metrics = {row.key for row in own}
     return Asked(
         statistic=document.statistic,
         metrics=[Averaged(row.key, row.label, row.average) for row in own],
         columns=[Told(h.label, **vars(h.group)) for h in document.heads],
-        trend=trend_of(document.heads, document.tables[0].rows),
+        trend=trend_of(
+            document.heads, [row for row in document.tables[0].rows if row.key in metrics]
+        ),
     )
 
 
@@ -193,7 +218,7 @@ def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
 STUDY = CORRELATIONS.of_study(
     title="Metrics",
     columns=(*COLUMNS, "is_best"),
-    takes=(*TAKES, "beside"),
+    takes=(*CORRELATIONS.takes, "beside"),
     template="dashboards/study.html",
     context=context_of_study,
     choose=choose_of_study,
@@ -219,6 +244,6 @@ PRINTED = replace(
     title="As printed",
     template="dashboards/study_printed.html",
     context=context_of_printed,
-    takes=TAKES,
+    takes=CORRELATIONS.takes,
     tables=lambda document: [printed(document, document.tables[0])],
 )

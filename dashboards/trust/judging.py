@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.quality import AnnotatorQuality, QualityReport, Verdict
-from annotation.quality.verdict import ITEMS, LOW_SCORE, RATE
+from annotation.quality.verdict import ITEMS, LOW, RATE
 from dashboards.overview.document import AgreementLine
 from dashboards.trust.reasons import Reason, Severity
 from metaeval.judgments.controls import pass_rate
@@ -153,8 +153,8 @@ def _failed(
         "controls_failed",
         severity,
         "; ".join([*([who] if failing else []), *([rate] if n else [])]) + ".",
-        f"A trap is passed with {LOW_SCORE} or less, and {RATE:.0%} must be. Look at these "
-        "annotators on the quality page; exclude who did not read.",
+        f"A trap is passed in the lowest {LOW:.0%} of the scale, and {RATE:.0%} must be. Look at "
+        "these annotators on the quality page; exclude who did not read.",
         "quality",
     )
 

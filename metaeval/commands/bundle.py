@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from metaeval.replication.answers import Shown, question_document, read_labels
+from metaeval.replication.bounded import bounds_document, read_floors, read_ratings
 from metaeval.replication.judgments import (
     Chosen,
     JudgmentFile,
@@ -16,7 +17,7 @@ from metaeval.replication.judgments import (
     read_judgments,
 )
 from metaeval.replication.questions.comparison import CORRECTIONS, SCOPES
-from metaeval.replication.questions.statistics import GROUPINGS, STATISTICS, TESTS
+from metaeval.replication.questions.statistics import GROUPINGS, STATISTICS, TESTS, parse
 from metaeval.replication.tables import (
     ScoreFile,
     correlation_rows,
@@ -44,12 +45,19 @@ def correlations(options: argparse.Namespace) -> Answer:
 
 def question(options: argparse.Namespace) -> Answer:
     """Print one statistic of every metric with interval and rank, and all differences with p."""
+    scores = _scores(options)
     document = question_document(
-        _scores(options),
+        scores,
         f"{options.statistic}/{options.grouping}/{options.test}",
         seed=options.seed,
         labels=read_labels(options.metrics) if options.metrics else {},
         shown=Shown(options.correction, options.scope, options.shown),
+    )
+    document |= bounds_document(
+        scores.panel(options.seed),
+        parse(document["statistic"]),
+        read_floors(options.floors, scores.human) if options.floors else None,
+        read_ratings(options.ratings, scores.human) if options.ratings else None,
     )
     return document, document["pairs"]
 
@@ -159,6 +167,8 @@ def _question(command: Any) -> None:
            "tests that are corrected together: all pairs (table, the default), "
            "or those of a row")  # fmt: skip
     add("--metrics", help="a TSV with the metrics' labels, which break ties")
+    add("--floors", help="a TSV of metrics that know nothing (json tells who is above them)")
+    add("--ratings", help="a TSV of judgments (annotator, system, segment, score), for the ceiling")
     add("--shown", action="append", default=[], help="a metric; repeat; or all")
 
 
@@ -219,7 +229,7 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
 def within(options: argparse.Namespace, folder: Path) -> None:
     """Make the files that a command names lie in a folder. Raises ValueError where one does not."""
     files = ("path", "judgments", "annotators", "human_systems", "metric_systems", "metrics")
-    for name in (*files, "segments"):
+    for name in (*files, "segments", "floors", "ratings"):
         if getattr(options, name, None):
             setattr(options, name, _inside(folder, getattr(options, name)))
     if getattr(options, "counts", None):

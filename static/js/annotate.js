@@ -1,51 +1,35 @@
 // The item page: keys, sending answers, and going from item to item without a reload.
 
-import * as ahead from "./ahead.js";
-import * as around from "./around.js";
 import { makeClock } from "./clock.js";
 import * as outbox from "./outbox.js";
-import { makeOwn } from "./own.js";
-import { ask } from "./send.js";
+import { load } from "./protocols/load.js";
 
-const PROTOCOLS = {
-  "segment-da": () => import("./protocols/segment-da.js"),
-  "document-da": () => import("./protocols/document-da.js"),
-  "side-by-side": () => import("./protocols/side-by-side.js"),
-  "contrastive-esa": () => import("./protocols/contrastive-esa.js"),
-  "esa": () => import("./protocols/esa.js"),
-  "mqm": () => import("./protocols/mqm.js"),
-};
 // How soon a digit has to follow to belong to the one before it.
 const TYPING_MS = 1_500;
-// How long it stands on the page that the limit of paid time is near.
-const TOLD_MS = 15_000;
 const page = document.getElementById("annotate");
 const keys = document.getElementById("keys");
-const pause = document.getElementById("break");
-const instructions = document.getElementById("instructions");
-const words = page.dataset;
 const still = document.getElementById("still");
 const limit = document.getElementById("limit");
+const words = page.dataset;
+const protocol = await load(document.getElementById("item"));
 const clock = makeClock({
-  ask: () => wonder(still.dataset.ask),
-  leave: () => wonder(still.dataset.leave),
-  back: tellIdle,
-  near: tellLimit,
+  ask: () => beside((it) => it.wonder(still.dataset.ask)),
+  leave: () => beside((it) => it.wonder(still.dataset.leave)),
+  back: (idle) => beside((it) => it.tellIdle(idle)),
+  near: (left) => beside((it) => it.tellLimit(left)),
 }, Number(still.dataset.after) * 1000);
-const own = makeOwn(document.getElementById("own"), visit);
-let item, protocol, current;
+let item, current;
+// What `later.js` brings: nothing as yet.
+let ahead, around, own, visits;
 let sheets = [];
 let done = 0;
 const counted = new Set();
 let typed = {};
 let path = window.location.pathname;
 
-const load = (element) => PROTOCOLS[element.dataset.protocol]();
-
 /** Make an item work, and put the focus where work goes on: at once, so that no key is lost. */
-function adopt(element, module) {
+function adopt(element) {
   item = element;
-  protocol = module;
   sheets = protocol.build(item, { words, say });
   for (const sheet of sheets.filter((each) => !each.isLocked)) listen(sheet);
   for (const button of item.querySelectorAll("[data-keys]")) {
@@ -55,13 +39,18 @@ function adopt(element, module) {
     button.addEventListener("click", takeBreak);
   }
   item.querySelector("[data-instructions]").addEventListener("click", instruct);
-  own.arrive(Number(item.dataset.first), sheets[0].path, item.dataset.title);
-  around.listen(item, words);
   item.classList.add("is-ready");
   const asked = sheets.find((each) => "asked" in each.root.dataset) ?? sheets[0];
   goTo(asked, sheets.length > 1 && asked !== sheets[0]);
   outbox.show();
-  ahead.fill(item.dataset.continue, sheets[0].path);
+  surround();
+}
+
+/** The strip of own items, the document around this one, and the screens after it. */
+function surround() {
+  own?.arrive(Number(item.dataset.first), sheets[0].path, item.dataset.title);
+  around?.listen(item, words);
+  ahead?.fill(item.dataset.continue, sheets[0].path);
 }
 
 function listen(sheet) {
@@ -82,9 +71,8 @@ function goTo(sheet, scrolls) {
   if (scrolls) sheet.root.scrollIntoView({ block: "start" });
 }
 
-async function show(html) {
+function show(html) {
   const next = new DOMParser().parseFromString(html, "text/html").getElementById("item");
-  const module = await load(next);
   // Read once; from here on a key away.
   const told = next.querySelector(".instructions");
   told?.classList.add("known");
@@ -95,7 +83,7 @@ async function show(html) {
   window.scrollTo(0, 0);
   still.hidden = limit.hidden = true;
   clock.restart(Number(next.dataset.limit));
-  adopt(next, module);
+  adopt(next);
   if (done > Number(next.dataset.done)) count(done);
 }
 
@@ -120,29 +108,29 @@ async function send(sheet, isKey = false) {
   sheet.complain("");
   sheet.setSending(true);
   const title = [item.dataset.title, sheet.title].filter(Boolean).join(" · ");
-  const goesOn = sheets.length === 1 && ahead.hasNext(sheet.path);
+  const goesOn = sheets.length === 1 && ahead?.hasNext(sheet.path);
   const fields = { ...sheet.fields(), idle_ms: times.idle_ms, ...(goesOn ? { ahead: 1 } : {}) };
   const mustWait = goesOn && outbox.isWaiting();
   const { key } = sheet;
   await outbox.keep({ key, path: sheet.path, fields, title });
   if (mustWait) {
-    await step(sheet);
+    step(sheet);
     outbox.flush();
   } else await outbox.deliver(key);
   sheet.setSending(false);
 }
 
 /** Go on with a screen that is here already; false if there is none. */
-async function step(sheet) {
+function step(sheet) {
   if (sheet !== sheets[0] || sheets.length > 1) return false;
-  const next = ahead.take(sheet.path);
+  const next = ahead?.take(sheet.path);
   if (!next) return false;
   const isNew = !("revised" in item.dataset) && !counted.has(sheet.path);
   counted.add(sheet.path);
   done = Math.max(done, Number(item.dataset.done)) + (isNew ? 1 : 0);
   history.pushState(null, "", next.path);
-  own.mark(Number(item.dataset.first));
-  await show(next.html);
+  own?.mark(Number(item.dataset.first));
+  show(next.html);
   return true;
 }
 
@@ -160,10 +148,10 @@ function count(rated) {
 function onAnswer({ detail: { entry, reply } }) {
   const sheet = sheets.find((each) => each.path === entry.path && each.key === entry.key);
   const isStored = !reply || (reply.status === 200 && reply.data.next);
-  if (isStored) ahead.drop(entry.path);
+  if (isStored) ahead?.drop(entry.path);
   if (!sheet) return reply?.status === 401 ? current.complain(...refusal(reply, current)) : null;
   // Whoever is changing an answer that is on its way or went out behind their back goes on with it.
-  if (isStored && !sheet.holds(entry.fields)) refresh([sheet], "");
+  if (isStored && !sheet.holds(entry.fields)) renew([sheet], "");
   // Another tab has sent it.
   else if (!reply) window.location.assign(item.dataset.continue);
   else if (isStored) proceed(reply.data, sheet);
@@ -171,16 +159,17 @@ function onAnswer({ detail: { entry, reply } }) {
   // It waits in the bar while the work goes on, if the next screen is here; nobody who came back
   // to an answer that waits is pulled away.
   else if (!sheet.isSending || !sheet.holds(entry.fields)) fail(reply, sheet);
-  else step(sheet).then((isOn) => isOn || fail(reply, sheet));
+  else if (!step(sheet)) fail(reply, sheet);
 }
 
-async function proceed(data, sheet) {
+function proceed(data, sheet) {
   if (data.saved) return goOn(data, sheet);
-  own.mark(Number(item.dataset.first));
-  if (!data.html && !data.leaves && await step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
+  own?.mark(Number(item.dataset.first));
+  if (!data.html && !data.leaves && step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
   if (!data.html) return window.location.assign(data.next);
   history.pushState(null, "", data.next);
-  show(data.html).then(() => say(`${words.saved} ${item.dataset.title}`));
+  show(data.html);
+  say(`${words.saved} ${item.dataset.title}`);
 }
 
 /** The document stays; the next of its segments that is open comes into view. */
@@ -228,67 +217,20 @@ function waysOut(status, sheet) {
 
 /** The instructions over the screen, which stays as it is. */
 function instruct() {
-  const told = item.querySelector(".instructions .prose");
-  instructions.querySelector("[data-told]").replaceChildren(...(told ? [told.cloneNode(true)] : []));
-  const examples = instructions.querySelector("[data-examples]");
-  const page = new DOMParser().parseFromString(own.examples, "text/html");
-  examples.replaceChildren(...page.body.children);
-  examples.hidden = !own.examples;
-  instructions.showModal();
-}
-
-/** "Still working?", and then that time is not counted. */
-function wonder(sentence) {
-  still.hidden = false;
-  if (still.textContent !== sentence) still.textContent = sentence;
-}
-
-/** The limit of paid time comes near, or is there: never a reason to hurry. */
-function tellLimit(left) {
-  limit.hidden = false;
-  setTimeout(() => (limit.hidden = true), TOLD_MS);
-  const seconds = Math.ceil(left / 1000);
-  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-  limit.textContent = left ? limit.dataset.soon.replace("{time}", time) : limit.dataset.over;
-}
-
-function tellIdle(idle) {
-  if (idle < 1000) still.hidden = true;
-  else {
-    const [minutes, seconds] = [Math.floor(idle / 60_000), Math.floor(idle / 1000) % 60];
-    const time = `${minutes}:${String(seconds).padStart(2, "0")}`;
-    still.textContent = still.dataset.back.replace("{time}", time);
-  }
-}
-
-function takeBreak() {
-  clock.pause();
-  pause.showModal();
+  beside((it) => it.instruct(item, own.examples));
 }
 
 /** The time of an item starts anew after a break: with the server's stamp, if it can be had. */
-async function endBreak() {
-  clock.restart();
-  await refresh(sheets, "started");
+function takeBreak() {
+  beside((it) => it.takeBreak(clock, () => {
+    clock.restart();
+    renew(sheets, "started");
+  }));
 }
 
-/** Put hidden fields as they would be now in place: those whose names end so, or all of them. */
-async function refresh(chosen, ending) {
-  const { status, data } = await ask(chosen[0].path);
-  if (status !== 200 || !data.html) return;
-  const forms = [...new DOMParser().parseFromString(data.html, "text/html").forms];
-  for (const sheet of chosen) {
-    const action = sheet.form.getAttribute("action");
-    const form = forms.find((each) => each.getAttribute("action") === action);
-    for (const name of ["submit_key", "revision", "started"].filter((n) => n.endsWith(ending))) {
-      for (const field of form?.querySelectorAll(`[name$=${name}]`) ?? []) {
-        sheet.renew({ [field.name]: field.value });
-      }
-    }
-    sheet.complain("");
-    sheet.save();
-  }
-}
+const beside = (act) => arrived.then((later) => act(later.beside), () => {});
+const renew = (some, ending) =>
+  arrived.then((later) => later.visits.refresh(some, ending), () => {});
 
 /** Enter on a button or a link keeps its own meaning. */
 function onKey(event) {
@@ -298,7 +240,7 @@ function onKey(event) {
   if (event.key === "Tab") return toNextSlider(event);
   if (event.key === "?") keys.showModal();
   else if (event.key === "i" || event.code === "KeyI" && !/^[a-z]$/i.test(event.key)) instruct();
-  else if (/^[0-9]$/.test(event.key)) rate(event.key);
+  else if (/^[0-9-]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
     if (!event.repeat && !current.isLocked) send(current, true);
@@ -308,7 +250,7 @@ function onKey(event) {
 
 /** From slider to slider; back, and from the last one, to all that lies between and after. */
 function toNextSlider(event) {
-  if (current.spans) return; // The next text comes first.
+  if (current.spans || current.asksMore) return; // What lies between comes first.
   const all = sheets.flatMap((sheet) => sheet.sliders);
   const place = all.findIndex(({ range }) => range === event.target);
   const next = place >= 0 && !event.shiftKey && all[place + 1];
@@ -327,36 +269,27 @@ function rate(digit) {
   if (typed.digits !== digits) slider.type(digit);
 }
 
-/** One of the own items: what was entered here stays in the browser. */
-async function visit(wanted) {
-  const { status, data } = await ask(wanted);
-  if (status === 0) return current.complain(words.unreachable);
-  if (status !== 200 || !data.html) return window.location.assign(wanted);
-  history.pushState(null, "", wanted);
-  ahead.forget();
-  show(data.html);
-}
-
-/** Back and Forward: the address has changed already, the item follows. */
-async function follow() {
-  const wanted = window.location.pathname;
-  // A jump within the page, such as the skip link's.
-  if (wanted === path) return;
-  const { status, data } = await ask(window.location.href);
-  if (wanted !== window.location.pathname) return;
-  if (status === 200 && data.html) {
-    ahead.forget();
-    show(data.html);
-  } else if (status === 0) current.complain(words.unreachable);
-  else window.location.reload();
+/** Put to use what was fetched last. */
+function begin(later) {
+  ({ ahead, around } = later);
+  visits = later.visits.makeVisits({ show, complain: () => current.complain(words.unreachable) });
+  own = later.makeOwn(document.getElementById("own"), visits.visit);
+  surround();
+  own.load();
+  return later;
 }
 
 document.addEventListener("answer", onAnswer);
 document.addEventListener("keydown", onKey);
-window.addEventListener("popstate", follow);
-pause.addEventListener("close", endBreak);
+// A jump within the page, such as the skip link's, is not followed.
+window.addEventListener("popstate", () => {
+  if (window.location.pathname === path) return;
+  if (visits) visits.follow();
+  else window.location.reload();
+});
 const first = document.getElementById("item");
 clock.restart(Number(first.dataset.limit));
-adopt(first, await load(first));
-own.load();
+adopt(first);
 outbox.flush();
+const arrived = import("./later.js").then(begin);
+arrived.catch(() => {});

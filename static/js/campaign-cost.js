@@ -57,7 +57,9 @@ function follow() {
   const shared = systems.length ? Math.min(...systems.map((name) => counts[name])) : 0;
   const least = spread && leastDifference(spread, shared, raters);
   when("difference", systems.length > 1 && Boolean(least));
-  when("no-difference", systems.length > 1 && !least);
+  when("no-difference", systems.length > 1 && Boolean(spread) && !least);
+  when("no-spread", systems.length > 1 && !spread);
+  when("spread", Boolean(spread));
   when("one", systems.length < 2);
   if (least) put("difference", told.format(least));
   if (spread) {

@@ -35,8 +35,9 @@ function tellDoubt(isScored) {
 function follow() {
   const chosen = protocols[new FormData(form).get("protocol")];
   const isFull = Number(form.elements.length_ratio.value) === 1;
-  if (chosen) question.placeholder = isFull ? chosen.question : chosen.shortened;
-  show("systems_per_screen", !chosen || chosen.together);
+  const systems = form.elements["answers-systems"].value || (chosen?.together ? "several" : "one");
+  if (chosen) [question.placeholder] = chosen[systems].slice(isFull ? 0 : 1);
+  show("systems_per_screen", systems === "several");
   tellDoubt(!chosen || chosen.scored);
   const isPool = form.elements.assignment_mode.value !== "static";
   for (const name of ["items_per_annotator", "max_same_source", "claim_minutes"]) show(name, isPool);

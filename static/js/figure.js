@@ -1,6 +1,6 @@
-// "Explore" under a figure: loads Vega on request and draws the same specification, with the
-// pointer's values. Its expressions are interpreted (`ast`), and it brings no styles of its own, so
-// the content security policy holds; static/css/figure.css styles the tooltip.
+// Figures that are drawn late, and "Explore" under a figure: loads Vega on request and draws the same
+// specification, with the pointer's values. Its expressions are interpreted (`ast`), and it brings no
+// styles of its own, so the content security policy holds; static/css/figure.css styles the tooltip.
 
 const OPTIONS = {
   mode: "vega-lite",
@@ -60,6 +60,21 @@ async function press(button) {
   }
 }
 
+// What has not been drawn yet is drawn by the server while nothing else waits for it.
+function draw(place) {
+  const isPhone = matchMedia("screen and (max-width: 44rem)").matches;
+  const image = new Image();
+  image.alt = place.dataset.alt;
+  image.addEventListener("load", () => place.replaceWith(image));
+  // Without a drawing its description stands there.
+  image.addEventListener("error", () => place.replaceChildren(image));
+  image.src = isPhone ? place.dataset.phone : place.dataset.image;
+}
+
+function drawAll() {
+  for (const place of document.querySelectorAll(".undrawn[data-image]")) draw(place);
+}
+
 function adoptAll() {
   for (const button of document.querySelectorAll("button[data-explore]")) button.hidden = false;
 }
@@ -69,4 +84,7 @@ document.addEventListener("click", (event) => {
   if (button) press(button);
 });
 document.addEventListener("document-swapped", adoptAll);
+document.addEventListener("document-swapped", drawAll);
 adoptAll();
+if (document.readyState === "complete") drawAll();
+else addEventListener("load", drawAll);

@@ -5,10 +5,12 @@ import { measure } from "./graphemes.js";
 const IS_MAC = /^Mac/.test(navigator.platform);
 const BY_WEIGHT = ["neutral", "minor", "major", "critical"];
 
+let levels = null;
+
 /** The usual severity as which one of the campaign's own is drawn. */
 export function levelOf(severity) {
-  const { levels = "{}" } = document.querySelector("[data-levels]")?.dataset ?? {};
-  return JSON.parse(levels)[severity] ?? severity;
+  levels ??= JSON.parse(document.querySelector("[data-levels]")?.dataset.levels ?? "{}");
+  return levels[severity] ?? severity;
 }
 
 /**

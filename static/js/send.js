@@ -34,6 +34,6 @@ async function json(response) {
 
 /** Post with a CSRF cookie that exists: a page left open can outlive it. */
 export async function submit(url, fields) {
-  if (!csrfToken()) await ask(url);
-  return ask(url, fields);
+  const lost = !csrfToken() && await ask(url);
+  return lost.status === 401 ? lost : ask(url, fields);
 }

@@ -5,7 +5,7 @@ import { makeSlider } from "./slider.js";
 import { erase, read, write } from "./store.js";
 
 const own = (fields) =>
-  Object.entries(fields).filter(([name]) => /(^|-)(score|spans|comment|flag|text)$/.test(name));
+  Object.entries(fields).filter(([name]) => /(^|-)(score|choice|spans|comment|flag|text)$/.test(name));
 
 /**
  * Make a sheet work. `words` are the page's sentences. A protocol gives `spans` (see spans.js)
@@ -40,6 +40,9 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
     for (const slider of sliders) slider.restore(fields[slider.name] ?? "");
     for (const area of form.querySelectorAll("textarea")) area.value = fields[area.name] ?? "";
     for (const box of form.querySelectorAll("[type=checkbox]")) box.checked = box.name in fields;
+    for (const radio of form.querySelectorAll("[type=radio][name$=choice]")) {
+      radio.checked = fields[radio.name] === radio.value;
+    }
     spans?.restore(fields);
     for (const details of form.querySelectorAll(".extras")) {
       details.open ||= [...details.querySelectorAll("textarea")].some((area) => area.value);
@@ -96,24 +99,35 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
         if (field) field.value = value;
       }
     },
-    /** What keeps this from being sent: {sentence, focus}, or null. */
+    /** What keeps this from being sent: {sentence, part, focus}, or null. */
     missing() {
       const wrong = spans?.missing();
       if (wrong) return wrong;
       const unset = sliders.find((each) => each.value === null);
-      const empty = form.querySelector("textarea[required]:placeholder-shown");
-      if (!unset && empty) return { sentence: empty.dataset.missing, focus: () => empty.focus() };
-      return unset ? { sentence: unset.missing ?? words.missing, focus: () => unset.refuse() } : null;
+      if (unset) {
+        return { sentence: unset.missing ?? words.missing, part: unset.range, focus: unset.refuse };
+      }
+      const open = [...form.querySelectorAll(".choice, textarea[required]")].find((each) =>
+        (each.matches(".choice") ? !each.querySelector(":checked") : each.matches(":placeholder-shown")));
+      const focus = () => (open.querySelector("input") ?? open).focus();
+      return open ? { sentence: open.dataset.missing, part: open, focus } : null;
     },
     complain(sentence, ...more) {
       problem.replaceChildren(sentence, ...more);
     },
     focus() {
-      (sliders.find((each) => each.value === null) ?? sliders[0])?.focus();
+      const first = sliders.find((each) => each.value === null) ?? sliders[0];
+      if (first) first.focus();
+      else form.querySelector(".choice input, textarea[required]")?.focus();
     },
+    /** Whether more than sliders is asked, which the Tab key must not pass over. */
+    asksMore: Boolean(form.querySelector(".choice, .post-edit")),
     reset() {
       for (const each of sliders) each.reset();
       for (const area of form.querySelectorAll("textarea[required]")) area.value = area.defaultValue;
+      for (const radio of form.querySelectorAll("[type=radio][name$=choice]")) {
+        radio.checked = radio.defaultChecked;
+      }
       if (!spans) erase(draftKey(sheet.path));
       note.hidden = true;
       sheet.complain("");
@@ -129,7 +143,8 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
   };
   if (sheet.isLocked) return sheet;
   form.noValidate = true;
-  form.addEventListener("input", changed);
+  // Sliders tell by themselves.
+  form.addEventListener("input", (event) => event.target.matches(".slider") || changed());
   // The second half of a double click must not submit the screen that came in between.
   button.addEventListener("click", (event) => event.detail > 1 && event.preventDefault());
   remember();

@@ -27,10 +27,13 @@ export function makeSlider(answer, onChange) {
     onChange();
   }
 
+  const values = () => Array.from({ length: (high - low) / step + 1 }, (_, n) => low + n * step);
+
   /** A mark at each score with a meaning of its own, with its words where there is room. */
   function drawMarks() {
     const own = anchors.map(([at, words]) => [(100 * (at - low)) / (high - low), words, at]);
-    const places = own.length || !isPercent ? own : [25, 50, 75].map((at) => [at, "", at]);
+    const usual = isPercent ? [25, 50, 75] : (high - low) / step < 11 ? values() : [];
+    const places = own.length ? own : usual.map((at) => [(100 * (at - low)) / (high - low), "", at]);
     answer.querySelector(".marks").replaceChildren(...places.map(([at, words, score], number) => {
       const mark = document.createElement("i");
       mark.style.insetInlineStart = `${at}%`;
@@ -39,6 +42,7 @@ export function makeSlider(answer, onChange) {
       const shared = 100 - (places.at(-2)?.[0] ?? 0);
       const room = next === at ? shared * 0.36 : (next - at) * (next === 100 ? 0.62 : 1);
       mark.style.maxWidth = `${room}%`;
+      mark.classList.toggle("first", at === 0);
       mark.classList.toggle("last", at === 100);
       mark.dataset.low = score;
       mark.textContent = words;
@@ -54,7 +58,7 @@ export function makeSlider(answer, onChange) {
 
   /** Take a score as a field has it: anything else is none. */
   function restore(text) {
-    const isOn = /^(\d\d?|100)$/.test(text) && text >= low && text <= high && (text - low) % step === 0;
+    const isOn = /^-?\d{1,4}$/.test(text) && text >= low && text <= high && (text - low) % step === 0;
     set(isOn ? Number(text) : null);
   }
 
@@ -74,9 +78,11 @@ export function makeSlider(answer, onChange) {
     },
     name: field.name,
     missing: answer.dataset.missing,
-    /** Digits as they are typed; on the usual scale one alone counts tens. */
+    /** Digits as they are typed, a minus before them; on the usual scale one alone counts tens. */
     type(digits) {
-      if (Number(digits) > high || digits.length > range.max.length) return false;
+      if (digits === "-") return low < 0;
+      const isShort = digits.length <= Math.max(range.max.length, range.min.length);
+      if (!isShort || Number(digits) > high || (low < 0 && Number(digits) < low)) return false;
       set(Number(digits) * (isPercent && digits.length === 1 ? 10 : 1));
       return true;
     },

@@ -1,9 +1,15 @@
 // The list of marked errors: a button each, and an editor below the one that is open.
 
 import { levelOf } from "./marks.js";
-import { makeTaxonomy } from "./taxonomy.js";
 
 const LONG = 60;
+// Wanted when an error is opened; then no connection is needed.
+const editing = import("./span-editor.js");
+editing.catch(() => {});
+
+/** The whole names of the categories that may be chosen, by key. */
+const named = (nodes, before = "") => nodes.flatMap(([key, label, below]) =>
+  (below.length ? named(below, `${before}${label}: `) : [[key, before + label]]));
 
 /** `box` has the words and the editor; `on` does what the list is asked for: quote, language, origin, open, close, remove, bringBack, change. */
 export function makeSpanList(root, box, on) {
@@ -11,8 +17,10 @@ export function makeSpanList(root, box, on) {
   const place = root.querySelector(".spans");
   const template = box.querySelector("template").content;
   const radios = [...template.querySelectorAll("[name=severity]")];
-  const taxonomy = makeTaxonomy(JSON.parse(words.categories));
-  let tree = null;
+  const nodes = JSON.parse(words.categories);
+  const labels = new Map(named(nodes));
+  let isOpened = null;
+  let editor = null;
   const label = (severity) =>
     radios.find((radio) => radio.value === severity)?.nextElementSibling.textContent ?? severity;
 
@@ -20,6 +28,7 @@ export function makeSpanList(root, box, on) {
   let lines = new Map();
 
   function show(spans, opened, gone) {
+    isOpened = opened;
     root.querySelector(".marked").hidden = !spans.length && !gone.length;
     lines = new Map(spans.map((span) => [span, lines.get(span) ?? makeLine(span)]));
     for (const [span, line] of lines) update(line, span, span === opened);
@@ -69,9 +78,15 @@ export function makeSpanList(root, box, on) {
     text.replaceChildren(describe(span));
     if (on.isLocked) return;
     text.setAttribute("aria-expanded", String(isOpen));
-    const editor = item.querySelector(".editor");
-    if (isOpen && !editor) item.append(makeEditor(span));
-    else if (!isOpen) editor?.remove();
+    if (isOpen) edit(span, item);
+    else item.querySelector(".editor")?.remove();
+  }
+
+  async function edit(span, item) {
+    const { makeEditor } = await editing;
+    if (span !== isOpened || item.querySelector(".editor")) return;
+    editor = makeEditor(template, words, { nodes, labels }, span, on);
+    item.append(editor.root);
   }
 
   function makeButton(className, onClick) {
@@ -90,7 +105,7 @@ export function makeSpanList(root, box, on) {
     mark.className = `mark mark-${levelOf(span.severity)}`;
     mark.lang = on.language(span);
     mark.textContent = quote.length > LONG ? `${quote.slice(0, LONG)}…` : quote;
-    const rest = [label(span.severity), taxonomy.label(span.category),
+    const rest = [label(span.severity), labels.get(span.category),
       span.side === "source" && words.gray, on.origin(span)];
     const said = document.createElement("span");
     said.className = "said";
@@ -99,45 +114,11 @@ export function makeSpanList(root, box, on) {
     return parts;
   }
 
-  function makeEditor(span) {
-    const editor = template.firstElementChild.cloneNode(true);
-    for (const radio of editor.querySelectorAll("[name=severity]")) {
-      radio.checked = radio.value === span.severity;
-      radio.addEventListener("change", () => on.change(span, { severity: radio.value }));
-    }
-    tree = taxonomy.isEmpty ? null : taxonomy.makeTree(words, span.category, (category) => {
-      on.change(span, { category });
-      on.close();
-    });
-    if (tree) editor.querySelector("[data-tree]").replaceWith(tree.root);
-    editor.querySelector("[data-done]").addEventListener("click", on.close);
-    editor.querySelector("[data-remove]").addEventListener("click", () => on.remove(span));
-    editor.addEventListener("keydown", (event) => onKey(event, span, editor));
-    return editor;
-  }
-
-  /** In an editor severities have the keys that mark, and categories their own. */
-  function onKey(event, span, editor) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const severity = on.severityOf(event);
-    const isEnter = event.key === "Enter" && !event.target.closest("button");
-    if (event.key === "Escape" || isEnter) on.close();
-    else if (severity) {
-      on.change(span, { severity });
-      editor.querySelector(`[value="${severity}"]`).checked = true;
-    } else if (!tree?.press(event)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
   return {
     show,
     label,
-    hasCategories: !taxonomy.isEmpty,
+    hasCategories: labels.size > 0,
     weights: Object.fromEntries(radios.map((radio) => [radio.value, Number(radio.dataset.weight)])),
-    focusEditor() {
-      if (tree) tree.focus();
-      else place.querySelector(".editor input:checked")?.focus();
-    },
+    focusEditor: () => editing.then(() => isOpened && editor?.focus()),
   };
 }

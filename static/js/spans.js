@@ -139,7 +139,7 @@ export function makeSpans(root, changed, say, bar) {
     for (const token of tokens) showToken(token);
     list.show(spans, opened, gone());
     if (field) field.value = JSON.stringify(stored());
-    const penalty = bar.box.querySelector(".penalty output");
+    const penalty = root.querySelector(".penalty output");
     if (penalty) penalty.textContent = String(Math.round(penaltyOf(spans) * 100) / 100);
     changed();
   }

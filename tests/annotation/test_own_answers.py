@@ -78,7 +78,7 @@ def test_presets_are_grids_of_segments_systems_and_answers(name: str) -> None:
         ({"scales": [{"name": "5"}]}, "scales[0].name: the name of a scale is no number"),
         ({"scales": [{"name": "a__b"}]}, "scales[0].name: the name of a scale is no number"),
         ({"scales": [{"name": "A", "min": 5, "max": 5}]}, "scales[0].max: the greatest"),
-        ({"scales": [{"name": "A", "max": 101}]}, "scales[0].max: a whole number"),
+        ({"scales": [{"name": "A", "max": 1001}]}, "scales[0].max: a whole number"),
         ({"scales": [{"name": "A", "max": 5, "step": 2}]}, "scales[0].step: steps of 2"),
         ({"scales": [{"name": "A", "max": 5, "labels": {"9": "x"}}]}, "“9” is no value"),
         ({"scales": [{"name": "A", "steps": 1}]}, "not known here: steps"),
@@ -265,12 +265,12 @@ def test_a_file_brings_and_takes_own_answers(db: None, tmp_path: Any) -> None:
 
 def test_a_file_with_an_impossible_scale_is_refused(db: None, tmp_path: Any) -> None:
     values = smallest()
-    values["task"]["answers"] = {"scales": [{"name": "A", "max": 500}]}
+    values["task"]["answers"] = {"scales": [{"name": "A", "max": 5000}]}
     path = tmp_path / "campaign.json"
     path.write_text(json.dumps(values), encoding="utf-8")
     said = StringIO()
     with pytest.raises(CommandError):
         call_command("open", str(path), stdout=said, stderr=said)
     assert "task.answers" in said.getvalue()
-    assert "scales[0].max: a whole number from 0 to 100" in said.getvalue()
+    assert "scales[0].max: a whole number from -1000 to 1000" in said.getvalue()
     assert not Campaign.objects.exists()

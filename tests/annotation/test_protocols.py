@@ -17,12 +17,12 @@ NAMES = sorted(protocols.PROTOCOLS)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_protocol_is_a_module_a_template_and_a_script(name: str) -> None:
+def test_a_preset_has_a_template_and_a_script(name: str) -> None:
     protocol = protocols.get(name)
     assert protocol.name == name
     assert get_template(protocol.template)
     assert finders.find(protocol.script)
-    assert protocol.has_score or protocol.spans
+    assert protocol.has_score or protocol.spans or protocol.text
 
 
 def test_an_unknown_protocol_is_a_key_error() -> None:
@@ -43,6 +43,9 @@ def test_layouts() -> None:
         "esa": Layout.SINGLE,
         "contrastive-esa": Layout.GRID,
         "mqm": Layout.SINGLE,
+        "side-by-side-mqm": Layout.TOGETHER,
+        "adequacy-fluency": Layout.SINGLE,
+        "post-editing": Layout.SINGLE,
     }
 
 

@@ -103,7 +103,12 @@ class Visitor:
 
     def sign_in_by_form(self, name: str, password: str = PASSWORD) -> Page:
         """Sign in as people do."""
-        page = self.open("/login/")
+        self.open("/login/")
+        return self.sign_in_here(name, password)
+
+    def sign_in_here(self, name: str, password: str = PASSWORD) -> Page:
+        """Fill in the form that is open."""
+        page = self.page
         page.get_by_label("User name").fill(name)
         page.get_by_label("Password").fill(password)
         page.get_by_role("button", name="Sign in").click()

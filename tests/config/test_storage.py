@@ -24,4 +24,8 @@ def test_modules_import_each_other_by_hashed_names(tmp_path: Path) -> None:
     texts = [(tmp_path / storage.stored_name(path)).read_text() for path in paths]
     imported = re.findall(r"""(?:from|import\() ?"([^"]+)\"""", "".join(texts))
     assert len(imported) > 20
+    # Comments and what lines begin with are gone, and nothing else is.
+    assert not re.search(r"^(\s|//|/\*)", "".join(texts), re.MULTILINE)
+    own = [source.path(path) for path in paths]
+    assert len("".join(texts)) < 0.9 * sum(Path(path).stat().st_size for path in own)
     assert [name for name in imported if not re.search(r"\.[0-9a-f]{12}\.js$", name)] == []

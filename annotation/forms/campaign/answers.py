@@ -12,19 +12,28 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.protocols.composed import MOST_SCALES, MOST_SEVERITIES
+from annotation.protocols.composed import MOST_CHOICES, MOST_SCALES
+from annotation.protocols.taxonomy import MOST_SEVERITIES
 
 SCALE_ROWS, SEVERITY_ROWS = 3, 4
 SCALE_CELLS = ("name", "min", "max", "step", "labels")
+USUAL = ("", "as the protocol has it")
 TEXTS = (
-    ("", "none"),
+    USUAL,
+    ("no", "no"),
     ("prefilled", "yes, the output stands in the field"),
     ("empty", "yes, the field is empty"),
 )
+SEGMENTS = (USUAL, ("one", "one segment"), ("document", "a document"))
+SYSTEMS = (USUAL, ("one", "one system"), ("several", "several systems beside each other"))
+CHOICE_ROWS = 2
+CHOICE_CELLS = ("name", "options")
+# Ticked for what is not asked although the protocol has it.
+WITHOUT: dict[str, Any] = {"scales": [], "spans": None}
 # `Punctuation (Minor 0.1, Major 2)`; children are indented.
 LINE = re.compile(r"(?P<indent>\s*)(?:- )?(?P<name>[^\s].*?)(?: \((?P<weights>[^()]*\d)\))?\s*")
 WEIGHT = re.compile(r"\s*(?P<severity>.*\S)\s+(?P<weight>[\d.]+)\s*")
-LABEL = re.compile(r"\s*(?P<value>\d{1,3})\s*[=:]\s*(?P<words>.*\S)\s*")
+LABEL = re.compile(r"\s*(?P<value>-?\d{1,4})\s*[=:]\s*(?P<words>.*\S)\s*")
 
 
 @dataclass
@@ -35,8 +44,17 @@ class Rows:
     severities: list[dict[str, str]] = field(default_factory=list)
     categories: str = ""
     text: str = ""
+    segments: str = ""
+    systems: str = ""
+    choices: list[dict[str, str]] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
 
-    texts = TEXTS
+    texts, segment_words, system_words = TEXTS, SEGMENTS, SYSTEMS
+
+    @property
+    def choice_rows(self) -> list[dict[str, str]]:
+        """The rows to show, with some empty ones."""
+        return padded(self.choices, CHOICE_ROWS, MOST_CHOICES)
 
     @property
     def scale_rows(self) -> list[dict[str, str]]:
@@ -62,9 +80,15 @@ class AnswersWidget(forms.Widget):
             return data[name]
         scales = list(_cells(data, f"{name}-scale", SCALE_CELLS, MOST_SCALES))
         severities = list(_cells(data, f"{name}-severity", ("name", "weight"), MOST_SEVERITIES))
-        categories = str(data.get(f"{name}-categories", ""))
-        text = str(data.get(f"{name}-text", ""))
-        return Rows(scales, severities, categories, text)
+        choices = list(_cells(data, f"{name}-choice", CHOICE_CELLS, MOST_CHOICES))
+        texts = ("categories", "text", "segments", "systems")
+        return Rows(
+            scales=scales,
+            severities=severities,
+            choices=choices,
+            without=[part for part in WITHOUT if data.get(f"{name}-no-{part}")],
+            **{each: str(data.get(f"{name}-{each}", "")) for each in texts},
+        )
 
 
 def _cells(
@@ -85,7 +109,10 @@ class AnswersField(forms.Field):
         """Raise ValidationError naming row and cell; names and bounds are checked by the form."""
         if not isinstance(value, Rows):
             return value or None
-        found: dict[str, Any] = {}
+        found: dict[str, Any] = {
+            key: own for key in ("segments", "systems") if (own := getattr(value, key))
+        }
+        found |= {part: WITHOUT[part] for part in value.without}
         if value.scales:
             found["scales"] = [_scale(row, n) for n, row in enumerate(value.scales, 1)]
         spans: dict[str, Any] = {}
@@ -99,7 +126,16 @@ class AnswersField(forms.Field):
             spans |= read_tree(value.categories)
         if spans:
             found["spans"] = spans
-        return found | ({"text": value.text} if value.text else {}) or None
+        if value.choices:
+            found["choices"] = [_choice(row) for row in value.choices]
+        if value.text:
+            found["text"] = value.text if value.text != "no" else ""
+        return found or None
+
+
+def _choice(row: Mapping[str, str]) -> dict[str, Any]:
+    options = [each.strip() for each in row["options"].split(";")]
+    return {"name": row["name"], "options": list(filter(None, options))}
 
 
 def _scale(row: Mapping[str, str], number: int) -> dict[str, Any]:
@@ -114,7 +150,7 @@ def _scale(row: Mapping[str, str], number: int) -> dict[str, Any]:
 
 def _number(text: str, where: str) -> float | int:
     try:
-        return int(text) if text.isdigit() else float(text)
+        return int(text) if text.removeprefix("-").isdigit() else float(text)
     except ValueError:
         raise ValidationError(f"{where}: a number is expected, not “{text[:20]}”.") from None
 
@@ -194,7 +230,20 @@ def rows_of(value: Any) -> Rows:
         said = f"{each['severity']} {each['weight']:g}"
         weights.setdefault(each["category"], []).append(said)
     tree = "\n".join(_lines(spans.get("categories", ()), weights, ""))
-    return Rows(scales, severities, tree, value.get("text", ""))
+    choices = [
+        {"name": each["name"], "options": "; ".join(each["options"])}
+        for each in value.get("choices", ())
+    ]
+    return Rows(
+        scales=scales,
+        severities=severities,
+        categories=tree,
+        text=value["text"] or "no" if "text" in value else "",
+        segments=value.get("segments", ""),
+        systems=value.get("systems", ""),
+        choices=choices,
+        without=[part for part in WITHOUT if part in value and not value[part]],
+    )
 
 
 def _lines(

@@ -6,6 +6,7 @@ from typing import Any
 from annotation import protocols
 from annotation.counted import counted
 from annotation.models import Campaign, TestSet
+from annotation.protocols import composed
 from annotation.protocols.base import SOURCE
 
 Fault = tuple[str, str]
@@ -13,9 +14,8 @@ Fault = tuple[str, str]
 
 def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield (field, sentence) for everything that cannot be. Fields may be missing."""
-    name = data.get("protocol")
-    if name:
-        protocol = protocols.get(name)
+    protocol = judging(data)
+    if protocol:
         if protocol.layout.has_documents:
             yield from _documents(test_set, protocol)
         if protocol.layout.has_systems and len(data.get("systems") or []) == 1:
@@ -31,6 +31,14 @@ def _test(data: Mapping[str, Any]) -> Iterator[Fault]:
         yield "pass_mark", f"The test has {counted(n_asked, 'question')}: ask for at most as many."
 
 
+def judging(data: Mapping[str, Any]) -> protocols.Protocol | None:
+    """Return the protocol of a design with its own answers, None where none is chosen."""
+    name, own = data.get("protocol"), data.get("answers")
+    if name not in protocols.PROTOCOLS:
+        return None
+    return composed.compose(protocols.get(name), own if isinstance(own, dict) else None)
+
+
 def _documents(test_set: TestSet, protocol: protocols.Protocol) -> Iterator[Fault]:
     loose = test_set.segments.filter(document="").count()
     if loose:
@@ -43,12 +51,11 @@ def _documents(test_set: TestSet, protocol: protocols.Protocol) -> Iterator[Faul
 def _shown_text(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
     if data.get("shown_text") != Campaign.ShownText.REFERENCE:
         return
-    name = data.get("protocol")
-    scheme = protocols.get(name).spans if name else None
-    if scheme is not None and SOURCE in scheme.sides:
+    protocol = judging(data)
+    if protocol and protocol.spans and SOURCE in protocol.spans.sides:
         yield (
             "shown_text",
-            f"{protocols.get(str(name)).label} marks omissions in the source: show the source.",
+            f"{protocol.label} marks omissions in the source: show the source.",
         )
     unreferenced = test_set.segments.filter(references__isnull=True).count()
     if unreferenced:

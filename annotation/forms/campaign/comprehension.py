@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.qualification.questions import faults, in_lines, read_lines
+from annotation.qualification.comprehension import faults, in_lines, read_lines
 
 
 class QuestionsField(forms.Field):

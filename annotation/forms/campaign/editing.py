@@ -9,7 +9,6 @@ from annotation.campaigns import require_status
 from annotation.forms.campaign.form import CampaignForm, check_traps
 from annotation.imports.tasks import has_imported_items
 from annotation.models import Campaign
-from annotation.protocols import get
 
 IMPORTED = "Its items were imported with their task, so only its name and its people change."
 
@@ -22,7 +21,7 @@ class DraftForm(CampaignForm):
         del self.fields["practice"]
         if not self.is_bound:
             stored = {name: getattr(campaign, name) for name in self._meta.fields or ()}
-            own = campaign.question != get(campaign.protocol).ask(campaign.length_ratio)
+            own = campaign.question != campaign.judging.ask(campaign.length_ratio)
             self.initial = {**self.initial, **stored} | {
                 "length_ratio": str(campaign.length_ratio),
                 "systems": sorted(campaign.systems.values_list("name", flat=True)),

@@ -8,7 +8,7 @@ from django import forms
 LABELS = {
     "shown_text": "Gray text",
     "protocol": "How outputs are judged",
-    "answers": "Own scales, errors and post-editing",
+    "answers": "Own screen, scales, errors, post-editing and choices",
     "assignment_mode": "Who gets which item",
     "items_per_annotator": "Most items an annotator",
     "max_same_source": "Most items an annotator over one source text",
@@ -127,7 +127,7 @@ GROUPS = (
     Group("name", "Name", ("name", "study")),
     Group("texts", "Texts", ("length_ratio", "systems")),
     Group("protocol", "Protocol", ("protocol", "systems_per_screen")),
-    Group("answers", "Own scales and errors", ("answers",)),
+    Group("answers", "Own screen, scales and errors", ("answers",)),
     Group("compared", "Compared with", ("shown_text", "question")),
     Group(
         "ratings",

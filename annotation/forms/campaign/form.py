@@ -16,7 +16,7 @@ from annotation import protocols
 from annotation.campaigns import possible_traps
 from annotation.counted import counted
 from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
-from annotation.forms.campaign.checks import check_design
+from annotation.forms.campaign.checks import check_design, judging
 from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.forms.campaign.summary import sentence
@@ -113,15 +113,15 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def questions(self) -> dict[str, dict[str, object]]:
-        """What the page's script needs to know of each protocol."""
+        """What the page's script needs to know of each protocol, by the systems on its screen."""
         return {
             name: {
-                "question": protocols.get(name).question,
-                "shortened": protocols.get(name).length_question,
-                "together": protocols.get(name).layout.has_systems,
-                "scored": protocols.get(name).has_score,
+                systems: [own.question, own.length_question]
+                for systems in composed.GRID["systems"]
+                for own in [composed.compose(protocol, {"systems": systems})]
             }
-            for name in protocols.PROTOCOLS
+            | {"together": protocol.layout.has_systems, "scored": protocol.has_score}
+            for name, protocol in protocols.PROTOCOLS.items()
         }
 
     @property
@@ -137,8 +137,8 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         }
 
     def reach(self) -> tuple[Reach, bool]:
-        name = self["protocol"].value()
-        has_score = name not in protocols.PROTOCOLS or protocols.get(name).has_score
+        protocol = judging({"protocol": self["protocol"].value()})
+        has_score = protocol is None or protocol.has_score
         traps, bad_references = (
             int(value) if (value := str(self[field].value())).isdecimal() else 0
             for field in ("traps_per_annotator", "bad_references_per_annotator")
@@ -175,7 +175,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             if data.get(name) in (None, "") and name not in self.errors:
                 data[name] = getattr(fresh, name)
         if not self.cleaned_data.get("question") or not self.data.get("question", "").strip():
-            protocol = protocols.get(data.get("protocol") or protocols.DEFAULT)
+            protocol = judging(data) or protocols.get(protocols.DEFAULT)
             data["question"] = protocol.ask(data.get("length_ratio") or Decimal(1))
         self._check_answers(data)
         self._choose_systems(data)

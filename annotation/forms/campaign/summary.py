@@ -53,10 +53,14 @@ def _answers(form: Any, value: Value) -> str:
     rows = form.composed
     scales = ", ".join(row.get("name", "") for row in rows.scales)
     errors = rows.severities or rows.categories
+    grid = dict((*rows.segment_words[1:], *rows.system_words[1:]))
     parts = {
+        grid.get(rows.segments, ""): rows.segments,
+        f"{'several systems' if rows.systems == 'several' else 'one system'}": rows.systems,
         f"scales: {scales}": scales,
         "errors of your own": errors,
-        "post-editing": rows.text,
+        "post-editing": rows.text not in ("", "no"),
+        "a choice": rows.choices,
     }
     return "; ".join(said for said, is_so in parts.items() if is_so) or "as the protocol has them"
 

@@ -104,7 +104,6 @@ def _page(
         "found": found,
         "case": case,
         "item": _drawn(request, screen, cards),
-        "script": campaign.judging.script,
         "place": place + 1,
         "n_all": len(queue),
         "n_decided": sum(is_decided for _, is_decided in queue),
@@ -163,5 +162,6 @@ def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
         revision=case.decided.revision if case.decided else 0,
         note=item.note,
         ratings=answer.ratings if answer else {},
+        choices=answer.choices if answer else {},
         post_edit=answer.post_edit if answer else None,
     )

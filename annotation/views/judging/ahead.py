@@ -3,9 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, JsonResponse
-from django.template.loader import get_template
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -15,12 +13,13 @@ from annotation.judging.screens import ShownScreen
 from annotation.judging.upcoming import screens_ahead
 from annotation.models import Campaign
 from annotation.views.judging.assignments import annotator_or_404
-from annotation.views.judging.cards import fresh_cards
+from annotation.views.judging.cards import drawn, fresh_cards
+from annotation.views.judging.signed_out import answered_here
 
 
 @never_cache
 @require_safe
-@login_required
+@answered_here
 def ahead(request: HttpRequest, slug: str) -> JsonResponse:
     """Return the next screens as they would be shown, after the item `after` if it is open.
 
@@ -35,8 +34,7 @@ def ahead(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 def _drawn(request: HttpRequest, screen: ShownScreen) -> dict[str, Any]:
-    context = {"screen": screen, "cards": fresh_cards(request, screen)}
-    html = get_template("annotation/_item.html").render(context, request)
+    html = drawn(request, screen, fresh_cards(request, screen))
     return {"path": reverse("item", args=[screen.public_id]), "html": html}
 
 

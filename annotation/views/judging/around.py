@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -12,13 +11,14 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import signed_in
 from annotation.judging.around import open_around
+from annotation.views.judging.signed_out import answered_here
 from annotation.web.errors import wants_json
 
 
 @never_cache
 @vary_on_headers("Accept", "Cookie")
 @require_GET
-@login_required
+@answered_here
 def around(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Show it, as a part of the item's page or on its own; that it was opened is stored."""
     found = open_around(user=signed_in(request), public_id=public_id)

@@ -5,16 +5,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from uuid import uuid4
 
+from django.conf import settings
 from django.http import HttpRequest
+from django.template.loader import get_template
 
 from annotation.access import signed_in
-from annotation.forms.judgments import JudgmentForm, score_field
+from annotation.forms.judgments import JudgmentForm, choice_field, score_field
 from annotation.judging import judgments
 from annotation.judging.screens import ShownItem, ShownScreen
 from annotation.protocols import Protocol, Span
-from annotation.protocols.base import Scale, TextField
+from annotation.protocols.asked import Choice, Scale, TextField
 
 MAX_ECHO = 20
+BLANK = "#"
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,15 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class AskedChoice:
+    """A choice with its field's name and what is chosen."""
+
+    choice: Choice
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Card:
     """An item with its form. `prefix` begins the names of the form's fields; `spans` is JSON.
 
@@ -38,6 +50,7 @@ class Card:
     item: ShownItem
     prefix: str
     asked: tuple[Asked, ...]
+    choices: tuple[AskedChoice, ...]
     text: str
     spans: str
     comment: str
@@ -64,18 +77,55 @@ class Card:
     def entered(self) -> tuple[object, ...]:
         """All that the form shows besides the texts: forms that are alike in it look alike."""
         scores = tuple(each.value for each in self.asked)
+        chosen = tuple(each.value for each in self.choices)
         kept = (self.text, self.spans, self.comment, self.is_flagged, self.problem)
-        return self.prefix, scores, *kept
+        return self.prefix, scores, chosen, self.item.is_document, *kept
 
     @property
     def values(self) -> str:
         """What stands on all scales, with commas between."""
         return ",".join(each.value for each in self.asked)
 
+    @property
+    def chosen(self) -> str:
+        """What is chosen, as JSON."""
+        return json.dumps([each.value for each in self.choices])
+
+    @property
+    def blank(self) -> "Card":
+        """The form of any item of a screen, empty: a script puts the prefix in the place of #."""
+        own = len(self.prefix)
+        return replace(
+            self,
+            prefix=BLANK,
+            asked=tuple(
+                replace(each, name=BLANK + each.name[own:], value="") for each in self.asked
+            ),
+            choices=tuple(
+                replace(each, name=BLANK + each.name[own:], value="") for each in self.choices
+            ),
+            text="",
+            comment="",
+            is_flagged=False,
+            problem="",
+        )
+
     def fields(self) -> dict[str, str]:
         """The hidden fields by their full names, for a script to put in place."""
         hidden = {"submit_key": self.submit_key, "revision": self.revision, "started": self.started}
         return {f"{self.prefix}{name}": str(value) for name, value in hidden.items()}
+
+
+def drawn(request: HttpRequest, screen: ShownScreen, cards: Sequence[Card]) -> str:
+    """A screen as a script puts it into its page.
+
+    The script has its CSRF cookie already. Django would send it anew with the form; coming late,
+    it would take the place of the one that signing in in another tab brought meanwhile.
+    """
+    html = get_template("annotation/_item.html").render({"screen": screen, "cards": cards}, request)
+    if settings.CSRF_COOKIE_NAME in request.COOKIES:
+        request.META.pop("CSRF_COOKIE_NEEDS_UPDATE", None)
+    return html
 
 
 def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:
@@ -90,6 +140,7 @@ def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:
 
 def fresh_card(item: ShownItem, prefix: str, user_id: int, protocol: Protocol) -> Card:
     """The form of one item, with a key and a start of its own."""
+    protocol = protocol.of_document if item.is_document else protocol
     return Card(
         item=item,
         prefix=prefix,
@@ -101,6 +152,10 @@ def fresh_card(item: ShownItem, prefix: str, user_id: int, protocol: Protocol) -
                 f"s{number}" * (number > 0),
             )
             for number, scale in enumerate(protocol.scales)
+        ),
+        choices=tuple(
+            AskedChoice(each, prefix + choice_field(number), item.choices.get(each.key, ""))
+            for number, each in enumerate(protocol.choices)
         ),
         text=_text(item, protocol),
         spans=spans_json(item.spans, item.offers),
@@ -143,6 +198,10 @@ def refused_card(card: Card, form: JudgmentForm, *, problem: str, is_conflict: b
         asked=tuple(
             replace(each, value=form.sent(score_field(number))[:MAX_ECHO])
             for number, each in enumerate(card.asked)
+        ),
+        choices=tuple(
+            replace(each, value=form.sent(choice_field(number)))
+            for number, each in enumerate(card.choices)
         ),
         text=form.sent("text"),
         spans=form.valid("spans") or "[]",

@@ -11,9 +11,7 @@ from uuid import UUID
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -26,12 +24,13 @@ from annotation.judging import judgments, screens
 from annotation.judging.answerable import Answerable, find_answerable
 from annotation.judging.screens import ShownScreen
 from annotation.judging.upcoming import next_screen
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment, Item, Judgment
 from annotation.notifications import events
 from annotation.protocols import Layout
 from annotation.qualification.stopping import stop_if_due
 from annotation.views.judging.assignments import not_open_page
-from annotation.views.judging.cards import Card, fresh_cards, kept_card, refused_card
+from annotation.views.judging.cards import Card, drawn, fresh_cards, kept_card, refused_card
+from annotation.views.judging.signed_out import told_signed_out
 from annotation.views.judging.unsent import SIGNED_OUT, SIGNED_OUT_TITLE, kept_score, unsent_page
 from annotation.views.judging.welcome import ask_first
 from annotation.web.errors import wants_json
@@ -61,11 +60,8 @@ def item(request: HttpRequest, public_id: UUID) -> HttpResponse:
 
 
 def _signed_out(request: HttpRequest) -> HttpResponse:
-    if wants_json(request):
-        # The cookie may be gone with the session; the script asks once more with this one, and
-        # then learns that it is signed out instead of that its form is out of date.
-        get_token(request)
-        return JsonResponse({"error": SIGNED_OUT, "sign_in": reverse("login")}, status=401)
+    if told := told_signed_out(request):
+        return told
     if request.method == "POST":
         return unsent_page(request, status=401, title=SIGNED_OUT_TITLE, sentence=SIGNED_OUT)
     return redirect_to_login(request.get_full_path())
@@ -117,7 +113,9 @@ def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
             request.POST,
             user_id=signed_in(request).pk,
             public_id=row.public_id,
-            protocol=asked.protocol,
+            protocol=asked.protocol.of_document
+            if row.item.kind == Item.Kind.DOCUMENT
+            else asked.protocol,
             prefix=f"{number}-" if together else "",
         )
         for number, row in enumerate(asked.rows)
@@ -194,8 +192,8 @@ def _reply(
     request: HttpRequest, screen: ShownScreen, cards: Sequence[Card], status: int = 200
 ) -> HttpResponse:
     problems = [card for card in cards if card.problem]
-    context: dict[str, Any] = {"screen": screen, "cards": cards}
     if not wants_json(request):
+        context = {"screen": screen, "cards": cards}
         return render(request, "annotation/item.html", context, status=status)
     if problems:
         fields: dict[str, str] = {}
@@ -204,7 +202,7 @@ def _reply(
                 fields |= card.fields()
         error = {"error": problems[0].problem, "field": problems[0].problem_field, "form": fields}
         return JsonResponse(error, status=status)
-    html = render_to_string("annotation/_item.html", context, request=request)
+    html = drawn(request, screen, cards)
     return JsonResponse({"next": reverse("item", args=[screen.public_id]), "html": html})
 
 

@@ -1,6 +1,5 @@
 """What the item page shows of an annotator's own work beside the item."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, JsonResponse
 from django.template.loader import get_template
 from django.urls import reverse
@@ -11,11 +10,12 @@ from annotation.entry import welcome
 from annotation.judging import returning
 from annotation.models import Campaign
 from annotation.views.judging.assignments import annotator_or_404
+from annotation.views.judging.signed_out import answered_here
 
 
 @never_cache
 @require_safe
-@login_required
+@answered_here
 def own(request: HttpRequest, slug: str) -> JsonResponse:
     """Return the own screens as [address, first place, last place, 1 if rated], and the practice
     done so far as HTML, empty for none. No screens where nothing may be rated."""

@@ -19,6 +19,40 @@ VALUES = ("values", "lows", "highs", "pvalues")
 DIFFERENCES = ("differences", "difference_lows", "difference_highs", "difference_pvalues")
 
 
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What each cluster of one kind adds to the errors of m values.
+
+    ``parts`` is m x clusters, ``counts`` (m,) how many clusters carry information.
+    """
+
+    parts: FloatArray
+    counts: FloatArray
+
+    @property
+    def effective(self) -> FloatArray:
+        """How many clusters of equal weight vary as much, (m,): (sum e^2)^2 / sum e^4."""
+        squares = self.parts**2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(squares.sum(axis=1) ** 2 / (squares**2).sum(axis=1))
+
+    def at(self, places: Sequence[int]) -> Side:
+        """Return the errors of some values."""
+        return Side(self.parts[places], self.counts[places])
+
+    def widened(self, places: Sequence[int], size: int) -> Side:
+        """Return the errors of more values, nan where there were none."""
+        parts = np.full((size, self.parts.shape[1]), np.nan)
+        counts = np.full(size, np.nan)
+        parts[places], counts[places] = self.parts, self.counts
+        return Side(parts, counts)
+
+    def minus(self, row: int) -> Side:
+        """Return the errors of value ``row`` less every value."""
+        counts = np.minimum(self.counts[row], self.counts)
+        return Side(self.parts[row] - self.parts, counts)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CorrelationIntervals(Result):
     """Correlations of m metrics with humans, their intervals and those of all differences.
@@ -35,6 +69,9 @@ class CorrelationIntervals(Result):
         Segments and systems that carry information.
     method, question
         How the interval is made, and of what it is: which part of the data would be new.
+    sides
+        What segments, or other clusters, add to the errors of the values; none where there is no
+        interval, and over systems.
     """
 
     metrics: tuple[str, ...]
@@ -51,38 +88,29 @@ class CorrelationIntervals(Result):
     method: str
     question: str
     confidence: float
+    sides: Sequence[Side] = ()
 
     def ordered(self, names: Sequence[str]) -> CorrelationIntervals:
         """Return the same with the metrics in another order."""
         order = [self.metrics.index(name) for name in names]
         rows = {name: getattr(self, name)[order] for name in VALUES}
         tables = {name: getattr(self, name)[np.ix_(order, order)] for name in DIFFERENCES}
-        return replace(self, metrics=tuple(names), **rows, **tables)
+        sides = [side.at(order) for side in self.sides]
+        return replace(self, metrics=tuple(names), sides=sides, **rows, **tables)
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """What each cluster of one kind adds to the errors of m values.
+def spread(sides: Sequence[Side], *, is_cautious: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Return standard errors and degrees of freedom: the sum over sides, by Satterthwaite.
 
-    ``parts`` is m x clusters, ``counts`` (m,) how many clusters carry information.
+    With ``is_cautious`` a side has as many degrees of freedom as it has effective clusters.
     """
-
-    parts: FloatArray
-    counts: FloatArray
-
-    def minus(self, row: int) -> Side:
-        """Return the errors of value ``row`` less every value."""
-        counts = np.minimum(self.counts[row], self.counts)
-        return Side(self.parts[row] - self.parts, counts)
-
-
-def spread(sides: Sequence[Side]) -> tuple[FloatArray, FloatArray]:
-    """Return standard errors and degrees of freedom: the sum over sides, by Satterthwaite."""
     with np.errstate(invalid="ignore", divide="ignore"):
         variances = np.array(
             [(s.parts**2).sum(axis=1) * s.counts / (s.counts - 1.0) for s in sides]
         )
-        freedom = np.array([side.counts - 1.0 for side in sides])
+        freedom = np.array(
+            [np.fmax(s.effective - 1.0, 1.0) if is_cautious else s.counts - 1.0 for s in sides]
+        )
         total = variances.sum(axis=0)
         df = total**2 / (variances**2 / freedom).sum(axis=0)
     return np.sqrt(total), np.where(np.isfinite(df), df, freedom.min(axis=0))
@@ -112,7 +140,7 @@ def t_fields(
             centre, width = values, se
             lows, highs = (np.clip(values + s * quantile * se, *bounds) for s in (-1.0, 1.0))
         pvalues = np.where(width > SAME, 2.0 * stdtr(df, -np.abs(centre / width)), np.nan)
-    known = {"values": values, "lows": lows, "highs": highs, "pvalues": pvalues}
+    known = {"values": values, "lows": lows, "highs": highs, "pvalues": pvalues, "sides": sides}
     return known | difference_fields(values, sides, confidence)
 
 
@@ -134,6 +162,26 @@ def difference_fields(
             table[row] = column
             table[row, row] = np.nan
     return tables
+
+
+def cautious_pvalues(values: FloatArray, sides: Sequence[Side]) -> tuple[FloatArray, FloatArray]:
+    """Return one-sided p of m values above 0, (m,), and of all differences, row minus column.
+
+    The degrees of freedom are the effective clusters less one (Carter, Schnepel and Steigerwald
+    2017): a few segments with heavy errors make t look more certain than it is.
+    """
+    around = [replace(s, parts=np.vstack([s.parts, np.zeros_like(s.parts[:1])]),
+                      counts=np.append(s.counts, np.inf)) for s in sides]  # fmt: skip
+    every = np.append(values, 0.0)
+    rows = []
+    for row, value in enumerate(every):
+        se, df = spread([side.minus(row) for side in around], is_cautious=True)
+        gaps = np.where(np.abs(value - every) <= SAME, 0.0, value - every)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            t = np.where(se > SAME, gaps / se, np.where(gaps == 0.0, 0.0, np.nan))
+        rows.append(np.where(np.arange(len(every)) == row, np.nan, stdtr(df, -t)))
+    table = np.array(rows)
+    return table[:-1, -1], table[:-1, :-1]
 
 
 def without_intervals(values: FloatArray) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from metaeval.arrays import FloatArray
+from metaeval.correlation.intervals.clustered import cautious_pvalues
 from metaeval.correlation.panel import grouped
 from metaeval.correlation.ties import tied_share
 from metaeval.replication.questions import answer
-from metaeval.replication.questions.comparison import ALPHA
+from metaeval.replication.questions.comparison import ALPHA, Comparison
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
 from metaeval.scores.matrix import ScoreMatrix
@@ -59,7 +60,8 @@ def against_floors(
     tables, as far as the statistic's test keeps its level. It is
     below where one floor beats it: the smallest p times their number, corrected alike. A floor that
     is undefined (all outputs of a segment have one source) is passed over; one that equals the
-    metric has p 1.
+    metric has p 1. Over segments the tests are cautious (`cautious_pvalues`): by all segments four
+    metrics that equal the best floor pass in 4 to 10 of 100 tables of 60 segments of MQM.
 
     ``random`` names the floor of random numbers. Where the statistic is a correlation with
     intervals, metrics are tested against 0, which is known, and not against one draw: over ten
@@ -68,14 +70,13 @@ def against_floors(
     asked = replace(question, test=question.statistic.tests[0])
     found = answer(replace(scored, metrics={**scored.metrics, **floors}), asked)
     m, names = len(scored.metrics), list(floors)
-    better, worse = found.pvalues[:m, m:], found.pvalues[m:, :m].T
+    pvalues, zero = _pvalues(found)
+    better, worse = pvalues[:m, m:], pvalues[m:, :m].T
     is_same = np.abs(found.differences[:m, m:]) <= SAME
     better, worse = (np.where(np.isnan(p) & is_same, 1.0, p) for p in (better, worse))
-    if found.zero_pvalues is not None and question.statistic.correlation in CORRELATIONS:
+    if zero is not None and question.statistic.correlation in CORRELATIONS:
         at = names.index(random)
-        half = found.zero_pvalues[:m] / 2.0
-        better[:, at] = np.where(found.values[:m] > 0.0, half, 1.0 - half)
-        worse[:, at] = 1.0 - better[:, at]
+        better[:, at], worse[:, at] = zero[:m], 1.0 - zero[:m]
     above, below = _corrected(better, worse)
     return FloorTest(
         found.values[m:],
@@ -85,8 +86,23 @@ def against_floors(
         above,
         below,
         [_state(a, b, alpha) for a, b in zip(above, below, strict=True)],
-        found.test,
+        _told(found.test) if found.sides else found.test,
     )
+
+
+def _told(test: str) -> str:
+    return f"{test}, effective segments less one as degrees of freedom"
+
+
+def _pvalues(found: Comparison) -> tuple[FloatArray, FloatArray | None]:
+    """One-sided p of all differences and of all values above 0, cautious where over segments."""
+    if found.sides:
+        zero, pvalues = cautious_pvalues(found.values, found.sides)
+        return np.where(np.isnan(found.pvalues), np.nan, pvalues), zero
+    if found.zero_pvalues is None:
+        return found.pvalues, None
+    half = found.zero_pvalues / 2.0
+    return found.pvalues, np.where(found.values > 0.0, half, 1.0 - half)
 
 
 def _corrected(better: FloatArray, worse: FloatArray) -> tuple[FloatArray, FloatArray]:

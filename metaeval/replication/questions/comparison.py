@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 
 from metaeval.arrays import FloatArray
-from metaeval.correlation.intervals.clustered import CorrelationIntervals, without_intervals
+from metaeval.correlation.intervals.clustered import (
+    CorrelationIntervals,
+    Side,
+    without_intervals,
+)
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
 from metaeval.results import StatisticsWarning
@@ -27,7 +31,7 @@ class Comparison:
     of what the intervals are: which part of the data would be new. Of `n_segments` segments with
     scores `n_informative` tell anything of the statistic; None where it is not over segments.
     `chance` is the value of a metric that knows nothing; `zero_pvalues` (m,) are two-sided against
-    0, where the intervals have such a test.
+    0, where the intervals have such a test. `sides` are the errors behind intervals over segments.
     """
 
     values: FloatArray
@@ -47,6 +51,7 @@ class Comparison:
     n_permutations: int | None = None
     chance: float = 0.0
     zero_pvalues: FloatArray | None = None
+    sides: Sequence[Side] = ()
     warnings: Sequence[str] = ()
 
 
@@ -61,6 +66,7 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
         "interval": f"{found.method} ({found.question})" if is_there else TOO_FEW,
         "about": found.question,
         "zero_pvalues": found.pvalues,
+        "sides": found.sides,
         "n_systems": found.n_systems,
     }
 
@@ -77,6 +83,10 @@ def notes_of(warnings: Sequence[StatisticsWarning]) -> dict[str, None]:
 
 
 NO_SEGMENTS = "no score of a judged segment, so it has no value here"
+SPARSE = (
+    "{name}: scores of {n:,} of {all:,} judged outputs; compared with the others it would leave "
+    "them no more than these, so it has no value here."
+)
 NO_SYSTEMS = "no score of a system that the humans scored, so it has no value here"
 
 
@@ -86,7 +96,14 @@ def answerable(scored: Scored, question: Question) -> tuple[Scored, dict[str, No
     part = scored.system_part if is_of_systems else scored.segment_part
     why = NO_SYSTEMS if is_of_systems else NO_SEGMENTS
     named = zip(scored.metrics, scored.names, strict=True)
-    return part, {f"{name}: {why}.": None for key, name in named if key not in part.metrics}
+    lost = [(key, name) for key, name in named if key not in part.metrics]
+    return part, {_sparse(scored, key, name) or f"{name}: {why}.": None for key, name in lost}
+
+
+def _sparse(scored: Scored, key: str, name: str) -> str:
+    """Why a metric is left out that has some scores; empty of another."""
+    n, judged = scored.n_scored(key), int(scored.human.mask.sum())
+    return SPARSE.format(name=name, n=n, all=judged) if n else ""
 
 
 def can_answer(scored: Scored, question: Question) -> bool:
@@ -110,7 +127,8 @@ def widened(found: Comparison, scored: Scored, part: Scored, notes: dict[str, No
         table = np.full((size, size), np.nan)
         table[np.ix_(places, places)] = getattr(found, name)
         rows[name] = table
-    return replace(found, **rows, warnings=[*found.warnings, *notes])
+    sides = [side.widened(places, size) for side in found.sides]
+    return replace(found, **rows, sides=sides, warnings=[*found.warnings, *notes])
 
 
 def wide(values: FloatArray, places: list[int], size: int) -> FloatArray:

@@ -17,6 +17,7 @@ from metaeval.scores.matrix import ScoreMatrix
 from metaeval.scores.turned import TurnedScores, sides
 
 N_HYBRIDS = 10_000
+SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +43,27 @@ class Scored:
 
     @cached_property
     def on_segments(self) -> tuple[str, ...]:
-        """The metrics that have a score of a judged segment; the others have none to compare."""
-        judged = self.human.mask
-        return tuple(key for key, metric in self.metrics.items() if (judged & metric.mask).any())
+        """The metrics that are compared over segments: those that have enough judged outputs.
+
+        All are compared on what all have, so one with less than `SHARE` of the outputs of the
+        fullest would take the others' intervals and ranks away.
+        """
+        counts = {key: self.n_scored(key) for key in self.metrics}
+        most = max(counts.values(), default=0)
+        return tuple(key for key, n in counts.items() if n and n >= SHARE * most)
+
+    def n_scored(self, key: str) -> int:
+        """How many judged outputs a metric has scored."""
+        return int((self.human.mask & self.metrics[key].mask).sum())
 
     @cached_property
     def on_systems(self) -> tuple[str, ...]:
         """The metrics that have a score of a system that the humans scored."""
         levels = {key: self.system_level(key, self.system_cells) for key in self.metrics}
         return tuple(
-            key for key, (ours, theirs) in levels.items() if np.isfinite(ours + theirs).any()
+            key
+            for key, (ours, theirs) in levels.items()
+            if (key in self.given or key in self.on_segments) and np.isfinite(ours + theirs).any()
         )
 
     @cached_property

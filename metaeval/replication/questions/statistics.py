@@ -19,6 +19,11 @@ TESTS = {
 }
 NONE, ITEM, BY_SYSTEM = "none", "item", "system"
 GROUPINGS = {NONE: "no grouping", ITEM: "by segment", BY_SYSTEM: "by system"}
+GROUPED = {
+    NONE: "{label}, no grouping",
+    ITEM: "{label}, by segment",
+    BY_SYSTEM: "{label}, by system",
+}
 _SEGMENT_OPTIONS: dict[str, Any] = {
     "tests": (CLUSTERED, PERMUTATION),
     "groupings": tuple(GROUPINGS),
@@ -109,7 +114,7 @@ class Question:
         """For headings and captions."""
         if len(self.statistic.groupings) == 1:
             return self.statistic.label
-        return f"{self.statistic.label}, {GROUPINGS[self.grouping]}"
+        return GROUPED[self.grouping].format(label=self.statistic.label)
 
     @property
     def measure(self) -> Measure:

@@ -270,23 +270,24 @@ def test_corrections_where_the_admin_wants_them(decided: Campaign) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("protocol", sorted(protocols.PROTOCOLS))
 def test_every_protocol_can_be_decided(protocol: str) -> None:
-    systems = 2 if protocol in ("side-by-side", "contrastive-esa") else 1
+    judging = protocols.get(protocol)
+    systems = 2 if judging.layout.has_systems else 1
     made = plant(protocol, sources=SOURCES, outputs=[TEXTS, TEXTS[::-1]][:systems])
     item = made.items.filter(kind="target").order_by("pk").first()
+    scale = next(iter(judging.scales), None)
+    judge(made.annotators.get(label="A1"), item, scale.low if scale else None)
     other = Annotator.objects.create(campaign=made, label="B")
-    score = None if protocol == "mqm" else 10
-    judge(made.annotators.get(label="A1"), item, score)
-    judge(other, item, None if score is None else 90, *([] if score else [(0, 3), (4, 7)]))
+    judge(other, item, scale.high if scale else None, *([] if scale else [(0, 3), (4, 7)]))
     client = signed("boss", ADMIN)
     assert len(looked(client, made, gap="2")) == 1
     here = reverse("adjudicate", args=[made.slug, disagreements(made).get().pk])
     page = client.get(here).text
     assert f'action="{here}"' in page
-    names = dict(
-        re.findall(r'name="([\d-]*(?:submit_key|revision|started))" value="([^"]*)"', page)
-    )
-    # The script writes the fields of a grid.
-    grid = ["0-score"] if protocol == "contrastive-esa" else []
-    scores = re.findall(r'name="([\ds-]*score)"', page) or grid
-    assert client.post(here, names | dict.fromkeys(scores, "40"))["Location"] == queue(made)
-    assert Adjudication.objects.get().value == (0 if protocol == "mqm" else 40)
+    sent = dict(re.findall(r'name="([\d-]*(?:submit_key|revision|started))" value="([^"]*)"', page))
+    before = "0-" if judging.layout.has_systems else ""
+    for number, each in enumerate(judging.scales):
+        sent[f"{before}{f's{number}-' * (number > 0)}score"] = str(each.low)
+    if judging.text:
+        sent[f"{before}text"] = TEXTS[0]
+    assert client.post(here, sent)["Location"] == queue(made)
+    assert Adjudication.objects.get().value == (scale.low if scale else 0)

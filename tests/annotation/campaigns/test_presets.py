@@ -40,7 +40,7 @@ def test_each_preset_makes_a_draft_of_its_kind(db: None, as_admin: Client, name:
     assert ("80%" in campaign.question_text) == (name == "length")
     languages = set(campaign.translations.values_list("language", flat=True))
     assert languages | {"en"} == {code for code, _ in settings.LANGUAGES}
-    wanted = 0 if name == "mqm" else 2  # no score: nothing that practice could tell
+    wanted = 2 * preset.judging.has_score  # no score: nothing that practice could tell
     assert campaign.items.filter(kind=Item.Kind.TUTORIAL).count() == wanted
 
 
@@ -85,6 +85,12 @@ def test_practice_is_right_by_construction(world: World) -> None:
     assert (other.low, other.high) == (0, 20)
 
 
+def test_practice_on_a_scale_of_five_points_is_in_its_unit(world: World) -> None:
+    world.campaign.protocol = "adequacy-fluency"
+    # From 70 % of the way from 1 to 5, and up to 20 % of it.
+    assert [(item.low, item.high) for item in practice(world.campaign)] == [(4, 5), (1, 1)]
+
+
 def _references(test_set: TestSet) -> list[object]:
     return [row for segment in test_set.segments.all() for row in segment.references.all()]
 
@@ -92,7 +98,13 @@ def _references(test_set: TestSet) -> list[object]:
 def test_presets_say_what_a_test_set_lacks(db: None) -> None:
     test_set = make_test_set("bare", systems=("only",), ratio="1")
     lacks = {fit.preset.name: fit.lacks for fit in offered(test_set)}
-    assert [name for name, why in lacks.items() if not why] == ["da", "esa", "mqm"]
+    assert [name for name, why in lacks.items() if not why] == [
+        "da",
+        "esa",
+        "mqm",
+        "adequacy-fluency",
+        "post-editing",
+    ]
     assert "files named baseline@0.8.txt" in lacks["length"]
     assert fitting(test_set, "document").name == "da"
     assert fitting(make_test_set("short"), "").name == "length"

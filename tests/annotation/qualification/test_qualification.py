@@ -15,7 +15,7 @@ from annotation.campaign_files import to_values
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.models import Annotator, Campaign, Item, Judgment, Stop, TestAttempt
-from annotation.qualification.questions import faults, in_lines, read_lines
+from annotation.qualification.comprehension import faults, in_lines, read_lines
 from annotation.qualification.stopping import EVERY
 from tests.annotation.campaigns.test_campaign_form import problems
 from tests.annotation.views.test_views_campaigns import FORM, new_address

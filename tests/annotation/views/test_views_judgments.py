@@ -4,6 +4,7 @@ import gzip
 import re
 import uuid
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from django.urls import reverse
 from annotation import protocols
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Judgment
+from config.storage import bare
 from tests.world import World, make_campaign, make_test_set
 
 JSON = {"accept": "application/json"}
@@ -154,6 +156,33 @@ def test_an_expired_session_keeps_the_score(world: World, client: Client) -> Non
     assert not Judgment.objects.exists()
 
 
+def test_what_a_script_asks_signed_out_leaves_the_sign_in_page_alone(
+    world: World, client: Client
+) -> None:
+    """A new CSRF cookie would spoil the form that is open in another tab."""
+    row = opened(world)[0]
+    slug = row.annotator.campaign.slug
+    names = [("annotate-own", slug), ("annotate-ahead", slug)]
+    names += [("item", row.public_id), ("item-around", row.public_id)]
+    for name, key in names:
+        response = client.get(reverse(name, args=[key]), headers=JSON)
+        assert (response.status_code, response.cookies) == (401, {})
+        assert client.get(reverse(name, args=[key])).status_code == 302
+
+
+def test_a_late_reply_to_a_script_brings_no_older_cookie(world: World) -> None:
+    """Signing in elsewhere gives a new CSRF cookie; what was asked before must not undo that."""
+    row = opened(world)[0]
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.annotators[0])
+    names = [("annotate-ahead", row.annotator.campaign.slug), ("item", row.public_id)]
+    for name, key in names:
+        # Who has none gets one, to send with the answer.
+        client.cookies.pop("csrftoken", None)
+        assert "csrftoken" in client.get(reverse(name, args=[key]), headers=JSON).cookies
+        assert "csrftoken" not in client.get(reverse(name, args=[key]), headers=JSON).cookies
+
+
 def test_without_a_csrf_token(world: World) -> None:
     row = opened(world)[0]
     client = Client(enforce_csrf_checks=True)
@@ -232,26 +261,42 @@ def test_an_empty_output_is_said_to_be_empty(world: World, client: Client) -> No
 
 @pytest.mark.parametrize("name", protocols.PROTOCOLS)
 def test_the_script_stays_small(name: str) -> None:
-    """Every module that the item page of a protocol comes to load."""
-    folder = settings.BASE_DIR / "static" / "js"
-    own = settings.BASE_DIR / "static" / protocols.get(name).script
-    found = {folder / "annotate.js", folder / "outbox.js", own}
+    """What an item page needs before it works, and every module that it comes to load."""
+    own = protocols.get(name)
+    marking = ["protocols/marking.js"] if own.spans else []
+    needed = ["annotate.js", own.script.removeprefix("js/"), *marking]
+    first = modules(*needed)
+    assert {"clock", "slider", "store", Path(own.script).stem} <= set(first)
+    assert ("spans" in first) == (own.spans is not None)
+    assert sum(len(text) for text in first.values()) <= 60 * 1024
     # What only a press of a button fetches is no part of it.
-    others = {*(folder / "protocols").iterdir(), folder / "differences.js"} - {own}
-    while True:
-        texts = {path: path.read_text() for path in found}
-        imports = {
-            (path.parent / name).resolve()
-            for path, text in texts.items()
-            for name in re.findall(r"""(?:from|import\() ?"([^"]+)\"""", text)
-        }
-        if imports - others <= found:
-            break
-        found |= imports - others
-    assert {path.stem for path in found} >= {"clock", "slider", "store", own.stem}
-    assert ("spans" in {path.stem for path in found}) == (protocols.get(name).spans is not None)
+    every = modules(*needed, is_later=True)
+    assert ("taxonomy" in every) == (own.spans is not None)
+    assert {"ahead", "own", "beside"} <= set(every) - set(first)
     # As it travels: compressed.
-    assert sum(len(gzip.compress(path.read_bytes())) for path in found) < 32 * 1024
+    assert sum(len(gzip.compress(text)) for text in every.values()) < 32 * 1024
+
+
+def modules(*names: str, is_later: bool = False) -> dict[str, bytes]:
+    """Modules as they are served, with all that they import, on demand too if `is_later`.
+
+    Of the modules of layouts only those that are named: one screen has one layout.
+    """
+    folder = settings.BASE_DIR / "static" / "js"
+    found: dict[Path, str] = {}
+    wanted = [folder / name for name in names]
+    while wanted:
+        path = wanted.pop()
+        if path in found or path.stem == "differences":
+            continue
+        found[path] = bare(path.read_text())
+        imports = re.findall(r"""(from |import\()"([^"]+)\"""", found[path])
+        wanted += [
+            (path.parent / name).resolve()
+            for how, name in imports
+            if how == "from " or (is_later and path.stem != "load")
+        ]
+    return {path.stem: text.encode() for path, text in found.items()}
 
 
 def test_texts_carry_language_and_direction(world: World, client: Client) -> None:

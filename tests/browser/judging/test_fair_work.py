@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.adjudication.disagreements import disagreements, find
 from annotation.models import Adjudication, Annotator, Assignment, Campaign, Judgment, Stop
-from annotation.qualification.questions import read_lines
+from annotation.qualification.comprehension import read_lines
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
 from tests.browser.planting import expect_item, plant, press

@@ -11,12 +11,14 @@ from django.urls import reverse
 from scipy import stats
 
 from annotation.filters import Filters
-from annotation.models import Campaign
+from annotation.models import Campaign, Judgment, Output
 from dashboards.correlations import document as correlations
 from dashboards.correlations.bounded import values_of
 from dashboards.correlations.document import CEILING
 from dashboards.panel import floors
 from dashboards.panel.panel import read_panel
+from dashboards.scatter import document as scatter
+from dashboards.scatter.document import ScatterChoice
 from dashboards.significance import document as significance
 from dashboards.significance.bounds import Against, Bounds
 from dashboards.significance.document import Comparison
@@ -108,6 +110,55 @@ def test_every_page_shows_them_where_the_address_says_so(
         data = reverse(f"{name}-data", args=[rated.slug, fmt])
         assert b"Floor: " in as_researcher.get(data, {"bounds": "shown"}).getvalue()
         assert b"Floor: " not in as_researcher.get(data).getvalue()
+    assert as_researcher.get(address, {"bounds": "perhaps"}).status_code == 400
+
+
+def test_floors_and_people_on_the_same_points(rated: Campaign, as_researcher: Client) -> None:
+    document = scatter.compute(rated, ScatterChoice(scores="raw"))
+    texts = dict(Output.objects.values_list("pk", "text"))
+    bounds = {each.key: each for each in document.bounds}
+    x, lengths = [p[0] for p in document.points], [-len(texts[p[2]]) for p in document.points]
+    floor = bounds["floor-output"]
+    assert floor.n == document.n == 54
+    assert floor.tau == pytest.approx(stats.kendalltau(x, lengths).statistic, abs=1e-12)
+    given: dict[str, dict[int, float]] = {}
+    for row in Judgment.objects.filter(is_current=True, assignment__item__kind="target"):
+        scores = given.setdefault(row.assignment.annotator.label, {})
+        scores[row.assignment.item.output_id] = row.score
+    rs = []
+    for label, own in given.items():
+        rest = [np.mean([v[pk] for k, v in given.items() if k != label]) for pk in own]
+        rs.append(stats.pearsonr(list(own.values()), rest).statistic)
+        assert bounds[f"person:{label}"].r == pytest.approx(rs[-1], abs=1e-12)
+    assert bounds["ceiling"].r == pytest.approx(np.mean(rs), abs=1e-12)
+    # Of a region only its points; over systems people are not compared.
+    region = scatter.compute(rated, ScatterChoice(scores="raw", x_from=str(np.median(x))))
+    assert {each.n for each in region.bounds if each.kind == "floor"} == {region.n_selected}
+    systems = scatter.compute(rated, ScatterChoice(level="system"))
+    assert {each.kind for each in systems.bounds} == {"floor"}
+
+    page, shown = reverse("scatter", args=[rated.slug]), {"bounds": "shown"}
+    as_researcher.get(page)
+    compute_waiting()
+    assert "Floor: short outputs" not in as_researcher.get(page).text
+    assert "Floor: short outputs" in as_researcher.get(page, shown).text
+    data = reverse("scatter-data", args=[rated.slug, "tex"])
+    assert "Floor: short outputs" in as_researcher.get(data, shown).text
+    assert "Floor: " not in as_researcher.get(data).text
+
+
+def test_programs_get_the_rows_and_the_marks(rated: Campaign, as_researcher: Client) -> None:
+    address = f"/api/results/{rated.slug}/"
+    as_researcher.get(address)
+    compute_waiting()
+    plain, shown = (
+        as_researcher.get(address, query).json()["correlations"]["rows"]
+        for query in ({}, {"bounds": "shown"})
+    )
+    assert {row["kind"] for row in plain} == {"metric"}
+    assert {row["kind"] for row in shown} == {"metric", "floor", "ceiling", "person"}
+    page = reverse("correlations-data", args=[rated.slug, "json"])
+    assert plain == as_researcher.get(page).json()["rows"]
     assert as_researcher.get(address, {"bounds": "perhaps"}).status_code == 400
 
 

@@ -93,6 +93,23 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
     page = client.get(reverse("study-layers", args=["demo"])).text
     assert f"{panel['choice']['held_out']:.3f}" in page
 
+    # Floor and ceiling: by the same statistic, where the address asks for them.
+    lengths = [-len(o.text) for o in outputs]
+    floor = stats.kendalltau(ours, lengths, nan_policy="omit").statistic
+    bounds = {each.key: each for each in document.bounds}
+    assert bounds["floor-output"].value == pytest.approx(floor, abs=1e-12)
+    assert bounds["ceiling"].value is not None
+    shown = {"bounds": "shown"}
+    for name, slug in (("layers", campaign.slug), ("study-layers", "demo")):
+        assert "Floor: short outputs" not in client.get(reverse(name, args=[slug])).text
+        assert "Floor: short outputs" in client.get(reverse(name, args=[slug]), shown).text
+        for fmt, said in (("csv", b"floor-output"), ("tex", b"Floor: short outputs")):
+            data = reverse(f"{name}-data", args=[slug, fmt])
+            assert said in client.get(data, shown).getvalue()
+            assert said not in client.get(data).getvalue()
+        figure = reverse(f"{name}-figure", args=[slug, "profiles", "json"])
+        assert b"Ceiling" in client.get(figure, shown).getvalue()
+
 
 def test_pages_without_layers_or_judgments_say_so(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("layers", args=[world.campaign.slug])).text

@@ -165,7 +165,10 @@ def test_every_page_has_something_to_say_of_systems_alone(db: None) -> None:
     bring_in(check(campaign.test_set, [file("wmt15", "scores.tsv")], Choices()))
     tested = document(campaign, "significance:systems")
     assert len(tested["metrics"]) == len(tested["pvalues"]) == 15
-    assert document(campaign, "significance")["metrics"] == []
+    by_segment = document(campaign, "significance")
+    assert by_segment["metrics"] == []
+    assert by_segment["by_systems"]
+    assert document(campaign, "scatter")["n"] == 10
     assert [len(column["rows"]) for column in document(campaign, "systems")["columns"]] == [10] * 15
     assert document(campaign, "scatter", kinds.filters_of("scatter")(level="system"))["n"] == 10
     assert {row["left_out"] for row in document(campaign, "whatif")["rows"]} == set(
@@ -263,6 +266,8 @@ def test_every_page_shows_a_set_of_systems_alone(world: World, as_admin: Client)
     for address in PAGES:
         response = as_admin.get(f"/campaigns/{campaign.slug}/{address}")
         assert response.status_code == 200, address
+        if address == "significance/":
+            assert "?statistic=systems" in body(response)
         if address.startswith(("correlations", "systems")):
             assert "BLEU (imported)" in body(response), address
     rows = list(

@@ -9,6 +9,7 @@ from django.test import Client
 
 from annotation.models import Campaign
 from dashboards.significance.study import MOST, most_of
+from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.tex import problems
 
 # By number: what the page it opens has besides being there.
@@ -64,3 +65,34 @@ def test_the_more_campaigns_the_fewer_metrics() -> None:
     assert sizes[0] == MOST
     assert all(one >= other >= 2 for one, other in pairwise(sizes))
     assert all(n * size * (size - 1) / 2 <= 2_000 for n, size in enumerate(sizes, 1))
+
+
+def test_floor_and_ceiling_in_every_table_of_a_study(study: str, as_researcher: Client) -> None:
+    for address, name in ((study, "correlations"), (f"{study}printed/", "printed")):
+        as_researcher.get(address)
+        compute_waiting()
+        assert "Floor: random" not in as_researcher.get(address).text
+        page = as_researcher.get(f"{address}?bounds=shown").text
+        assert "Floor: random" in page
+        assert "Ceiling: people" in page
+        csv = as_researcher.get(f"{study}{name}.csv?bounds=shown").getvalue().decode()
+        assert "floor-random" in csv
+        assert "Floor: random" in as_researcher.get(f"{study}{name}.tex?bounds=shown").text
+    found = as_researcher.get(f"{study}correlations.json?bounds=shown").json()
+    kinds = {row["key"]: row["kind"] for row in found["matrix"]["rows"]}
+    assert kinds["floor-random"] == "floor"
+    assert kinds["ceiling"] == "ceiling"
+    # A floor or a person is no answer, and in no group.
+    named = {part["key"] for part in found["answer"]["parts"]}
+    assert named <= {key for key, kind in kinds.items() if kind == "metric"} | {""}
+    own = as_researcher.get(f"{study}correlations.json").json()
+    assert found["answer"] == own["answer"]
+    drawn = as_researcher.get(f"{study}correlations/figures/matrix.json?bounds=shown").text
+    assert "Floor: random" in drawn
+
+    page = as_researcher.get(f"{study}significance/?bounds=shown")
+    compute_waiting()
+    page = as_researcher.get(f"{study}significance/?bounds=shown")
+    assert "Floor: random" in page.text
+    csv = as_researcher.get(f"{study}significance.csv?bounds=shown").getvalue().decode()
+    assert "Floor: the best of all" in csv

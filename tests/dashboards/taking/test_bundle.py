@@ -29,6 +29,7 @@ from dashboards.documents.stored import settled
 from dashboards.overview.document import AgreementLine, agreement
 from dashboards.panel.human import human_scores
 from dashboards.significance import document as significance
+from dashboards.significance.bounds import Bounds
 from dashboards.significance.document import Shown
 from dashboards.significance.pairs import choose
 from dashboards.systems import document as systems
@@ -61,6 +62,7 @@ class Made:
     systems: Systems
     quality: QualityReport
     human: list[float]
+    bounds: Bounds
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,7 @@ def make(campaign: Campaign) -> Made:
         settled(systems.compute(campaign, systems.SystemsChoice())),
         quality_report(campaign),
         human[~np.isnan(human)].tolist(),
+        settled(significance.compute(campaign, Filters())).bounds,
     )
 
 
@@ -157,6 +160,27 @@ def test_its_numbers_are_those_of_the_pages_to_the_last_bit(made: Made, folder: 
     assert found_human == sorted(made.human)
 
 
+def test_floor_and_ceiling_are_those_of_the_pages_to_the_last_bit(made: Made, folder: Path) -> None:
+    found = json.loads((folder / "expected/tau-b-none-segments.json").read_text())
+    same(found, made.bounds)
+    ceiling = made.bounds.ceiling
+    assert ceiling is not None
+    assert found["ceiling"]["value"] == ceiling.value
+    people = [(each.n, each.value) for each in ceiling.people]
+    assert [tuple(each.values()) for each in found["ceiling"]["people"]] == people
+    assert found["ceiling"]["metrics"] == {each.key: each.value for each in ceiling.metrics}
+
+
+def same(found: dict[str, Any], page: Bounds) -> None:
+    assert found["floor_test"] == page.test
+    assert [tuple(each.values()) for each in found["floors"]] == [
+        (each.key, each.value, each.low, each.high) for each in page.floors
+    ]
+    assert [tuple(each.values()) for each in found["against"]] == [
+        (each.key, each.above, each.below, each.state) for each in page.against
+    ]
+
+
 def test_its_quality_is_that_of_the_page(made: Made, folder: Path) -> None:
     report = made.quality
     found = {str(row["statistic"]): row["value"] for row in rows(folder, "quality")}
@@ -205,7 +229,7 @@ def asked(rated: Campaign, tmp_path: Path) -> Asked:
         **FILTERED, without=(first.label,), statistic=STATISTICS, grouping="item",
         correction="holm", scope="row", metric="chrf ter",
     )  # fmt: skip
-    query = QueryDict("metric=chrf&metric=ter&correction=holm&scope=row")
+    query = QueryDict("metric=chrf&metric=ter&correction=holm&scope=row&bounds=shown")
     shared = choice.shared()
     trust = verdict.compute(rated, shared)
     pages = {
@@ -235,6 +259,8 @@ def test_chosen_statistics_under_filters_are_those_of_the_pages(asked: Asked) ->
         assert [tuple(row.values())[:4] for row in found["metrics"]] == [
             tuple(getattr(m, n) for n in names) for m in page.metrics
         ]
+        assert page.bounds is not None
+        same(found, page.bounds)
         # A page withholds ranks that nothing bears out; those that it has are the table's.
         ranks = {next(iter(row.values())): row["rank"] for row in found["metrics"]}
         shown = {m.key: m.rank for m in page.metrics if m.rank is not None}

@@ -73,10 +73,13 @@ def test_a_floor_that_is_undefined_is_passed_over() -> None:
 
 @pytest.mark.parametrize("has_floor", [False, True])
 def test_the_mark_keeps_its_level_on_real_scores(has_floor: bool) -> None:
-    """Four metrics that are no better than the floor, in 120 tables: 5 % may be called above."""
-    data, rng = of_wmt23("BLEU-refA"), np.random.default_rng(8)
+    """Four metrics that are no better than the floor, in 200 tables: 5 % may be called above.
+
+    With as many degrees of freedom as segments less one it was 21 and 19 here.
+    """
+    data, rng = of_wmt23("BLEU-refA"), np.random.default_rng(9)
     human, question, called = data.human.values, parse("limit"), 0
-    for _ in range(120):
+    for _ in range(200):
         segments = rng.choice(human.shape[1], 60, replace=False)
         ours = human[:, segments]
         spread = 2 * np.nanstd(ours)
@@ -86,8 +89,8 @@ def test_the_mark_keeps_its_level_on_real_scores(has_floor: bool) -> None:
         found = against_floors(one, floors, question, random=RANDOM).states
         assert "" not in found
         called += "above" in found
-    # 12 or more of 120 at 5 % happen once in 70 runs; the seed is fixed.
-    assert called < 12
+    # 16 or more of 200 at 5 % happen once in 20 runs; the seed is fixed.
+    assert called < 16
 
 
 def crowd(name: str = "zh-en") -> tuple[Ratings, ScoreMatrix, np.ndarray]:

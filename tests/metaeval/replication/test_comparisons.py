@@ -1,5 +1,7 @@
 """Comparisons of metrics against scipy, against metaeval's tests of one pair, and on bad input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -220,3 +222,21 @@ def test_without_metrics_or_common_cells_there_are_no_hybrids() -> None:
     human = np.random.default_rng(0).normal(size=(3, 12))
     assert scored(human, {}).turned_hybrids() == {}
     assert scored(human, {"unscored": np.full_like(human, np.nan)}).turned_hybrids() == {}
+
+
+@pytest.mark.parametrize("key", ["tau-b", "limit", "systems", "hybrids", "spa"])
+def test_a_metric_with_few_scores_takes_nothing_from_the_others(key: str) -> None:
+    data = planted()
+    values = np.full(data.human.shape, np.nan)
+    values[:, :5] = data.human.values[:, :5]
+    sparse = replace(data, metrics={**data.metrics, "few": data.human.with_values(values)})
+    alone, beside = (compare(each, parse(key)) for each in (data, sparse))
+    assert beside.n == alone.n
+    for name in ("values", "lows", "highs", "pvalues"):
+        ours, theirs = getattr(beside, name), getattr(alone, name)
+        assert np.array_equal(ours[tuple(slice(3) for _ in ours.shape)], theirs, equal_nan=True)
+    assert np.isnan(beside.values[3])
+    assert any("few: scores of 30 of 240 judged outputs" in text for text in beside.warnings)
+    # By itself it has what its outputs say.
+    one = replace(sparse, metrics={"few": sparse.metrics["few"]}, lower=[])
+    assert compare(one, parse(key)).n in (5, 6, 30)

@@ -2,9 +2,10 @@
 
 import { makeSheet } from "../sheet.js";
 
-export function build(item, { words }) {
+export function build(item, { words, say, marking }) {
   return [...item.querySelectorAll("[data-sheet]")].map((root) => {
-    const sheet = makeSheet(root, words);
+    const sheet = root.querySelector("[data-marking]")
+      ? marking.makeMarkedSheet(root, words, { say }) : makeSheet(root, words);
     sheet.title = root.querySelector("h2").textContent;
     return sheet;
   });

@@ -1,7 +1,6 @@
-// Contrastive ESA: segments in rows, systems in columns; errors and a score in every cell.
+// Segments in rows, systems in columns; all that is asked stands in every cell.
 
 import { makeSheet } from "../sheet.js";
-import { makeBar, makeSpans } from "../spans.js";
 
 const IN_NAMES = ["id", "name", "for", "aria-labelledby", "aria-describedby"];
 
@@ -17,84 +16,75 @@ function furnish(cell, template) {
         .replaceAll("@", rowOf(cell).dataset.row));
     }
   }
-  const { score, comment, flag } = cell.dataset;
+  const { score, choices, text, comment, flag } = cell.dataset;
   const find = (selector) => part.querySelector(selector);
   const values = score.split(",");
   part.querySelectorAll(".score").forEach((field, n) => field.setAttribute("value", values[n] ?? ""));
-  find("textarea").defaultValue = comment;
+  part.querySelectorAll(".choice").forEach((group, n) => {
+    const chosen = JSON.parse(choices)[n];
+    for (const radio of group.querySelectorAll("input")) radio.defaultChecked = radio.value === chosen;
+  });
+  const edited = find(".post-edit textarea");
+  if (edited) edited.defaultValue = text;
+  find(".extras textarea").defaultValue = comment;
   find("[type=checkbox]").defaultChecked = flag;
   find(".extras").open = comment || flag;
   cell.append(part);
 }
 
-export function build(item, { words, say }) {
+export function build(item, { words, say, marking }) {
   const root = item.querySelector("[data-sheet]");
   const template = root.querySelector("[data-cell-template]");
   const cells = [...root.querySelectorAll("[data-cell]")];
   const open = cells.filter((cell) => !("locked" in cell.dataset));
   for (const cell of open) furnish(cell, template);
-  const bar = makeBar(root.querySelector("[data-marking]"), say);
   const todo = root.querySelector("[data-todo]");
   const own = todo.dataset;
   const compare = root.querySelector("[data-differences]");
   let difference = null;
-  let handles = [];
 
   const isUnset = (slider) => slider.value === null;
 
-  function makeAll(_, changed) {
-    handles = cells.map((cell) => makeSpans(cell, changed, say, bar));
-    return {
-      words: bar.words,
-      restore: (fields) => handles.forEach((each) => each.restore(fields)),
-      get count() {
-        return handles.reduce((sum, each) => sum + each.count, 0);
-      },
-      focus() {
-        const first = open.find((cell) =>
-          [...cell.querySelectorAll(".score")].some((field) => !field.value));
-        handles[Math.max(0, cells.indexOf(first))].focus();
-      },
-      missing: () => handles.map((each) => each.missing()).find(Boolean) ?? null,
-    };
-  }
-
-  function follow({ sliders }) {
+  function follow({ sliders, spans }) {
     const given = sliders.filter((slider) => !isUnset(slider)).length;
     todo.textContent = own.words.replace("{done}", given).replace("{total}", sliders.length);
     const perCell = sliders.length / (open.length || 1);
-    open.forEach((cell, n) => doubt(cell, sliders.slice(n * perCell, (n + 1) * perCell)));
+    open.forEach((cell, n) => doubt(cell, sliders.slice(n * perCell, (n + 1) * perCell), spans));
     difference?.follow();
   }
 
   /** A low score without any error may be meant. */
-  function doubt(cell, sliders) {
-    const { count } = handles[cells.indexOf(cell)];
+  function doubt(cell, sliders, spans) {
     const score = sliders[0]?.value ?? null;
-    cell.querySelector(".doubt").hidden = score === null || score >= own.limit || count > 0;
-    cell.toggleAttribute("data-done", sliders.every((slider) => !isUnset(slider)));
+    const sentence = cell.querySelector(".doubt");
+    if (sentence) {
+      sentence.hidden = score === null || score >= own.limit
+        || spans.parts[cells.indexOf(cell)].count > 0;
+    }
+    cell.toggleAttribute("data-done", sliders.length > 0 && sliders.every((each) => !isUnset(each)));
   }
 
-  const sheet = makeSheet(root, words, { makeSpans: makeAll, onChange: follow });
-  sheet.missing = () => {
-    const wrong = sheet.spans.missing();
-    const unset = sheet.sliders.find(isUnset);
-    if (wrong || !unset) return wrong;
-    const cell = unset.range.closest("[data-cell]");
+  const sheet = marking ? marking.makeMarkedSheet(root, words, { say, cells, onChange: follow })
+    : makeSheet(root, words, { onChange: follow });
+  const { missing } = sheet;
+  sheet.missing = (isKey) => {
+    const lacking = missing(isKey);
+    const cell = lacking?.part?.closest("[data-cell]");
+    if (!cell) return lacking;
     const [segment, text] = [rowOf(cell), cell].map((each) =>
       each.querySelector("h2, h3").textContent);
-    const where = unset.missing ? "{segment}, {text}: " + unset.missing : own.missing;
+    const where = lacking.sentence === words.missing ? own.missing
+      : `{segment}, {text}: ${lacking.sentence}`;
     const sentence = where.replace("{segment}", segment).replace("{text}", text);
     return {
       sentence,
       focus() {
         cell.scrollIntoView({ block: "center", inline: "nearest" });
-        unset.refuse();
+        lacking.focus();
         say(sentence);
       },
     };
   };
-  sheet.focus = () => sheet.spans.focus();
   sheet.root.querySelector("[data-next]").addEventListener("click", () => {
     const missing = sheet.missing();
     if (missing) missing.focus();

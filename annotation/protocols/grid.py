@@ -1,0 +1,35 @@
+"""The screen of a protocol: segments (one, or a document) × systems (one, or several)."""
+
+from enum import StrEnum
+
+
+class Layout(StrEnum):
+    """What one screen shows: a grid of segments (one, or a document) × systems (one, several).
+
+    SINGLE: one item. DOCUMENT: the segments of one document by one system, in order, then the
+    document as a whole where scores or choices are asked; each is submitted on its own. TOGETHER:
+    outputs of several systems for one segment, submitted as one. GRID: a document with the outputs
+    of several systems as columns, alike in all its rows, submitted as one.
+    """
+
+    SINGLE = "single"
+    DOCUMENT = "document"
+    TOGETHER = "together"
+    GRID = "grid"
+
+    @classmethod
+    def of(cls, *, has_documents: bool, has_systems: bool) -> "Layout":
+        """Return the grid of these segments and systems."""
+        if has_documents:
+            return cls.GRID if has_systems else cls.DOCUMENT
+        return cls.TOGETHER if has_systems else cls.SINGLE
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether a screen shows all segments of a document."""
+        return self in (Layout.DOCUMENT, Layout.GRID)
+
+    @property
+    def has_systems(self) -> bool:
+        """Whether a screen shows several systems, whose answers are submitted as one."""
+        return self in (Layout.TOGETHER, Layout.GRID)

@@ -1,0 +1,120 @@
+"""What a protocol asks, by the systems on its screen and by its answers: the usual questions.
+
+They are stored in English and translated where they are shown; {percent} stands for the length.
+"""
+
+from enum import StrEnum
+
+from django.utils.translation import gettext_noop
+
+
+class Asks(StrEnum):
+    """What there is to do first: give a score, values on scales, mark errors, and so on."""
+
+    SCORE = "score"
+    SCALES = "scales"
+    MARKED_SCORE = "errors, then a score"
+    ERRORS = "errors alone"
+    EDIT = "post-edit"
+
+
+# For one system and for several; each at full length and at a required one.
+Pair = tuple[str, str]
+QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
+    # Cheng et al. 2023, section 4, for length-controlled output.
+    Asks.SCORE: (
+        (
+            gettext_noop(
+                "How accurately does the black text express the meaning of the gray text?"
+            ),
+            gettext_noop(
+                "How much do you agree that the black text expresses {percent} of the main "
+                "information in the gray text?"
+            ),
+        ),
+        (
+            gettext_noop("How accurately does each text express the meaning of the gray text?"),
+            gettext_noop(
+                "How much do you agree that each text expresses {percent} of the main information "
+                "in the gray text?"
+            ),
+        ),
+    ),
+    Asks.SCALES: (
+        (
+            gettext_noop("Rate the black text as a rendering of the gray text, on every scale."),
+            gettext_noop(
+                "The black text should have {percent} of the full length. Rate it on every scale."
+            ),
+        ),
+        (
+            gettext_noop("Rate each text as a rendering of the gray text, on every scale."),
+            gettext_noop(
+                "Every text should have {percent} of the full length. Rate each on every scale."
+            ),
+        ),
+    ),
+    Asks.MARKED_SCORE: (
+        (
+            gettext_noop(
+                "How well does the black text keep the meaning and read, given the errors you "
+                "marked?"
+            ),
+            gettext_noop(
+                "The black text should have {percent} of the full length. How well does it keep "
+                "the main information and read, given the errors you marked?"
+            ),
+        ),
+        (
+            gettext_noop(
+                "Mark the errors in every text, then rate how well it keeps the meaning and reads."
+            ),
+            gettext_noop(
+                "Every text should have {percent} of the full length. Mark its errors, then rate "
+                "how well it keeps the main information and reads."
+            ),
+        ),
+    ),
+    Asks.ERRORS: (
+        (
+            gettext_noop(
+                "Mark every error in the black text; choose its category and its severity."
+            ),
+            gettext_noop(
+                "The black text should have {percent} of the full length, so leaving out details "
+                "is no error. Mark every other error; choose its category and its severity."
+            ),
+        ),
+        (
+            gettext_noop(
+                "Mark every error in each of the texts; choose its category and its severity."
+            ),
+            gettext_noop(
+                "Every text should have {percent} of the full length, so leaving out details is "
+                "no error. Mark every other error; choose its category and its severity."
+            ),
+        ),
+    ),
+    Asks.EDIT: (
+        (
+            gettext_noop(
+                "Change the black text only as far as needed, until it says what the gray text "
+                "says and reads well."
+            ),
+            gettext_noop(
+                "The black text should have {percent} of the full length. Change it only as far "
+                "as needed, until it keeps the main information and reads well."
+            ),
+        ),
+        (
+            gettext_noop(
+                "Change each text only as far as needed, until it says what the gray text says "
+                "and reads well."
+            ),
+            gettext_noop(
+                "Every text should have {percent} of the full length. Change each only as far as "
+                "needed, until it keeps the main information and reads well."
+            ),
+        ),
+    ),
+}

@@ -1,0 +1,35 @@
+"""What scripts and browsers get that nobody is signed in for."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.urls import reverse
+
+from annotation.views.judging.unsent import SIGNED_OUT
+from annotation.web.errors import wants_json
+
+
+def answered_here(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A view for people who are signed in; scripts are told so with 401.
+
+    Sent on to the sign-in page they would fetch it, and its new CSRF cookie would spoil the form
+    that somebody is filling in in another tab.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        return told_signed_out(request) or redirect_to_login(request.get_full_path())
+
+    return guarded
+
+
+def told_signed_out(request: HttpRequest) -> JsonResponse | None:
+    """What a script gets that nobody is signed in for: no cookie comes with it."""
+    if not wants_json(request):
+        return None
+    return JsonResponse({"error": SIGNED_OUT, "sign_in": reverse("login")}, status=401)
