@@ -98,7 +98,15 @@ class UnfinishedError(MetricError):
 
 
 class MetricWarning(UserWarning):
-    """A value is defined, but not by the usual computation; the message says how and how often."""
+    """Values are defined, but not by the usual computation.
+
+    ``about`` says how, with ``{n}`` where the number of texts stands; a run adds up ``n`` over its
+    texts, and its page shows the sentence.
+    """
+
+    def __init__(self, about: str, n: int = 1) -> None:
+        super().__init__(about.replace("{n}", f"{n:,}"))
+        self.about, self.n = about, n
 
 
 @dataclass(frozen=True)
@@ -268,12 +276,41 @@ class NamesMissing(Protocol):
     missing: Mapping[int, str]
 
 
-class Paced(Protocol):
-    """How long a slice of a metric's texts should take, in seconds, and how many texts the first
-    has; a second and 16 where it is silent."""
+@dataclass(frozen=True)
+class Scored:
+    """What became of a text: its row (width,), its spans, or why it has neither."""
 
-    slice_seconds: float
+    row: Scores
+    spans: Sequence[Any] = ()
+    problem: str = ""
+
+
+class Feed(Protocol):
+    """Texts that come while others are scored, numbered from 0 in the order in which they come."""
+
+    def more(self, n: int) -> Sequence[SegmentInput]:
+        """Return further texts, about n; none where no more come."""
+        ...
+
+    def done(self, scored: Mapping[int, Scored]) -> None:
+        """Take what became of texts, in any order, by their numbers."""
+        ...
+
+
+@runtime_checkable
+class ScoresAsTextsCome(Protocol):
+    """A metric that begins with further texts while it waits for what it needs for others.
+
+    ``stream_seconds`` is for how long it takes in texts while other runs wait, ``first_slice`` how
+    many it takes at first.
+    """
+
+    stream_seconds: float
     first_slice: int
+
+    def score_from(self, feed: Feed) -> None:
+        """Score all that comes; :class:`UnfinishedError` where it ended early."""
+        ...
 
 
 @runtime_checkable

@@ -104,7 +104,6 @@ FAMILIES: dict[str, str] = {
     "comet": "metrics.families.comet.options:FAMILY",
     "bleurt": "metrics.families.bleurt.options:FAMILY",
     "sentinel": "metrics.families.comet.sentinel_options:FAMILY",
-    "likelihood": "metrics.families.likelihood.options:FAMILY",
     "metricx": "metrics.families.metricx.options:FAMILY",
     "moverscore": "metrics.families.moverscore.options:FAMILY",
     "xmoverscore": "metrics.families.xmoverscore.options:FAMILY",
@@ -123,6 +122,15 @@ FAMILIES: dict[str, str] = {
     "trained-sentinel": "metrics.families.sentinels.options:FAMILY",
     "judge": "metrics.families.judges.options:FAMILY",
 }
+
+
+def add_family(path: str, family: options.Family, known: Mapping[str, Entry]) -> None:
+    """Let a package that comes after this one bring a family and its known metrics.
+
+    `path` is the dotted path of the family's description.
+    """
+    FAMILIES[family.key] = path
+    METRICS.update(known)
 
 
 def has_family(key: str) -> bool:

@@ -5,3 +5,8 @@ from django.apps import AppConfig
 
 class TrainingConfig(AppConfig):
     name = "training"
+
+    def ready(self) -> None:
+        from training.translation.likelihood import options
+
+        options.register()

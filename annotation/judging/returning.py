@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import F, Q, Subquery
 
 from annotation import pool
+from annotation.judging.rules import kept_rules
 from annotation.judging.screens import (
     PRACTICE,
     RATED_TEXT,
@@ -19,7 +20,7 @@ from annotation.judging.screens import (
     first_reference,
     text,
 )
-from annotation.models import Annotator, Assignment, Item
+from annotation.models import Annotator, Assignment, Item, Judgment
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,16 @@ def examples(annotator: Annotator) -> list[Example]:
         .annotate(
             current=current_judgment(),
             given=F("current__score"),
+            judgment=F("current__pk"),
             rated=RATED_TEXT,
             reference=Subquery(first_reference("item__segment")),
         )
         .filter(current__isnull=False)
         .order_by("position")
-        .values("given", "rated", "reference", "item__segment__source", *PRACTICE)
+        .values("judgment", "given", "rated", "reference", "item__segment__source", *PRACTICE)
     )
+    own = Judgment.objects.filter(is_current=True, assignment__annotator=annotator)
+    kept = kept_rules(own.filter(assignment__item__kind=Item.Kind.TUTORIAL))
     return [
         Example(
             context=context_of(
@@ -109,5 +113,5 @@ def examples(annotator: Annotator) -> list[Example]:
             feedback=told,
         )
         for row in rows
-        if (told := Feedback.on(row, protocol))
+        if (told := Feedback.on(row, protocol, is_kept=kept.get(row["judgment"], True)))
     ]

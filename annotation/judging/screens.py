@@ -30,12 +30,14 @@ from annotation.judging.instructions import Prose
 from annotation.judging.limits import limit_of
 from annotation.judging.pay import Offer, offer
 from annotation.judging.progress import Progress, progress_of
+from annotation.judging.rules import kept_rules
 from annotation.languages import direction
 from annotation.models import (
     Assignment,
     Campaign,
     ErrorSpan,
     Item,
+    Judgment,
     Reference,
     SuggestionFate,
 )
@@ -73,9 +75,9 @@ class Feedback:
     right: Sequence[Piece] = ()
 
     @classmethod
-    def on(cls, row: Mapping[str, Any], protocol: Protocol) -> Self | None:
-        """What is said to a row of `PRACTICE`: to a score, without a range any is right; to marked
-        errors, which ones are. None where there is nothing to say."""
+    def on(cls, row: Mapping[str, Any], protocol: Protocol, *, is_kept: bool = True) -> Self | None:
+        """What is said to a row of `PRACTICE`: to a score, without a range any that keeps the
+        item's rules is right; to marked errors, which ones are. None for nothing to say."""
         gold = row["item__gold"]
         right = cut(protocol.spans, row["rated"], [Span(*each) for each in gold]) if gold else ()
         given, scale = row["given"], next(iter(protocol.scales), Scale())
@@ -83,7 +85,7 @@ class Feedback:
         high = scale.high if row["item__high"] is None else row["item__high"]
         if given is None and not right and not row["item__feedback"]:
             return None
-        is_right = given is None or low <= given <= high
+        is_right = is_kept and (given is None or low <= given <= high)
         return cls(is_right, given, low, high, row["item__feedback"], right)
 
 
@@ -365,7 +367,17 @@ def _feedback(row: Any, protocol: Protocol) -> Feedback | None:
     before = (
         Assignment.objects.filter(public_id=row.previous_id)
         .annotate(current=current_judgment())
-        .values(*PRACTICE, given=F("current__score"), made=F("current__pk"), rated=RATED_TEXT)
+        .values(
+            *PRACTICE,
+            "item__rules",
+            given=F("current__score"),
+            made=F("current__pk"),
+            rated=RATED_TEXT,
+        )
         .get()
     )
-    return Feedback.on(before, protocol) if before["made"] else None
+    if not before["made"]:
+        return None
+    own = Judgment.objects.filter(pk=before["made"])
+    is_kept = not before["item__rules"] or all(kept_rules(own).values())
+    return Feedback.on(before, protocol, is_kept=is_kept)

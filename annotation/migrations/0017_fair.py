@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0015_grid_protocols'),
+        ('annotation', '0016_exchange'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -169,8 +169,9 @@ class Item(models.Model):
     `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
     needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
-    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), None for none;
-    `gold` are the right errors of practice and gold items, [side, start, end, severity, category].
+    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), `rules` what gold
+    and practice ask beside the range (`annotation.judging.rules`), each None for none; `gold` are
+    their right errors, [side, start, end, severity, category].
     """
 
     class Kind(models.TextChoices):
@@ -203,6 +204,7 @@ class Item(models.Model):
     shuffle = models.PositiveIntegerField(default=0)
     suggestions = models.JSONField(null=True, blank=True)
     gold = models.JSONField(null=True, blank=True)
+    rules = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["campaign", "id"]

@@ -8,6 +8,9 @@ from typing import Any
 from benchmarks.gpu.checkpoints import Size
 from metrics import registry
 from metrics.base import Metric
+from training.translation.likelihood import options as likelihood
+
+likelihood.register()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from metrics.base import MetricInfo, OptionValue
 from metrics.families.bleurt import options as bleurt
 from metrics.families.comet import options as comet
 from metrics.families.comet import sentinel_options as sentinel
-from metrics.families.likelihood import options as likelihood
 from metrics.families.metricx import options as metricx
 from metrics.options import Family, clean
 
@@ -84,9 +83,6 @@ _ALL: list[Entry] = [
         *("Unbabel/unite-mup", "UniTE-MUP", True),
         "Reads the output with the source, the reference and both; the mean counts.",
         "Wan et al. 2022, UniTE: unified translation evaluation",
-    ),
-    _released(
-        likelihood.FAMILY, "bartscore-cnn", "BARTScore CNN", checkpoint="facebook/bart-large-cnn"
     ),
     *map(_bleurt, (12, 6, 3)),
     *(_sentinel(side, short) for side, short in SENTINELS),

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Max
 
 from annotation.languages import display_name
@@ -130,15 +130,23 @@ class RunDesk:
         self._account.keep()
 
 
+_COLUMNS = (
+    *("key", "attempt", "run_id", "status", "body", "served"),
+    *("prompt_tokens", "completion_tokens", "seconds"),
+)
+_VALUES = ", ".join(["%s"] * len(_COLUMNS))
+_INSERT = f"INSERT INTO {JudgeReply._meta.db_table} ({', '.join(_COLUMNS)}) VALUES ({_VALUES})"  # noqa: S608
+
+
 def _insert(rows: Sequence[JudgeReply]) -> None:
     """Insert replies; another worker may have had one to the same question a moment ago."""
     _number(rows)
     try:
-        with transaction.atomic():
-            JudgeReply.objects.bulk_create(rows)
+        with transaction.atomic(), connection.cursor() as cursor:
+            # Several times the speed of bulk_create, which holds up the threads that ask.
+            cursor.executemany(_INSERT, [[getattr(row, c) for c in _COLUMNS] for row in rows])
     except IntegrityError:
         for row in rows:
-            row.pk = None
             _insert([row])
 
 

@@ -21,7 +21,8 @@ class MetricRun(models.Model):
     `total`, `done`, `reused` and `failed` count contents, not outputs: a text that two systems
     share is one. `reused` of those done had a score before the run began, or got it from another
     run meanwhile; those `failed` are in `failed_texts`. `rate` is contents a second, lately, of all
-    workers together; `worker` took work last, and at `heartbeat_at` one did something.
+    workers together; `worker` took work last, and at `heartbeat_at` one did something. `remarks`
+    are the metric's warnings (:class:`metrics.base.MetricWarning`) with their numbers of texts.
     """
 
     Status = Work.Status
@@ -42,6 +43,7 @@ class MetricRun(models.Model):
     worker = models.CharField(max_length=200, blank=True, default="")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     message = models.TextField(blank=True)
+    remarks = models.JSONField(default=dict, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -7,20 +7,23 @@ is done twice (a worker killed between storing and the answer, or thought dead) 
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import compress
 from typing import Any
 
 import numpy as np
-from django.db import transaction
-from numpy.typing import NDArray
 
 from config.work import claims, processes, registry, working
 from config.work.patience import patiently
-from metrics.base import Metric, MetricError, NamesMissing, Scores, UnfinishedError
-from metrics.models import MetricSignature, Slice
-from metrics.runs import queue, signatures, slices, state, telling
+from metrics.base import (
+    Metric,
+    MetricError,
+    NamesMissing,
+    Scores,
+    ScoresAsTextsCome,
+    UnfinishedError,
+)
+from metrics.models import Slice
+from metrics.runs import keeping, queue, remarks, signatures, slices, state, streaming, telling
 from metrics.runs.contents import (
     Chunk,
     find_missing,
@@ -28,10 +31,9 @@ from metrics.runs.contents import (
     load_part,
     pack_ids,
 )
+from metrics.runs.keeping import Loaded
 from metrics.runs.signatures import HostError
-from metrics.scores import store_scores
 from metrics.spans.found import FindsSpans, Spans
-from metrics.spans.stored import store_spans
 from metrics.workers import telemetry
 
 logger = logging.getLogger(__name__)
@@ -42,17 +44,6 @@ FIRST_CHUNK, LARGEST_CHUNK = 16, slices.LARGEST
 STRANGER_SECONDS = 30.0
 # What may pass is tried again after so many seconds, and then ever later.
 RETRY_SECONDS = 15.0
-
-
-@dataclass
-class Loaded:
-    """A metric in the memory of this process, for one run, and how fast it is."""
-
-    run_id: int
-    metric: Metric
-    signature: MetricSignature
-    rate: float = 0.0
-    told_at: float = 0.0
 
 
 class _Memory:
@@ -97,6 +88,8 @@ def work(row: Slice) -> None:
     loaded = _load(row)
     if row.run.signature_id != loaded.signature.pk:
         _differ(row, loaded)
+    elif isinstance(loaded.metric, ScoresAsTextsCome):
+        streaming.score(row, loaded, loaded.metric)
     else:
         _score_slice(row, loaded)
 
@@ -141,15 +134,16 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     places = {pk: place for place, pk in enumerate(output_ids, start=row.first)}
     chunk = patiently(partial(load_chunk, loaded.signature, output_ids))
     try:
-        rows, spans = _score(loaded.metric, chunk, places)
+        with remarks.heard() as said:
+            rows, spans = _score(loaded.metric, chunk, places)
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)
         found = (error.rows, error.spans, good)
-        patiently(partial(_store, loaded.signature, chunk, *found, lambda: None))
+        patiently(partial(keeping.store, loaded.signature, chunk.keys, *found, lambda: None))
         telling.tell(loaded.metric)
         raise
     good = np.isfinite(rows).all(axis=1)
-    _measure(loaded, row.size, time.monotonic() - began)
+    loaded.measure(row.size, time.monotonic() - began)
     metric = loaded.metric
     missing = metric.missing if isinstance(metric, NamesMissing) else {}
     no_score = f"{metric.info.label} gave no finite score."
@@ -166,21 +160,17 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         seconds=time.monotonic() - began,
         rate=loaded.rate,
         reading=telemetry.read(loaded.metric).as_fields(),
+        remarks=said,
     )
-    patiently(partial(_store, loaded.signature, chunk, rows, spans, good, work))
+    patiently(partial(keeping.store, loaded.signature, chunk.keys, rows, spans, good, work))
     loaded.told_at = telling.tell_now_and_then(loaded.metric, row, loaded.told_at)
-    _grow(row, time.monotonic() - began, getattr(metric, "slice_seconds", CHUNK_SECONDS))
+    _grow(row, time.monotonic() - began)
 
 
-def _measure(loaded: Loaded, n_contents: int, seconds: float) -> None:
-    rate = n_contents / max(seconds, 1e-3)
-    loaded.rate = 0.7 * loaded.rate + 0.3 * rate if loaded.rate else rate
-
-
-def _grow(row: Slice, seconds: float, wanted: float) -> None:
+def _grow(row: Slice, seconds: float) -> None:
     """A slice as long as we wanted says how long the next one may be."""
     if row.size >= size_for(row):
-        _Memory.sizes[row.run.metric] = _next_size(row.size, seconds, wanted)
+        _Memory.sizes[row.run.metric] = _next_size(row.size, seconds)
 
 
 def _differ(row: Slice, loaded: Loaded) -> None:
@@ -233,9 +223,9 @@ def _end_where_cuda_is_broken(error: Exception) -> None:
         processes.end_child(text.partition("\n")[0])
 
 
-def _next_size(size: int, seconds: float, wanted: float = CHUNK_SECONDS) -> int:
-    """Aim at so many seconds a slice, growing at most fourfold at a time."""
-    n_texts = int(size * wanted / max(seconds, 1e-3))
+def _next_size(size: int, seconds: float) -> int:
+    """Aim at a second a slice, growing at most fourfold at a time."""
+    n_texts = int(size * CHUNK_SECONDS / max(seconds, 1e-3))
     return max(1, min(n_texts, 4 * size, LARGEST_CHUNK))
 
 
@@ -266,23 +256,6 @@ def _score(
             f"{metric.info.label} returned {rows.shape} scores, not {expected}", permanent=True
         )
     return rows, spans
-
-
-def _store(
-    signature: MetricSignature,
-    chunk: Chunk,
-    rows: Scores,
-    spans: Sequence[Spans] | None,
-    good: NDArray[np.bool_],
-    complete: Callable[[], None],
-) -> None:
-    """Store scores, spans and the end of their slice together; they stay even where it is lost."""
-    keys = list(compress(chunk.keys, good))
-    with transaction.atomic():
-        if spans is not None:
-            store_spans(signature, keys, list(compress(spans, good)))
-        store_scores(signature, keys, rows[good])
-        complete()
 
 
 def work_off(

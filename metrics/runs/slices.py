@@ -5,6 +5,7 @@ other in a ring, and does nothing where the run has ended or the slice is anothe
 """
 
 import socket
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -75,6 +76,13 @@ def _let_go(row: Slice) -> bool:
     return bool(claims.held(row).delete()[0])
 
 
+def _leave(row: Slice, n: int) -> bool:
+    """Let go of `n` texts at the front of a slice; whether it was still the worker's."""
+    if n == row.size:
+        return _let_go(row)
+    return bool(claims.held(row).update(first=row.first + n, size=row.size - n))
+
+
 def plan(
     row: Slice, *, signature: int, total: int, output_ids: bytes, reading: dict[str, Any]
 ) -> None:
@@ -108,18 +116,23 @@ def complete(
     rate: float,
     reading: dict[str, Any],
     is_final: bool = False,
-) -> None:
+    n: int | None = None,
+    remarks: Mapping[str, int] | None = None,
+) -> bool:
     """Finish a slice, of which `reused` contents had been scored by others, in `seconds`.
 
     `failed` maps places in the plan to errors: those texts are tried again, alone, unless the
-    metric says that this `is_final`. Whoever calls stores the scores in the same transaction. A
-    slice that was taken away counts when its new owner completes it.
+    metric says that this `is_final`. Where `n` is given, only so many texts at the front are done,
+    and the others stay in hand. `remarks` are the metric's warnings, with their numbers of texts.
+    Whoever calls stores the scores in the same transaction. A slice that was taken away counts
+    when its new owner completes it, and False is returned.
     """
+    n = row.size if n is None else n
     with transaction.atomic():
         run = lock(row.run_id)
-        if run is None or not _let_go(row):
-            return
-        n_done = row.size - len(failed)
+        if run is None or not _leave(row, n):
+            return False
+        n_done = n - len(failed)
         _worker_of(row).update(
             segments=F("segments") + n_done - reused,
             seconds=F("seconds") + seconds,
@@ -128,6 +141,9 @@ def complete(
             **reading,
         )
         count(run, done=n_done, reused=reused)
+        if remarks:
+            run.remarks = dict(Counter(run.remarks) + Counter(remarks))
+            run.save(update_fields=["remarks"])
         for place, error in failed.items():
             if is_final and RunPlan.objects.filter(run=run).exists():
                 is_hopeful = run.reused > 0
@@ -135,6 +151,29 @@ def complete(
             elif not is_final:
                 _try_alone(run, row, place, error, attempts=row.attempts + 1)
         finish_if_done(run)
+    return True
+
+
+def extend(row: Slice, n: int) -> int:
+    """Take up to `n` texts more into a slice in hand, from those that wait behind it.
+
+    Returns their number; 0 also where the slice is another's by now.
+    """
+    with transaction.atomic():
+        run = lock(row.run_id)
+        if run is None or not claims.held(row).exists():
+            return 0
+        waiting = run.slices.filter(status=Slice.Status.QUEUED, not_before__lte=Now(), attempts=0)
+        behind = waiting.filter(first=row.first + row.size, size__gt=0).first()
+        if behind is None:
+            return 0
+        n = min(n, behind.size)
+        if n == behind.size:
+            behind.delete()
+        else:
+            Slice.objects.filter(pk=behind.pk).update(first=F("first") + n, size=F("size") - n)
+        claims.held(row).update(size=row.size + n)
+    return n
 
 
 def _try_alone(

@@ -18,7 +18,7 @@ from annotation.web.parameters import Parameters, takes
 from metrics.forms.runs import FilterForm, StartForm
 from metrics.judges.spending import projected
 from metrics.models import JudgeSpending, MetricRun
-from metrics.runs import starting, waiting
+from metrics.runs import remarks, starting, waiting
 from metrics.runs.contents import failed_texts, warnings_of
 
 PER_PAGE = FAILED_SHOWN = 50
@@ -84,7 +84,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "idle_queues": starting.idle_queues([run]),
         "silence": starting.silence(run),
         "campaigns": _campaigns(request, run.test_set),
-        "warnings": warnings_of(run),
+        "warnings": (*warnings_of(run), *remarks.of_run(run)),
         "spending": JudgeSpending.objects.filter(run=run).first(),
         "projected": projected(run) if run.is_active else None,
     }

@@ -165,14 +165,16 @@ class Site:
         imports = "from metrics.models import MetricRun; from metrics.runs import starting"
         self.manage("shell", "--no-imports", "-v0", "-c", f"{imports}; starting.cancel({run})")
 
-    def start_worker(self, name: str) -> subprocess.Popen[bytes]:
-        """Start a worker as `make demo` does."""
+    def start_worker(self, name: str, *queues: str, **environment: str) -> subprocess.Popen[bytes]:
+        """Start a worker as `make demo` does; it serves other queues, too, where some are named."""
         command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--concurrency", "1"]
-        options = ["-Q", self.queue, "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
+        served = ",".join([self.queue, *queues])
+        options = ["-Q", served, "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
         with (self.var / f"{name}.log").open("wb") as log:
             worker = subprocess.Popen(
-                [*command, *options], cwd=ROOT, env=self.environment, stdout=log, stderr=log
-            )
+                [*command, *options],
+                cwd=ROOT, env=self.environment | environment, stdout=log, stderr=log,
+            )  # fmt: skip
         self.workers[name] = worker
         return worker
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +20,10 @@ from metrics.plugins import CONTRACT, Found, Plugin
 from metrics.workers import capability
 from metrics.workers.fleet import Worker
 from tests.metrics.conftest import start, work_off
+from tests.metrics.wheel import KEY, NAME, install, needs_setuptools
 from tests.world import World
 
 ROOT = Path(__file__).parents[2]
-NAME, KEY = "their-length", "their-length--main"
-needs_setuptools = pytest.mark.skipif(find_spec("setuptools") is None, reason="needs setuptools")
 
 
 def run(*command: str, target: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
@@ -40,17 +38,7 @@ def run(*command: str, target: Path | None = None, **more: str) -> subprocess.Co
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which the wheel of the template is installed."""
-    folder = tmp_path_factory.mktemp("plugin")
-    call_command("startmetric", NAME, str(folder / "source"), verbosity=0)
-    build = "import setuptools.build_meta as b, sys; print(b.build_wheel(sys.argv[1]))"
-    done = subprocess.run(
-        [sys.executable, "-c", build, str(folder)],
-        cwd=folder / "source", capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    wheel = folder / done.stdout.strip().splitlines()[-1]
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index"]
-    subprocess.run([*pip, "--target", str(folder / "target"), str(wheel)], check=True)
-    return folder / "target"
+    return install(tmp_path_factory.mktemp("plugin"))
 
 
 @needs_setuptools

@@ -1,7 +1,9 @@
-"""`python -m benchmarks.metrics.judges [texts] [connections]`: an SQLite database of its own.
+"""`python -m benchmarks.metrics.judges [texts] [connections] [milliseconds]`, on SQLite.
 
-A run of a judge over a server that answers in 50 ms: the share of the time that the connections
-were busy, measured by the server. Then the same texts again: replies read a second, from the rows.
+A run of a judge over a server that answers after 50 ms or as many: the share of the time that the
+connections were busy, measured by the server, and the processor time of a call. Then the same texts
+again: replies read a second, from the rows. Where other work has the processors, slow answers (500)
+show what the scheduling loses, and the processor time what fast ones would need.
 """
 
 import json
@@ -17,12 +19,13 @@ from urllib.request import urlopen
 
 TEXTS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
 CONNECTIONS = int(sys.argv[2]) if len(sys.argv) > 2 else 32
+DELAY = sys.argv[3] if len(sys.argv) > 3 else "50"
 ROOT = Path(__file__).parents[3]
 
 
 def main() -> None:
     """Serve, fill a database, run twice, print."""
-    command = [sys.executable, "-m", "benchmarks.metrics.judges.server"]
+    command = [sys.executable, "-m", "benchmarks.metrics.judges.server", DELAY]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout
@@ -56,16 +59,18 @@ def measure(port: int) -> None:
     options = {"endpoint": "bench", "model": "bench", "template": "direct-assessment@1"}
     catalogue.configure(family="judge", name="bench", label="Bench", options=options)
     test_set = fill()
-    seconds = score(test_set)
+    seconds, processor = score(test_set)
     wall, busy, n = told(port)
     print(f"{n:,} questions in {seconds:.1f} s, {wall:.1f} s of them between first and last")
+    print(f"processor: {1e3 * processor / TEXTS:.2f} ms a call")
     print(f"connections busy: {busy / (CONNECTIONS * wall):.1%} of {CONNECTIONS}")
     print(f"bare threads of http.client, nothing stored: {bare(port):.1%}")
     from metrics.models import SegmentScore
 
     SegmentScore.objects.all().delete()
-    seconds = score(test_set)
+    seconds, processor = score(test_set)
     print(f"read again: {TEXTS / seconds:,.0f} replies a second, scores stored")
+    print(f"processor: {1e3 * processor / TEXTS:.2f} ms a reply")
 
 
 def bare(port: int) -> float:
@@ -120,17 +125,18 @@ def fill() -> "object":
     return test_set
 
 
-def score(test_set: object) -> float:
-    """Start a run and work it off in this process; return the seconds."""
+def score(test_set: object) -> tuple[float, float]:
+    """Start a run and work it off in this process; return the seconds, and those of processors."""
     from metrics.runs import scoring, starting
 
     scoring.forget()
     run = starting.start(test_set=test_set, metrics=["bench"], enqueue=False).runs[0]  # type: ignore[arg-type]
-    began = time.monotonic()
+    began, spent = time.monotonic(), time.process_time()
     scoring.work_off(run.pk)
+    seconds = time.monotonic() - began, time.process_time() - spent
     run.refresh_from_db()
     assert (run.status, run.done) == ("done", TEXTS), (run.status, run.done, run.message)
-    return time.monotonic() - began
+    return seconds
 
 
 main()

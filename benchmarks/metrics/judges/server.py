@@ -1,15 +1,16 @@
-"""A server that answers every chat completion after 50 ms, and counts how busy it was kept.
+"""A server that answers every chat completion after a while, and counts how busy it was kept.
 
-It runs in a process of its own: `python -m benchmarks.metrics.judges.server`. It prints its port;
-`GET /busy` tells the seconds between the first question and the last answer, and those that all
-answers took together.
+It runs in a process of its own: `python -m benchmarks.metrics.judges.server MILLISECONDS`. It
+prints its port; `GET /busy` tells the seconds between the first question and the last answer, and
+those that all answers took together: the number of open questions, integrated over time.
 """
 
 import asyncio
 import json
+import sys
 import time
 
-DELAY = 0.05
+DELAY = float(sys.argv[1]) / 1000 if len(sys.argv) > 1 else 0.05
 REPLY = json.dumps(
     {
         "model": "bench",
@@ -48,10 +49,11 @@ async def answer(head: bytes, began: float) -> bytes:
     if head.startswith(b"GET"):
         return MODELS
     await asyncio.sleep(DELAY)
-    Times.first = Times.first or began
-    Times.last = time.monotonic()
-    Times.busy += Times.last - began
     Times.n += 1
+    if Times.n > 1:  # the first is what a judge asks before it begins: whether schemas are obeyed
+        Times.first = Times.first or began
+        Times.last = time.monotonic()
+        Times.busy += Times.last - began
     return REPLY
 
 

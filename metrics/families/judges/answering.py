@@ -1,7 +1,8 @@
 """From questions to verdicts: what is stored is read, the rest is asked, once more at most."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from metrics.base import MetricError
 from metrics.families.judges import reading
@@ -13,6 +14,8 @@ from metrics.families.judges.reading import UnusableError, Verdict
 
 # A question is asked so often in a run before its reply counts as missing.
 ATTEMPTS = 2
+# So many questions at once are looked for among what is stored.
+READ_AT_ONCE = 512
 NO_BUDGET = "Stopped at the budget. What was answered is kept: a new run goes on from there."
 Read = Callable[[Question, Reply], Verdict]
 
@@ -25,11 +28,6 @@ class Answers:
     unusable: dict[str, str] = field(default_factory=dict)
     error: MetricError | None = None
 
-    @property
-    def n_known(self) -> int:
-        """Questions that are done with."""
-        return len(self.verdicts) + len(self.unusable)
-
 
 def read_reply(kind: str) -> Read:
     """Return the reading of the replies to a kind of template."""
@@ -41,30 +39,54 @@ def read_reply(kind: str) -> Read:
     return read
 
 
+class Source(Protocol):
+    """Questions that come while others are asked."""
+
+    def more(self, n: int) -> Sequence[Question]:
+        """Return further questions, about n; none where no more come."""
+        ...
+
+    def settled(self, keys: Iterable[str]) -> None:
+        """Hear which questions are done with: they have a verdict, or are unusable."""
+        ...
+
+
 class Asking:
-    """One round of questions at a desk."""
+    """Questions at a desk, asked as they come. `found` is what is known by now."""
 
     def __init__(self, desk: Desk, client: Client, read: Read, limit: int) -> None:
         self.desk, self.client, self.read = desk, client, read
         self.limit = limit
         self.found = Answers()
         self._n_asked: dict[str, int] = {}
+        self._open: set[str] = set()
 
-    def answers(self, questions: Iterable[Question]) -> Answers:
-        """Return what is known of every question, each asked where that is needed."""
-        unique = {question.key: question for question in questions}
-        if open_ := self._stored(unique):
-            with self.desk.connections() as n:
-                self._ask(open_, n)
-        return self.found
+    def ask(self, source: Source) -> None:
+        """Find an answer to every question of a source: stored, or asked for."""
+        while not self.found.error and (questions := source.more(READ_AT_ONCE)):
+            if open_ := self._stored(source, questions):
+                with self.desk.connections() as n:
+                    self._ask(source, open_, n)
 
-    def _stored(self, questions: Mapping[str, Question]) -> list[Question]:
+    def forget(self, key: str) -> None:
+        """Forget a verdict that nobody needs any more: it is stored."""
+        self.found.verdicts.pop(key, None)
+        self.found.unusable.pop(key, None)
+
+    def _stored(self, source: Source, questions: Sequence[Question]) -> list[Question]:
         """Read what is stored; return what has to be asked."""
-        stored = self.desk.stored(list(questions))
-        open_ = [q for key, q in questions.items() if not self._settled(q, stored.get(key, ()))]
-        if n_read := self.found.n_known:
+        unique = {question.key: question for question in questions if not self._is_known(question)}
+        stored = self.desk.stored(list(unique))
+        open_ = [q for key, q in unique.items() if not self._settled(q, stored.get(key, ()))]
+        self._open |= {question.key for question in open_}
+        if n_read := len(unique) - len(open_):
             self.desk.note(reread=n_read)
+        source.settled(q.key for q in questions if q.key not in self._open)
         return open_
+
+    def _is_known(self, question: Question) -> bool:
+        key = question.key
+        return key in self._open or key in self.found.verdicts or key in self.found.unusable
 
     def _settled(self, question: Question, replies: Sequence[Reply]) -> bool:
         """Take the first usable reply; whether there is one, or this run has asked enough."""
@@ -72,7 +94,10 @@ class Asking:
             if self._take(question, reply):
                 return True
         self._n_asked[question.key] = sum(reply.is_new for reply in replies)
-        return self._n_asked[question.key] >= ATTEMPTS
+        is_enough = self._n_asked[question.key] >= ATTEMPTS
+        if not is_enough:
+            self.found.unusable.pop(question.key, None)
+        return is_enough
 
     def _take(self, question: Question, reply: Reply) -> bool:
         try:
@@ -83,18 +108,17 @@ class Asking:
         self.found.unusable.pop(question.key, None)
         return True
 
-    def _ask(self, questions: Sequence[Question], n: int) -> None:
-        for question in questions:
-            self.found.unusable.pop(question.key, None)
+    def _ask(self, source: Source, questions: Sequence[Question], n: int) -> None:
         purse = Purse(self.desk.endpoint, self.limit)
         purse.fill(*self.desk.left())
-        crew = Crew(self.client, purse, questions, min(n, len(questions)))
+        crew = Crew(self.client, purse, questions, n)
         lost = self.client.lost
         try:
             for answered in crew.answers(self.desk.keep_connections):
                 self._store(answered, purse)
-                for question, answer in answered:
-                    self._hear(question, answer, crew)
+                source.settled([q.key for q, answer in answered if self._hear(q, answer, crew)])
+                if (n_wanted := crew.n_wanted) and not self.found.error:
+                    crew.extend(self._stored(source, source.more(n_wanted)))
         finally:
             self.desk.note(lost=self.client.lost - lost)
 
@@ -108,13 +132,17 @@ class Asking:
         for question, answer in answered:
             purse.settle(question, next(counted) if isinstance(answer, Reply) else 0)
 
-    def _hear(self, question: Question, answer: Reply | Exception, crew: Crew) -> None:
+    def _hear(self, question: Question, answer: Reply | Exception, crew: Crew) -> bool:
+        """Take an answer; whether its question is done with."""
         if isinstance(answer, Reply):
             self._n_asked[question.key] = self._n_asked.get(question.key, 0) + 1
             if not self._take(question, answer) and self._n_asked[question.key] < ATTEMPTS:
                 self.found.unusable.pop(question.key)
                 crew.add(question)
-            return
+                return False
+            self._open.discard(question.key)
+            del self._n_asked[question.key]
+            return True
         crew.stop()
         if isinstance(answer, StoppedError):
             self.found.error = self.found.error or MetricError(NO_BUDGET, permanent=True)
@@ -122,3 +150,4 @@ class Asking:
             self.found.error = answer
         else:
             raise answer
+        return False

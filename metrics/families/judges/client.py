@@ -121,7 +121,9 @@ class Client:
         except BaseException:
             response.close()
             raise
-        response.release_conn()
+        finally:
+            # A closed one, too: its place in the pool is free again.
+            response.release_conn()
         text = raw.decode(errors="replace")
         text = text.replace(self._key, HIDDEN) if self._key else text
         return Reply(response.status, text, time.monotonic() - began, is_new=True), response.headers
@@ -129,7 +131,8 @@ class Client:
     def _read(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
         """Read a body; one that comes drop by drop, or never ends, is no answer."""
         parts, size = [], 0
-        for part in response.stream(2**16):
+        # As much as is there: a read that waits for more would wait as long as anything comes.
+        while part := response.read1(2**16):
             parts.append(part)
             size += len(part)
             if size > LARGEST_REPLY or time.monotonic() > deadline:

@@ -1,6 +1,5 @@
 """Threads that ask, one connection each, while the caller stores what they bring."""
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
@@ -13,7 +12,8 @@ from metrics.families.judges.purse import Purse
 # As many answers are stored at once as are there; the first is waited for so long, and while many
 # questions are open others for a moment, so that storing takes nothing from the asking.
 WAIT_SECONDS, GATHER_SECONDS, MOST_AT_ONCE = 1.0, 0.02, 256
-SWITCH_SECONDS = 0.0005
+# So many seconds of questions are kept ready, so that nobody waits while others are prepared.
+AHEAD_SECONDS = 2.0
 Answered = tuple[Question, Reply | Exception]
 
 
@@ -25,9 +25,22 @@ class Crew:
         self._waiting: SimpleQueue[Question | None] = SimpleQueue()
         self._answers: SimpleQueue[Answered] = SimpleQueue()
         self._n_open = 0
+        self.extend(questions)
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(n)]
+        self._began, self._n_answered = time.monotonic(), 0
+
+    @property
+    def n_wanted(self) -> int:
+        """How many questions more should wait; 0 while half of what should is there."""
+        rate = self._n_answered / max(time.monotonic() - self._began, 1e-3)
+        ahead = max(2 * len(self._threads), int(AHEAD_SECONDS * rate))
+        waiting = self._n_open - len(self._threads)
+        return ahead - max(waiting, 0) if waiting < ahead / 2 else 0
+
+    def extend(self, questions: Iterable[Question]) -> None:
+        """Ask these, too."""
         for question in questions:
             self.add(question)
-        self._threads = [Thread(target=self._work, daemon=True) for _ in range(n)]
 
     def add(self, question: Question) -> None:
         """Ask this, too."""
@@ -35,21 +48,22 @@ class Crew:
         self._waiting.put(question)
 
     def answers(self, beat: Callable[[], None]) -> Iterator[list[Answered]]:
-        """Yield answers as they come, until nothing is open; `beat` is called in between."""
+        """Yield answers as they come, until nothing is open; `beat` is called in between.
+
+        At first, and after a second without any, there are none.
+        """
         self._client.stopping.clear()
-        usual = sys.getswitchinterval()
-        # An answer that came should not wait while others are stored.
-        sys.setswitchinterval(SWITCH_SECONDS)
         for thread in self._threads:
             thread.start()
         try:
+            yield []
             while self._n_open:
                 beat()
-                if found := self._gather():
-                    self._n_open -= len(found)
-                    yield found
+                found = self._gather()
+                self._n_open -= len(found)
+                self._n_answered += len(found)
+                yield found
         finally:
-            sys.setswitchinterval(usual)
             self.stop()
             for _ in self._threads:
                 self._waiting.put(None)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from metrics.base import (
+    Feed,
     MeanOfSegments,
     MetricError,
     MetricInfo,
@@ -26,19 +27,20 @@ from metrics.families.judges.answering import Answers, Asking, read_reply
 from metrics.families.judges.asking import Clerk, key_of
 from metrics.families.judges.client import Client
 from metrics.families.judges.desk import Desk, Question, Reply
+from metrics.families.judges.pending import Texts, Whole
 from metrics.families.judges.reading import SEVERITIES, Verdict
 from metrics.spans.found import Spans
 
 REVISION = 1
-# A reply takes seconds, and at the end of a slice connections wait for the slowest.
-SLICE_SECONDS = 30.0
+# While other runs wait, a judge takes in texts for so long; then connections wait for the slowest.
+STREAM_SECONDS = 30.0
 FIRST_SLICE = 256
 
 
 class Judge(MeanOfSegments):
     """A judge that gives a number to each output by itself."""
 
-    slice_seconds, first_slice = SLICE_SECONDS, FIRST_SLICE
+    stream_seconds, first_slice = STREAM_SECONDS, FIRST_SLICE
     device = "endpoint"
     precision = ""
 
@@ -105,33 +107,31 @@ class Judge(MeanOfSegments):
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, measures); :class:`UnfinishedError` where the asking ended early."""
-        return self._rows(inputs)[0]
+        return self._whole(inputs).rows
 
-    def _rows(self, inputs: Sequence[SegmentInput]) -> tuple[Scores, list[Spans]]:
+    def _whole(self, inputs: Sequence[SegmentInput]) -> Whole:
         check_inputs(self.info, inputs)
-        asked = [self.questions(segment) for segment in inputs]
-        asking = Asking(
-            self.desk, self.client, read_reply(self.template.kind), int(self.options["limit"])
-        )
-        answers = asking.answers(q for passes in asked for each in passes for q in each)
-        rows: Scores = np.full((len(inputs), self.info.width), np.nan)
-        spans: list[Spans] = [()] * len(inputs)
-        self.missing = {}
-        for index, (segment, passes) in enumerate(zip(inputs, asked, strict=True)):
-            if _is_open(passes, answers):
-                continue
-            if problem := self._problem(passes, answers):
-                self.missing[index] = problem
-            else:
-                rows[index], spans[index] = self.judged(segment, passes, answers)
-        if answers.error:
-            found = spans if self.template.kind == prompts.SPANS else None
-            raise UnfinishedError(
-                answers.error.message, rows, found, permanent=answers.error.permanent
-            )
-        return rows, spans
+        feed = Whole(inputs, self.info.width)
+        if error := self._asked(feed):
+            found = feed.spans if self.template.kind == prompts.SPANS else None
+            raise UnfinishedError(error.message, feed.rows, found, permanent=error.permanent)
+        self.missing = feed.missing
+        return feed
 
-    def _problem(self, passes: Sequence[Sequence[Question]], answers: Answers) -> str:
+    def score_from(self, feed: Feed) -> None:
+        """Score the texts of a feed; connections are busy as long as it has any."""
+        if error := self._asked(feed):
+            none = np.empty((0, self.info.width))
+            raise UnfinishedError(error.message, none, None, permanent=error.permanent)
+
+    def _asked(self, feed: Feed) -> MetricError | None:
+        """Ask about all texts of a feed; return what ended that early."""
+        read, limit = read_reply(self.template.kind), int(self.options["limit"])
+        asking = Asking(self.desk, self.client, read, limit)
+        asking.ask(Texts(self, feed, asking))
+        return asking.found.error
+
+    def problem(self, passes: Sequence[Sequence[Question]], answers: Answers) -> str:
         """Say why there are too few verdicts; empty where there are enough."""
         wanted = [question.key for each in passes for question in each]
         unusable = [answers.unusable[key] for key in wanted if key in answers.unusable]
@@ -174,7 +174,8 @@ class SpanJudge(Judge):
 
     def score_with_spans(self, inputs: Sequence[SegmentInput]) -> tuple[Scores, Sequence[Spans]]:
         """Return rows and, for each output, its spans."""
-        return self._rows(inputs)
+        feed = self._whole(inputs)
+        return feed.rows, feed.spans
 
     def judged(
         self, segment: SegmentInput, passes: Sequence[Sequence[Question]], answers: Answers
@@ -193,11 +194,6 @@ class SpanJudge(Judge):
 def _verdicts(passes: Sequence[Sequence[Question]], answers: Answers) -> list[Verdict]:
     keys = [question.key for each in passes for question in each]
     return [answers.verdicts[key] for key in keys if key in answers.verdicts]
-
-
-def _is_open(passes: Sequence[Sequence[Question]], answers: Answers) -> bool:
-    keys = (question.key for each in passes for question in each)
-    return any(key not in answers.verdicts and key not in answers.unusable for key in keys)
 
 
 def _short(value: Any) -> str:

@@ -46,9 +46,10 @@ class Ter(SacreMetric):
         if longest <= MAX_SHIFT_TOKENS:
             return super().row(hypothesis, references)
         warnings.warn(
-            f"{self.info.label}: a text of {longest} tokens was scored without shifts, "
-            f"which are searched in up to {MAX_SHIFT_TOKENS}",
-            MetricWarning,
+            MetricWarning(
+                f"{self.info.label}: {{n}} texts of more than {MAX_SHIFT_TOKENS:,} tokens were "
+                "scored without shifts, by an upper bound."
+            ),
             stacklevel=4,
         )
         return _edits_without_shifts(words, references["ref_words"])

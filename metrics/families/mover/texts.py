@@ -124,8 +124,10 @@ def _solve(task: Task, launched: _Launched) -> dict[Pair, Array]:
 
 def _warn(task: Task, n_empty: int) -> None:
     warnings.warn(
-        f"{task.label}: {n_empty} pairs hold an empty text and got the lowest score, "
-        f"{task.definition.worst:g}.",
-        MetricWarning,
+        MetricWarning(
+            f"{task.label}: {{n}} pairs hold an empty text and got the lowest score, "
+            f"{task.definition.worst:g}.",
+            n_empty,
+        ),
         stacklevel=4,
     )

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 KEY = "sk-test-0123456789abcdef"
@@ -22,6 +22,9 @@ class Answer:
     finish_reason: str = "stop"
     refusal: str | None = None
     is_cut: bool = False
+    # Seconds before the first byte, and before each further one, unless the server ends.
+    wait: float = 0
+    pace: float = 0
 
     def body(self, asked: dict[str, Any]) -> str:
         if self.raw is not None:
@@ -52,6 +55,7 @@ class Server(ThreadingHTTPServer):
         self.models: list[dict[str, Any]] | None = [{"id": "tiny", "root": "org/tiny"}]
         self.keys: set[str] = set()
         self.lock, self.open, self.most_open = Lock(), 0, 0
+        self.is_over = Event()
 
     @property
     def url(self) -> str:
@@ -83,6 +87,10 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.open -= 1
 
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # a client that has gone
+            super().handle()
+
     def do_GET(self) -> None:
         models = self.server.models
         status = 404 if models is None else 200
@@ -95,13 +103,27 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer, asked: dict[str, Any]) -> None:
         body = answer.body(asked).encode()
+        if answer.wait:
+            self.server.is_over.wait(answer.wait)
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if answer.is_cut else body)
+        if answer.pace:
+            self._trickle(body, answer.pace)
+        else:
+            self.wfile.write(body[: len(body) // 2] if answer.is_cut else body)
         self.close_connection = self.close_connection or answer.is_cut
+
+    def _trickle(self, body: bytes, pace: float) -> None:
+        """Send byte by byte, until the client has enough."""
+        with suppress(ConnectionError):
+            for byte in body:
+                self.wfile.write(bytes([byte]))
+                if self.server.is_over.wait(pace):
+                    break
+        self.close_connection = True
 
     def log_message(self, *_: object) -> None:
         """Keep quiet."""
@@ -116,5 +138,6 @@ def serving(respond: Respond) -> Iterator[Server]:
         try:
             yield server
         finally:
+            server.is_over.set()
             server.shutdown()
             thread.join()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import Mock
@@ -11,6 +12,8 @@ import pytest
 
 from metrics import catalogue
 from metrics.families.judges import client
+from metrics.families.judges.crew import Crew
+from metrics.families.judges.scorer import Judge
 from metrics.judges import report, spending
 from metrics.judges.connections import Connections, account
 from metrics.judges.replies import RunDesk
@@ -22,9 +25,10 @@ from metrics.models import (
     JudgeSpending,
     MetricRun,
     MetricSignature,
+    SegmentScore,
     SegmentSpans,
 )
-from metrics.runs import scoring, slices, starting
+from metrics.runs import scoring, slices, starting, streaming
 from metrics.scores import load_scores
 from tests.metrics.conftest import reread, work_off
 from tests.metrics.judges.server import KEY, Answer, Server, prompt_of, serving
@@ -166,6 +170,80 @@ def test_what_passes_is_tried_again_and_nothing_is_missing(
     assert {text: len(text) % 101 for text in scores(world)} == scores(world)
     lost = JudgeSpending.objects.get(run=run).lost
     assert (lost > 0) == ("is_cut" in fault)
+
+
+@pytest.mark.parametrize("slow", [{"wait": 30}, {"pace": 0.02}], ids=["silent", "trickling"])
+def test_a_reply_has_its_seconds_however_it_comes(
+    world: World, judge: Callable[..., MetricRun], slow: dict[str, Any]
+) -> None:
+    """Bytes that keep coming, each in time, make no reply that came in time."""
+
+    def respond(asked: dict[str, Any], times: int) -> Answer:
+        if times or "to judge" not in prompt_of(asked):
+            return score_by_length(asked, times)
+        return Answer('{"score": 1}', headers={"X": "x"}, **slow)
+
+    with serving(respond) as server:
+        run = work_off(judge(server, endpoint={"timeout": 0.3, "connections": 4}))
+        assert server.most_open <= run.total + 4
+    assert (run.status, run.failed) == (Status.DONE, 0)
+    assert {text: len(text) % 101 for text in scores(world)} == scores(world)
+    assert JudgeSpending.objects.get(run=run).lost == run.total
+    assert set(JudgeConnection.objects.values_list("holder", flat=True)) == {""}
+
+
+def test_no_connection_waits_for_the_end_of_a_slice(
+    judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first text is answered once one from behind its slice is asked about."""
+    monkeypatch.setattr(Judge, "first_slice", 2)
+    is_further = threading.Event()
+
+    def respond(asked: dict[str, Any], times: int) -> Answer:
+        if "to judge" in prompt_of(asked):
+            if len({prompt_of(each) for each in server.seen}) > 3:  # the probe, and a slice
+                is_further.set()
+            assert is_further.wait(60)
+        return score_by_length(asked, times)
+
+    with serving(respond) as server:
+        run = work_off(judge(server, endpoint={"connections": 3, "timeout": 120}))
+    assert (run.status, run.done, run.failed) == (Status.DONE, run.total, 0)
+    worker = run.workers.get()
+    assert (worker.segments, run.slices.count()) == (run.total, 0)
+
+
+def test_a_run_that_ends_meanwhile_is_asked_about_no_more(
+    judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cancelled over its first text: what is answered stays, and nothing else is asked."""
+    monkeypatch.setattr(Judge, "first_slice", 1)
+    monkeypatch.setattr(streaming, "STORE_SECONDS", 0)
+    keep, stop, is_stopped = RunDesk.store, Crew.stop, threading.Event()
+
+    def store(desk: RunDesk, replies: Any) -> Any:
+        tokens = keep(desk, replies)
+        if len(server.seen) > 1:
+            assert starting.cancel(run)
+        return tokens
+
+    def stop_and_tell(crew: Crew) -> None:
+        stop(crew)
+        is_stopped.set()
+
+    def respond(asked: dict[str, Any], times: int) -> Answer:
+        if len(server.seen) > 2:  # on its way when the run ends
+            assert is_stopped.wait(60)
+        return score_by_length(asked, times)
+
+    monkeypatch.setattr(RunDesk, "store", store)
+    monkeypatch.setattr(Crew, "stop", stop_and_tell)
+    with serving(respond) as server:
+        run = judge(server, endpoint={"connections": 1, "timeout": 120})
+        run = work_off(run)
+        assert len(server.seen) <= 3
+    assert run.status == Status.CANCELLED
+    assert (JudgeReply.objects.count(), SegmentScore.objects.count()) == (2, 1)
 
 
 @pytest.mark.parametrize(

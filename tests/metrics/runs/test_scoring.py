@@ -1,21 +1,23 @@
 import socket
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from django.db import OperationalError
+from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Output
 from config.work import patience, processes, working
 from config.work.clock import Now
-from metrics.base import MetricError, SegmentInput
+from metrics.base import MetricError, MetricWarning, SegmentInput
 from metrics.models import FailedText, MetricRun, SegmentScore, Slice
-from metrics.runs import scoring, starting
+from metrics.runs import keeping, scoring, starting
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes
-from tests.metrics.conftest import reread, start, work_off
+from tests.metrics.conftest import plan, reread, start, work_off
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]
@@ -273,14 +275,14 @@ def test_a_metric_that_this_code_does_not_know_is_left_to_others(world: World) -
 def test_a_hiccup_of_the_database_costs_nothing(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, failures = scoring.store_scores, [OperationalError("server closed the connection")]
+    store, failures = keeping.store_scores, [OperationalError("server closed the connection")]
 
     def flaky(*args: object) -> None:
         if failures:
             raise failures.pop()
         store(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scoring, "store_scores", flaky)
+    monkeypatch.setattr(keeping, "store_scores", flaky)
     monkeypatch.setattr(patience, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(patience.connection, "close", lambda: None)
     row = work_off(start(world))
@@ -293,7 +295,7 @@ def test_a_database_that_stays_away_leaves_the_run_to_the_next(
     def broken(*args: object) -> None:
         raise OperationalError("no route to host")
 
-    monkeypatch.setattr(scoring, "store_scores", broken)
+    monkeypatch.setattr(keeping, "store_scores", broken)
     monkeypatch.setattr(patience, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(patience.connection, "close", lambda: None)
     run = start(world)
@@ -336,3 +338,26 @@ def test_the_log_says_what_a_worker_did(world: World, fake_metrics: Counting) ->
     assert worker.seconds > 0
     assert worker.peak_bytes > 2**20
     assert (worker.device_peak_bytes, worker.state) == (None, "left")
+
+
+def test_what_a_metric_warns_of_is_counted_and_shown(
+    world: World,
+    fake_metrics: Counting,
+    monkeypatch: pytest.MonkeyPatch,
+    client: Client,
+) -> None:
+    """The texts of a warning are added up over slices; other warnings are none of the metric's."""
+
+    def act() -> None:
+        warnings.warn(MetricWarning("{n} texts are odd.", 2), stacklevel=1)
+        warnings.warn("not of a metric", UserWarning, stacklevel=1)
+
+    monkeypatch.setattr(fakes.Acting, "act", staticmethod(act))
+    run = start(world, "acting")
+    plan(run, size=4)
+    with pytest.warns(UserWarning, match="not of a metric"):
+        done = work_off(run)
+    n = done.total // 4
+    assert (done.status, done.remarks) == ("done", {"{n} texts are odd.": 2 * n})
+    client.force_login(world.researcher)
+    assert f"{2 * n} texts are odd." in client.get(done.get_absolute_url()).text

@@ -100,6 +100,28 @@ def test_completing_counts(run: MetricRun) -> None:
     assert not Slice.objects.exists()
 
 
+def test_a_slice_moves_along_the_plan(run: MetricRun) -> None:
+    """Texts come in from behind, and leave at the front; others' are left alone."""
+    plan(run, size=2)
+    row = taken(run)
+    assert waiting(run) == [(2, 6, 0)]
+    assert slices.extend(row, 3) == 3
+    row.size += 3
+    assert (waiting(run), reread(run).slices.get(pk=row.pk).size) == ([(5, 3, 0)], 5)
+    complete(row, n=4, failed={1: "no verdict"}, is_final=True)
+    left = reread(run).slices.get(pk=row.pk)
+    assert (left.first, left.size, left.status) == (4, 1, "running")
+    assert (reread(run).done, reread(run).failed, reread(run).status) == (3, 1, "running")
+    row.first, row.size = 4, 1
+    assert taken(run).first == 5
+    assert slices.extend(row, 3) == 0
+    die(row)
+    assert waiting(run) == [(4, 1, 1), (7, 1, 0)]
+    assert slices.extend(row, 3) == 0
+    assert complete(row, n=1) is None
+    assert reread(run).done == 3
+
+
 def test_a_slice_that_is_another_s_by_now_counts_once(run: MetricRun) -> None:
     plan(run, size=8)
     first = taken(run)

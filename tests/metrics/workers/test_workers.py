@@ -22,6 +22,7 @@ from tests.metrics.sites import (
     make_broker,
     on_server,
 )
+from tests.metrics.wheel import KEY, NAME, install, needs_setuptools
 
 SEGMENTS = 100  # with two systems 200 outputs, each of them another text
 
@@ -206,3 +207,30 @@ def test_a_child_that_dies_is_replaced_and_its_text_recorded(site: Site) -> None
         (3, f"{site.run('deadly')[2]} stopped answering.")
     ]
     assert worker.poll() is None
+
+
+@needs_setuptools
+def test_a_plugin_is_scored_where_it_is_installed_alone(site: Site, tmp_path: Path) -> None:
+    """The commands of the web know it by what a worker reports; one without it takes nothing."""
+    paths = os.pathsep.join([site.environment["PYTHONPATH"], str(install(tmp_path / "plugin"))])
+    theirs = {"PYTHONPATH": paths, "METRIC_PLUGINS": NAME}
+    first = site.start_worker("theirs", "cpu", **theirs)
+    reported = "SELECT CAST(plugins AS text) FROM metrics_worker"
+    site.wait_for("the report", lambda: KEY in str(site.query(reported)))
+    site.manage("add_metric", KEY, "theirs")
+    first.terminate()
+    site.wait_for("the worker ends", lambda: first.poll() is not None)
+    site.start_worker("ours", "cpu")
+    site.manage("score", "harbour", "--metric", "theirs", "--metric", "counting")
+    site.wait_for_end("counting")
+    assert site.run("counting")[0] == "done"
+    assert site.run("theirs") == ("queued", 0, "")
+    site.start_worker("theirs-again", "cpu", **theirs)
+    site.wait_for_end("theirs")
+    status, done, worker = site.run("theirs")
+    assert (status, done, worker.split("@")[0]) == ("done", 2 * SEGMENTS, "theirs-again")
+    assert site.scores("theirs") == (2 * SEGMENTS, 2 * SEGMENTS)
+    [(signature,)] = site.query(
+        "SELECT signature FROM metrics_metricsignature WHERE metric = 'theirs'"
+    )
+    assert f"|plugin:{NAME}|version:0.1.0|contract:1|" in signature

@@ -17,13 +17,13 @@ from transformers import (
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
 from metrics.encoding import encoders
-from metrics.families.likelihood.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
 from tests.metrics.families.neural import small
 from tests.training.translation import foreign
 from tests.training.translation.copying import untrained
 from training.translation.decoding.checkpoints import load
-from training.translation.decoding.likelihood import Likelihood
 from training.translation.decoding.scoring import log_probabilities
+from training.translation.likelihood.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
+from training.translation.likelihood.scorer import Likelihood
 
 INPUTS = [
     SegmentInput("ein Boot im Hafen", "the boat leaves", ("the boat leaves the harbour",)),

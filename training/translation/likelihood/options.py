@@ -1,8 +1,9 @@
 """Likelihood under a translation model. Neither Django nor torch: web and workers read it."""
 
+from metrics import registry
 from metrics.base import MetricInfo, one_measure
 from metrics.families import references
-from metrics.options import PRECISION, Family, Option, Options
+from metrics.options import PRECISION, Family, Option, Options, clean
 
 FAITHFULNESS, PRECISION_OF, RECALL, BOTH = (
     *("source to output", "reference to output"),
@@ -44,7 +45,7 @@ FAMILY = Family(
     label="Likelihood (Prism, BARTScore)",
     description="How probable a sequence-to-sequence model finds a text: released ones, and those "
     "trained here.",
-    scorer="training.translation.decoding.likelihood:Likelihood",
+    scorer="training.translation.likelihood.scorer:Likelihood",
     options=(
         Option(
             "checkpoint",
@@ -70,3 +71,11 @@ FAMILY = Family(
     describe=describe,
     packages=("sentencepiece",),
 )
+
+
+def register() -> None:
+    """Add the family to the registry, which knows nothing of translation models."""
+    chosen = clean(FAMILY, {"checkpoint": "facebook/bart-large-cnn"})
+    info = describe("bartscore-cnn", "BARTScore CNN", chosen)
+    path = f"{__name__}:FAMILY"
+    registry.add_family(path, FAMILY, {info.name: (info, FAMILY.scorer)})

@@ -23,13 +23,19 @@ from metrics.checkpoints import places
 from metrics.encoding import encoders, memory, precision
 from metrics.encoding.memory import ModelSpec
 from metrics.families import references
-from metrics.families.likelihood.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL, SUM
 from metrics.options import precision_of
 from training.jobs.kinds import JobError
 from training.translation.decoding import checkpoints
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
 from training.translation.decoding.generating import Row
 from training.translation.decoding.scoring import log_probabilities
+from training.translation.likelihood.options import (
+    BOTH,
+    FAITHFULNESS,
+    PRECISION_OF,
+    RECALL,
+    SUM,
+)
 
 REVISION = 1
 # Tokens of one forward pass: logits are as wide as the vocabulary, a quarter of a million in mT5.
