@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -58,7 +59,7 @@ def _check(gap: int | None, overlap: float | None) -> None:
         raise ValidationError("The overlap is above 0 and at most 1.")
 
 
-def disagreements(campaign: Campaign) -> QuerySet[Disagreement]:
+def disagreements(campaign: Campaign) -> QuerySet[Any]:
     """Return the queue of a campaign: the greatest differences first, each with `is_decided`."""
     decided = Adjudication.objects.filter(item=OuterRef("item"), is_current=True)
     rows = Disagreement.objects.filter(item__campaign=campaign)

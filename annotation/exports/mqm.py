@@ -11,11 +11,11 @@ from django.db.models import Q
 
 from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
 from annotation.filters import EVERYTHING, FilterError, Filters
-from annotation.imports.judgments.tags import TAG
 from annotation.imports.published.mqm_names import their_category
 from annotation.models import Campaign, Item, Judgment
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE
+from annotation.uploads.tables.tags import TAG
 
 HEADER = (
     "system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity",

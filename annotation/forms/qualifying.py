@@ -31,6 +31,10 @@ class TestForm(forms.Form):
     def asked(self) -> list[tuple[Asked, str, list[str]]]:
         """Each question with what was chosen and what is wrong with that."""
         return [
-            (each, str(self[each.name].value() or ""), list(self[each.name].errors))
+            (
+                each,
+                str(self[each.name].value() or ""),
+                [str(error) for error in self[each.name].errors],
+            )
             for each in self.questions
         ]

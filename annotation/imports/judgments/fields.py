@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.csvsafe import restore
-from annotation.imports.judgments.tags import untag
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import Wanted, propose
 from annotation.uploads.tables.rows import Table, format_of, parse
+from annotation.uploads.tables.tags import untag
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
 SPAN_FIELDS = (

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
+from metrics.known import everything_known
 from metrics.options import Family, Option
 
 
@@ -24,6 +25,10 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="only show what it would be")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        with everything_known():
+            self._handle(options)
+
+    def _handle(self, options: dict[str, Any]) -> None:
         family = _family(options["family"])
         if not options["name"]:
             self._explain(family)
