@@ -27,8 +27,6 @@ from django.utils import timezone
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
 from annotation.judging.instructions import Prose
-from annotation.judging.limits import limit_of
-from annotation.judging.pay import Offer, offer
 from annotation.judging.progress import Progress, progress_of
 from annotation.judging.rules import kept_rules
 from annotation.languages import direction
@@ -41,6 +39,8 @@ from annotation.models import (
     Reference,
     SuggestionFate,
 )
+from annotation.pay.limits import limit_of
+from annotation.pay.offers import Offer, offer
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Anchor, Scale

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from annotation.judging.answers import Answer, rated_text
-from annotation.judging.limits import limit_of
 from annotation.models import Assignment, Judgment
+from annotation.pay.limits import limit_of
 
 # A report may run ahead of the server's clock by a slow network, not by more.
 TOLERANCE_MS = 5_000

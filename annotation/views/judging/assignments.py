@@ -14,9 +14,9 @@ from annotation.access import signed_in
 from annotation.entry import codes, throttle, welcome
 from annotation.judging import assignments
 from annotation.judging.judgments import NotOpenError, refuse_unless_open
-from annotation.judging.pay import pay_for
 from annotation.judging.progress import progress
 from annotation.models import Annotator, Campaign
+from annotation.pay.offers import pay_for
 from annotation.prefill.trial import is_trial
 from annotation.web.errors import refuse, refuse_guessing
 

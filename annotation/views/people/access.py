@@ -29,9 +29,9 @@ from annotation.exports import csv_lines
 from annotation.filters import FilterError
 from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
 from annotation.forms.welcome import in_words
-from annotation.judging.pay import pay_for
-from annotation.judging.working_time import COLUMNS, rows, working_time
 from annotation.models import AccessLink, Annotator, Campaign, Membership
+from annotation.pay.offers import pay_for
+from annotation.pay.working_time import COLUMNS, rows, working_time
 from annotation.qualification import stopping
 from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links

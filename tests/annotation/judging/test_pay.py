@@ -12,9 +12,9 @@ from django.urls import reverse
 from annotation.access import RESEARCHER
 from annotation.judging import judgments
 from annotation.judging.answers import Answer
-from annotation.judging.limits import limit_of, words_in
-from annotation.judging.pay import offer, pay_for
 from annotation.models import Assignment, Campaign, Judgment
+from annotation.pay.limits import limit_of, words_in
+from annotation.pay.offers import offer, pay_for
 from tests.planting import plant
 from tests.world import make_user
 

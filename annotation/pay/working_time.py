@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Count, OuterRef, Q, Subquery, Sum
 
-from annotation.judging.pay import HOUR_MS, pay_for
 from annotation.models import Campaign, Judgment
+from annotation.pay.offers import HOUR_MS, pay_for
 
 COLUMNS = ("annotator", "rated", "paid_hours", "active_hours", "pay", "currency")
 
