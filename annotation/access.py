@@ -6,7 +6,8 @@ campaign admin: a researcher who also uploads test sets and creates campaigns, a
 admin: the site admin, who reads and runs every campaign.
 
 A public campaign is read by everybody with a reading role, a private one by its members alone. A
-campaign is run by the campaign admin who created it and by its members with the role admin.
+campaign is run by the campaign admin who created it and by its members with the role admin. Members
+with the role reviewer read it and decide where annotators differ.
 
 A test set is read by every reading role. Site admins add to any; campaign admins to those that
 they own and those that are shared with them.
@@ -32,6 +33,7 @@ ROLES = (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR)
 READERS = frozenset({ADMIN, CAMPAIGN_ADMIN, RESEARCHER})
 CREATORS = frozenset({ADMIN, CAMPAIGN_ADMIN})
 NOT_YOURS = "You may read this campaign; only its admins may change it."
+NOT_REVIEWER = "You may read this campaign; only its reviewers and admins may decide here."
 View = Callable[..., HttpResponseBase]
 
 
@@ -155,6 +157,20 @@ def campaign_for_admin(request: HttpRequest, slug: str) -> Campaign:
     campaign = campaign_for_reader(request, slug)
     if not runs_campaign(request.user, campaign):
         raise PermissionDenied(NOT_YOURS)
+    return campaign
+
+
+def reviews_campaign(user: Any, campaign: Campaign) -> bool:
+    """Whether a user may decide where annotators of a campaign differ: its reviewers and admins."""
+    own = Membership.objects.filter(user=user, campaign=campaign, role=Membership.Role.REVIEWER)
+    return runs_campaign(user, campaign) or own.exists()
+
+
+def campaign_for_reviewer(request: HttpRequest, slug: str) -> Campaign:
+    """Return a campaign to somebody who may adjudicate; 403 for those who may only read it."""
+    campaign = campaign_for_reader(request, slug)
+    if not reviews_campaign(request.user, campaign):
+        raise PermissionDenied(NOT_REVIEWER)
     return campaign
 
 

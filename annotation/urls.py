@@ -15,6 +15,7 @@ from annotation.views import (
     sharing,
     uploads,
 )
+from annotation.views.adjudicating import corrections, deciding, queue
 from annotation.views.judging import (
     ahead,
     around,
@@ -23,9 +24,10 @@ from annotation.views.judging import (
     judgments,
     media,
     own,
+    qualifying,
     welcome,
 )
-from annotation.views.people import access, accounts, letters
+from annotation.views.people import access, accounts, letters, stops
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -77,6 +79,7 @@ urlpatterns = [
         name="campaign-instructions",
     ),
     path("campaigns/<slug:slug>/access/", access.access, name="access"),
+    path("campaigns/<slug:slug>/access/hours.csv", access.hours, name="hours"),
     path("campaigns/<slug:slug>/access/privacy/", access.privacy, name="campaign-privacy"),
     path("campaigns/<slug:slug>/access/members/", access.member_add, name="member-add"),
     path(
@@ -98,6 +101,7 @@ urlpatterns = [
         access.invitation_revoke,
         name="invitation-revoke",
     ),
+    path("campaigns/<slug:slug>/access/stops/<int:pk>/", stops.decide, name="stop-decide"),
     path("campaigns/<slug:slug>/access/links/", access.link_add, name="access-link-add"),
     path(
         "campaigns/<slug:slug>/access/links/<int:pk>/revoke/",
@@ -105,6 +109,14 @@ urlpatterns = [
         name="access-link-revoke",
     ),
     path("campaigns/<slug:slug>/access/codes/", access.codes_check, name="codes-check"),
+    path("campaigns/<slug:slug>/adjudication/", queue.queue, name="adjudication"),
+    path("campaigns/<slug:slug>/adjudication/give/", queue.gold_give, name="adjudication-gold"),
+    path(
+        "campaigns/<slug:slug>/adjudication/decisions.<str:fmt>",
+        queue.gold_file,
+        name="adjudication-file",
+    ),
+    path("campaigns/<slug:slug>/adjudication/<int:pk>/", deciding.review, name="adjudicate"),
     path("campaigns/<slug:slug>/items/", interchange.gold_items, name="campaign-items"),
     path(
         "campaigns/<slug:slug>/items/delete/",
@@ -119,7 +131,10 @@ urlpatterns = [
     path("annotate/<slug:slug>/own/", own.own, name="annotate-own"),
     path("annotate/<slug:slug>/consent/", welcome.consent, name="consent"),
     path("annotate/<slug:slug>/background/", welcome.background, name="background"),
+    path("annotate/<slug:slug>/test/", qualifying.comprehension, name="annotate-test"),
+    path("annotate/<slug:slug>/stopped/", qualifying.stopped, name="annotate-stopped"),
     path("annotate/<slug:slug>/attitude/", attitude.attitude, name="annotate-attitude"),
+    path("annotate/<slug:slug>/decided/", corrections.own_corrections, name="annotate-corrections"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
     # 4 judgments

@@ -18,6 +18,8 @@ from annotation.presets import fitting, propose
 from annotation.uploads import Report
 from annotation.uploads.problems import Place
 
+# What the form does not ask.
+BESIDE = ("special_tokens", "review_gap", "review_overlap")
 CHECKS = ("practice", "per_annotator", "trap_ratio", "control_spacing")
 
 
@@ -48,8 +50,10 @@ def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any)
     elif form.is_valid():
         try:
             campaign = form.create(user, slug=slug)
-            campaign.special_tokens = whole.settings.get("special_tokens")
-            campaign.save(update_fields=["special_tokens"])
+            beside = [name for name in BESIDE if name in whole.settings]
+            for name in beside:
+                setattr(campaign, name, whole.settings[name])
+            campaign.save(update_fields=beside)
             return campaign
         except ValidationError as error:
             _report(report, whole, error.message_dict)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from annotation.campaigns.effort import describe_effort
+from annotation.counted import counted
 from annotation.models import Campaign
 from annotation.prefill.trial import shares_of
 
@@ -60,15 +61,20 @@ def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
     asked = [
         *(["consent"] if campaign.consent else []),
         *(["background"] if campaign.asks_background else []),
+        *(["a comprehension test"] if campaign.comprehension else []),
     ]
     if asked:
         yield "Asked first", " and ".join(asked)
+    if campaign.stop_after:
+        yield "Stopped after", counted(campaign.stop_after, "failed check")
     if campaign.shows_context:
         yield "Can be opened", "the document around a segment"
     if campaign.edit_minutes is not None:
         minutes = f"for {campaign.edit_minutes:,} minutes" if campaign.edit_minutes else "never"
         yield "Answers can be revised", minutes
-    yield "Paid at most", f"{campaign.time_cap_seconds:,} seconds a screen"
+    words = campaign.seconds_per_word
+    beside = f" and {words.normalize():f} for each word" if words else ""
+    yield "Paid at most", f"{campaign.time_cap_seconds:,} seconds a screen{beside}"
     told = [address for address in (campaign.notify_email, campaign.notify_webhook) if address]
     if told:
         yield "Told when complete", ", ".join(told)

@@ -12,20 +12,12 @@ from django.db.models import Avg, Count
 
 from annotation.models import Campaign, Judgment, Output, TestSet
 from annotation.protocols import Protocol
+from annotation.protocols.paces import PACES, Pace
 
 # A two-sided test of one pair of systems at .05 that finds the difference in four cases of five.
 LEVEL, POWER = 0.05, 0.8
 # So many judgments of this site are enough to go by, of the newest.
 ENOUGH, NEWEST = 100, 20_000
-
-
-@dataclass(frozen=True)
-class Pace:
-    """Seconds an item takes: from `low` to `high`, the same where one number is known."""
-
-    low: float
-    high: float
-    source: str
 
 
 @dataclass(frozen=True)
@@ -38,17 +30,6 @@ class Spread:
     source: str
 
 
-DA = Pace(
-    19, 29, "means of WMT21 ru–en (crowd, 159 tasks) and WMT22 zh–en (11 people, up to 300 s)"
-)
-PACES: dict[str, Pace] = {
-    "segment-da": DA,
-    "document-da": DA,
-    "esa": Pace(48, 65, "WMT23 en–de, two rounds (Kocmi et al. 2024)"),
-    "contrastive-esa": Pace(
-        54, 78, "en–ja with three systems and with one on a screen (arXiv 2607.26640)"
-    ),
-}
 SCORES = Spread(98.3, 219.2, "points of 100", "ESA of WMT23 en–de, 4,968 judgments in two rounds")
 # One judgment an output: what people add cannot be told apart, so more people gain nothing here.
 MQM = Spread(59.9, 0.0, "penalty points", "MQM of WMT23 en–de, 5,520 judgments in one round")
@@ -132,6 +113,11 @@ def describe_effort(campaign: Campaign) -> list[tuple[str, str]]:
         hours = _range(n * pace.low / 3600, n * pace.high / 3600)
         time = " · ".join((f"{hours} hours", pace.source))
     lines = [("Time it takes", time)]
+    if pace and campaign.hourly_rate is not None:
+        rate = float(campaign.hourly_rate)
+        costs = _range(n * pace.low / 3600 * rate, n * pace.high / 3600 * rate)
+        hourly = f"at {campaign.hourly_rate} {campaign.currency} an hour"
+        lines.append(("Pay for it", f"{costs} {campaign.currency} {hourly}"))
     if spread and least and len(counts) > 1:
         told = (f"{least:.2g}", spread.unit, spread.source)
         lines.append(("Tells systems apart from", " · ".join(told)))

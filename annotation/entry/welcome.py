@@ -1,4 +1,4 @@
-"""What comes before the first item: consent, and questions about the annotator's background."""
+"""What comes before the next item: consent, background, the comprehension test, and a stop."""
 
 from typing import Any
 
@@ -9,12 +9,26 @@ from annotation.models import Annotator
 
 
 def next_step(annotator: Annotator) -> str:
+    """Return the address of what stands before an annotator's next item, or nothing."""
+    if annotator.stopped_at is not None:
+        return stopped(annotator)
+    return asked_first(annotator)
+
+
+def stopped(annotator: Annotator) -> str:
+    """Return the address at which a stopped annotator is heard."""
+    return reverse("annotate-stopped", args=[annotator.campaign.slug])
+
+
+def asked_first(annotator: Annotator) -> str:
     """Return the address of what an annotator has to answer first, or nothing."""
     campaign = annotator.campaign
     if campaign.consent and annotator.consented_at is None:
         return reverse("consent", args=[campaign.slug])
     if campaign.asks_background and annotator.background is None:
         return reverse("background", args=[campaign.slug])
+    if campaign.comprehension and annotator.qualified_at is None:
+        return reverse("annotate-test", args=[campaign.slug])
     return ""
 
 

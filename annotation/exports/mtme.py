@@ -38,10 +38,35 @@ def bundle(campaign: Campaign, filters: Filters = EVERYTHING) -> Files:
 
     Filters choose the judgments behind these; texts are always all of them.
     """
-    test_set = campaign.test_set
-    pair, top = test_set.direction, safe(test_set.slug)
-    segments = ordered(test_set.segments.order_by("position"))
-    systems = dict(zip(names := list(_systems(campaign)), unique_names(names), strict=True))
+    pair, top = campaign.test_set.direction, safe(campaign.test_set.slug)
+    segments, systems = frame(campaign)
+    yield from text_files(campaign, segments, systems)
+    published = _published(campaign, filters)
+    for name, means in ({} if published else scores(campaign, filters)).items():
+        path = f"{top}/human-scores/{pair}.{name}"
+        yield f"{path}.seg.score", segment_scores(segments, systems, means)
+        yield f"{path}.sys.score", system_scores(segments, systems, means)
+    if published:
+        path = f"{top}/human-scores/{pair}.{published.name}"
+        yield f"{path}.seg.score", segment_scores(segments, systems, published.outputs)
+        yield f"{path}.sys.score", published.lines(segments, systems)
+    score = published.name if published else campaign.protocol
+    path = f"{top}/human-scores/{pair}.{score}"
+    yield from _ratings(campaign, filters, path, segments, systems)
+
+
+def frame(campaign: Campaign) -> tuple[list[Segment], dict[System, str]]:
+    """Return the segments in the order of the files, and the systems with their names in them."""
+    segments = ordered(campaign.test_set.segments.order_by("position"))
+    names = list(_systems(campaign))
+    return segments, dict(zip(names, unique_names(names), strict=True))
+
+
+def text_files(
+    campaign: Campaign, segments: Sequence[Segment], systems: Mapping[System, str]
+) -> Files:
+    """Yield the files of the test set: documents, sources, references, outputs."""
+    pair, top = campaign.test_set.direction, safe(campaign.test_set.slug)
     yield f"{top}/documents/{pair}.docs", _documents(segments)
     yield f"{top}/sources/{pair}.txt", (line(segment.source) for segment in segments)
     for name in _references(segments):
@@ -49,18 +74,6 @@ def bundle(campaign: Campaign, filters: Filters = EVERYTHING) -> Files:
         yield path, _reference_lines(segments, name)
     for system, name in systems.items():
         yield f"{top}/system-outputs/{pair}/{name}.txt", _output_lines(segments, system)
-    published = _published(campaign, filters)
-    for name, means in ({} if published else scores(campaign, filters)).items():
-        path = f"{top}/human-scores/{pair}.{name}"
-        yield f"{path}.seg.score", _segment_scores(segments, systems, means)
-        yield f"{path}.sys.score", _system_scores(segments, systems, means)
-    if published:
-        path = f"{top}/human-scores/{pair}.{published.name}"
-        yield f"{path}.seg.score", _segment_scores(segments, systems, published.outputs)
-        yield f"{path}.sys.score", published.lines(segments, systems)
-    score = published.name if published else campaign.protocol
-    path = f"{top}/human-scores/{pair}.{score}"
-    yield from _ratings(campaign, filters, path, segments, systems)
 
 
 @dataclass(frozen=True)
@@ -74,7 +87,7 @@ class _Published:
     def lines(self, segments: Sequence[Segment], systems: Mapping[System, str]) -> Iterator[str]:
         """The scores of systems, as published or as means of their segments'."""
         if not self.systems:
-            yield from _system_scores(segments, systems, self.outputs)
+            yield from system_scores(segments, systems, self.outputs)
             return
         for system, name in systems.items():
             yield f"{name}\t{_number(self.systems.get(system.pk))}\n"
@@ -214,15 +227,16 @@ def _means(
     return {key: total / n for key, (total, n) in sums.items()}
 
 
-def _segment_scores(
+def segment_scores(
     segments: Sequence[Segment], systems: Mapping[System, str], means: Means
 ) -> Iterator[str]:
+    """Yield a line for every system and segment, `None` where there is no score."""
     for system, name in systems.items():
         for segment in segments:
             yield f"{name}\t{_number(means.get((system.pk, segment.pk)))}\n"
 
 
-def _system_scores(
+def system_scores(
     segments: Sequence[Segment], systems: Mapping[System, str], means: Means
 ) -> Iterator[str]:
     """A system's score is the mean of its segments'."""
@@ -259,7 +273,7 @@ def _ratings(
         if campaign.judging.has_score and n_ratings > 1:
             scores_of = {(s.pk, of): r[2] for s in systems for of, r in own[s].items()}
             given = {cell: score for cell, score in scores_of.items() if score is not None}
-            yield f"{path}-r{number + 1}.seg.score", _segment_scores(segments, systems, given)
+            yield f"{path}-r{number + 1}.seg.score", segment_scores(segments, systems, given)
         lines = (_rating_lines(campaign, segments, systems[s], own[s]) for s in systems)
         yield f"{name}.seg.rating", chain.from_iterable(lines)
 
@@ -299,11 +313,11 @@ def _rating_lines(
         rated = [ratings.get(segment.pk) for segment in portion]
         spans = spans_of([rating[0] for rating in rated if rating])
         for rating in rated:
-            found = (_placed(spans.get(rating[0], ()), *rating[3:]), rating[1]) if rating else None
-            yield _rating_line(campaign, name, found)
+            found = (placed(spans.get(rating[0], ()), *rating[3:]), rating[1]) if rating else None
+            yield rating_line(campaign, name, found)
 
 
-def _placed(spans: Sequence[Span], output: int, source: int) -> list[Span]:
+def placed(spans: Sequence[Span], output: int, source: int) -> list[Span]:
     """Errors without a place in the output become errors of the whole source, as MQM has them."""
     return [
         replace(span, side=SOURCE, start=0, end=source)
@@ -313,7 +327,8 @@ def _placed(spans: Sequence[Span], output: int, source: int) -> list[Span]:
     ]
 
 
-def _rating_line(campaign: Campaign, name: str, rating: tuple[Sequence[Span], str] | None) -> str:
+def rating_line(campaign: Campaign, name: str, rating: tuple[Sequence[Span], str] | None) -> str:
+    """Return the line of a rating: its errors, and who marked them."""
     if rating is None:
         return f"{name}\tNone\n"
     spans, rater = rating

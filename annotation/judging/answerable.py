@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from annotation.entry.welcome import next_step
+from annotation.entry.welcome import asked_first
 from annotation.models import Assignment
 from annotation.protocols import Protocol
 from config.database.prepared import Prepared, stand_in, stand_in_key
@@ -39,7 +39,7 @@ def find_answerable(*, user: User, public_id: UUID) -> Answerable | None:
         protocol=campaign.judging,
         campaign_slug=campaign.slug,
         campaign_status=campaign.status,
-        asked_first=next_step(row.annotator),
+        asked_first=asked_first(row.annotator),
     )
 
 

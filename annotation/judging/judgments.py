@@ -27,7 +27,7 @@ from annotation.judging.answerable import with_texts
 from annotation.judging.answers import Answer, check, is_same, shown_to
 from annotation.judging.edits import edits_of
 from annotation.judging.screens import is_editable
-from annotation.judging.timing import times_of
+from annotation.judging.timing import limit_of_rows, times_of
 from annotation.models import (
     Assignment,
     Campaign,
@@ -157,8 +157,9 @@ def _store(
     # What is rated for the first time need not be looked for: the constraints would tell.
     is_new = is_first_try and all(row.completed_at is None for row in assignments.values())
     earlier = [] if is_new else _stored(assignments.values(), answers)
+    cap = limit_of_rows(list(assignments.values()))
     stored = [
-        _settle_or_make(assignments[answer.public_id], answer, len(answers), earlier)
+        _settle_or_make(assignments[answer.public_id], answer, (len(answers), cap), earlier)
         for answer in answers
     ]
     new = [each for each in zip(stored, answers, strict=True) if each[0].pk is None]
@@ -184,10 +185,14 @@ def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
 
 
 def _settle_or_make(
-    assignment: Assignment, answer: Answer, together: int, earlier: Sequence[Judgment]
+    assignment: Assignment,
+    answer: Answer,
+    together: tuple[int, int],
+    earlier: Sequence[Judgment],
 ) -> Judgment:
     """Return the judgment that stands for an answer; it is unsaved where it is a new one.
 
+    `together` is how many answers were sent at once, and the seconds paid at most for all of them;
     `earlier` are what the keys stored before, and the current answers.
     """
     check(answer, assignment)
@@ -251,8 +256,9 @@ def _differs(current: Judgment, answer: Answer) -> str:
 
 
 def _make(
-    answer: Answer, assignment: Assignment, current: Judgment | None, together: int
+    answer: Answer, assignment: Assignment, current: Judgment | None, together: tuple[int, int]
 ) -> Judgment:
+    n_sent, cap = together
     campaign = assignment.annotator.campaign
     return Judgment(
         assignment=assignment,
@@ -271,13 +277,13 @@ def _make(
         comment=answer.comment,
         is_flagged=answer.is_flagged,
         submit_key=answer.submit_key,
-        sent_together=together,
+        sent_together=n_sent,
         **times_of(
             answer,
             before=assignment.annotator.answered_at,
             now=timezone.now(),
-            cap=campaign.time_cap_seconds,
-            together=together,
+            cap=cap,
+            together=n_sent,
         ),
     )
 

@@ -57,7 +57,7 @@ def counts(annotator: str) -> dict[str, Any]:
     """Columns that count the items of the annotator in a row's column of that name."""
     own = Assignment.objects.filter(annotator=OuterRef(annotator)).order_by().values("annotator")
     given = own.filter(Q(released_at=None) | Q(completed_at__isnull=False))
-    paid = Judgment.objects.filter(is_current=True, assignment__annotator=OuterRef(annotator))
+    paid = Judgment.objects.filter(assignment__annotator=OuterRef(annotator))
     return {
         "n_done": Subquery(own.annotate(n=Count("completed_at")).values("n")),
         "n_given": Subquery(given.annotate(n=Count("pk")).values("n")),

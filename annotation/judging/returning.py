@@ -11,6 +11,7 @@ from django.db.models import F, Q, Subquery
 from annotation import pool
 from annotation.judging.rules import kept_rules
 from annotation.judging.screens import (
+    PRACTICE,
     RATED_TEXT,
     Feedback,
     Text,
@@ -87,34 +88,30 @@ def _screen(rows: Sequence[Any]) -> OwnScreen:
 def examples(annotator: Annotator) -> list[Example]:
     """Return the practice that an annotator answered, in order (one query)."""
     campaign = annotator.campaign
-    scales = campaign.judging.scales
+    protocol = campaign.judging
     rows: Any = (
         Assignment.objects.filter(annotator=annotator, item__kind=Item.Kind.TUTORIAL)
         .annotate(
             current=current_judgment(),
             given=F("current__score"),
             judgment=F("current__pk"),
-            rated_text=RATED_TEXT,
+            rated=RATED_TEXT,
             reference=Subquery(first_reference("item__segment")),
         )
-        .filter(given__isnull=False)
-        .select_related("item__segment")
+        .filter(current__isnull=False)
         .order_by("position")
+        .values("judgment", "given", "rated", "reference", "item__segment__source", *PRACTICE)
     )
     own = Judgment.objects.filter(is_current=True, assignment__annotator=annotator)
     kept = kept_rules(own.filter(assignment__item__kind=Item.Kind.TUTORIAL))
     return [
         Example(
-            context=context_of(campaign, source=row.item.segment.source, reference=row.reference),
-            rated=text(row.rated_text, campaign.test_set.target_language),
-            feedback=Feedback.on(
-                row.given,
-                row.item.low,
-                row.item.high,
-                row.item.feedback,
-                scale=scales[0],
-                is_kept=kept.get(row.judgment, True),
+            context=context_of(
+                campaign, source=row["item__segment__source"], reference=row["reference"]
             ),
+            rated=text(row["rated"], campaign.test_set.target_language),
+            feedback=told,
         )
         for row in rows
+        if (told := Feedback.on(row, protocol, is_kept=kept.get(row["judgment"], True)))
     ]

@@ -7,7 +7,7 @@ template cannot show the system, the kind of an item, the ids of rows or the ans
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 from uuid import UUID
 
@@ -40,13 +40,18 @@ from annotation.models import (
     Reference,
     SuggestionFate,
 )
+from annotation.pay.limits import limit_of
+from annotation.pay.offers import Offer, offer
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Anchor, Scale
 from annotation.protocols.base import SOURCE, TARGET
+from annotation.protocols.pieces import Piece, cut
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
+# What `Feedback.on` looks at, besides `given` and `rated`.
+PRACTICE = ("item__low", "item__high", "item__feedback", "item__gold")
 
 
 @dataclass(frozen=True)
@@ -60,30 +65,29 @@ class Text:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a tutorial item says to the answer that was just given."""
+    """What a tutorial item says to the answer that was just given; `score` is None where errors
+    alone are answers, and `right` the text with the right ones marked."""
 
     is_right: bool
-    score: int
+    score: int | None
     low: int
     high: int
     text: str
+    right: Sequence[Piece] = ()
 
     @classmethod
-    def on(
-        cls,
-        given: int,
-        low: int | None,
-        high: int | None,
-        text: str,
-        *,
-        scale: Scale,
-        is_kept: bool = True,
-    ) -> Self:
-        """What is said to a score on a scale; without a range any that keeps the item's rules is
-        right."""
-        low = scale.low if low is None else low
-        high = scale.high if high is None else high
-        return cls(is_kept and low <= given <= high, given, low, high, text)
+    def on(cls, row: Mapping[str, Any], protocol: Protocol, *, is_kept: bool = True) -> Self | None:
+        """What is said to a row of `PRACTICE`: to a score, without a range any that keeps the
+        item's rules is right; to marked errors, which ones are. None for nothing to say."""
+        gold = row["item__gold"]
+        right = cut(protocol.spans, row["rated"], [Span(*each) for each in gold]) if gold else ()
+        given, scale = row["given"], next(iter(protocol.scales), Scale())
+        low = scale.low if row["item__low"] is None else row["item__low"]
+        high = scale.high if row["item__high"] is None else row["item__high"]
+        if given is None and not right and not row["item__feedback"]:
+            return None
+        is_right = is_kept and (given is None or low <= given <= high)
+        return cls(is_right, given, low, high, row["item__feedback"], right)
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ class ShownScreen:
     source, and `gray` says which text that is. `asked_first` is the address of what the annotator
     has to answer before rating, and `anchors` what scores mean. `is_prefilled` tells of the
     campaign that errors are suggested. With `has_context`, the document around the segment can be
-    opened.
+    opened. Paid are at most `limit_seconds`, and after `idle_seconds` the page asks.
     """
 
     public_id: UUID
@@ -147,6 +151,14 @@ class ShownScreen:
     anchors: Sequence[Anchor] = ()
     is_prefilled: bool = False
     has_context: bool = False
+    limit_seconds: int = 600
+    idle_seconds: int = 60
+    offered: Callable[[int | None], Offer | None] = field(default=lambda _: None, repr=False)
+
+    @property
+    def offer(self) -> Offer | None:
+        """What is told of pay before the first item."""
+        return None if self.progress.done else self.offered(self.progress.total)
 
     @property
     def gray_side(self) -> str:
@@ -228,6 +240,7 @@ def make_screen(row: Any) -> ShownScreen | None:
     campaign: Campaign = row.annotator.campaign
     protocol = campaign.judging
     rows = _all_rows(row)
+    together = rows if protocol.layout.has_systems else [row]
     spans = _spans(campaign, rows)
     segments = {own: n for n, own in enumerate(dict.fromkeys(each.segment for each in rows))}
     return ShownScreen(
@@ -253,6 +266,9 @@ def make_screen(row: Any) -> ShownScreen | None:
         anchors=protocol.anchors_at(campaign.length_ratio),
         is_prefilled=campaign.is_prefilled,
         has_context=has_context(campaign, row.document),
+        limit_seconds=limit_of(campaign, (each.rated_text or "" for each in together)),
+        idle_seconds=campaign.idle_seconds,
+        offered=partial(offer, campaign),
     )
 
 
@@ -356,23 +372,16 @@ def _feedback(row: Any, protocol: Protocol) -> Feedback | None:
         Assignment.objects.filter(public_id=row.previous_id)
         .annotate(current=current_judgment())
         .values(
-            "item__low",
-            "item__high",
-            "item__feedback",
+            *PRACTICE,
             "item__rules",
-            "current",
             given=F("current__score"),
+            made=F("current__pk"),
+            rated=RATED_TEXT,
         )
         .get()
     )
-    if before["given"] is None:
+    if not before["made"]:
         return None
-    own = Judgment.objects.filter(pk=before["current"])
-    return Feedback.on(
-        before["given"],
-        before["item__low"],
-        before["item__high"],
-        before["item__feedback"],
-        scale=protocol.scales[0],
-        is_kept=not before["item__rules"] or all(kept_rules(own).values()),
-    )
+    own = Judgment.objects.filter(pk=before["made"])
+    is_kept = not before["item__rules"] or all(kept_rules(own).values())
+    return Feedback.on(before, protocol, is_kept=is_kept)

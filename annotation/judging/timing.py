@@ -1,10 +1,12 @@
 """Annotation time: what the server saw, what the browser reports, and what is paid."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from annotation.judging.answers import Answer
-from annotation.models import Judgment
+from annotation.judging.answers import Answer, rated_text
+from annotation.models import Assignment, Judgment
+from annotation.pay.limits import limit_of
 
 # A report may run ahead of the server's clock by a slow network, not by more.
 TOLERANCE_MS = 5_000
@@ -39,6 +41,11 @@ def times_of(
         ),
         "time_doubt": _doubt(answer, round((given - began).total_seconds() * 1000)),
     }
+
+
+def limit_of_rows(rows: Sequence[Assignment]) -> int:
+    """Return the limit of the screen of some assignments, their texts loaded."""
+    return limit_of(rows[0].annotator.campaign, (rated_text(row.item) for row in rows))
 
 
 def paid_milliseconds(passed: timedelta, *, cap: int, together: int = 1) -> int:

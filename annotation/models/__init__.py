@@ -1,6 +1,7 @@
 """Tables from upload to judgment, in the order in which data flows."""
 
 from annotation.models.accounts import AccountLink
+from annotation.models.adjudication import Adjudication, Disagreement
 from annotation.models.assignment import Assignment, ContextOpening
 from annotation.models.campaign import Campaign, Item, OriginalFile
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
@@ -16,10 +17,12 @@ from annotation.models.people import (
     Membership,
 )
 from annotation.models.prefill import OutputSuggestions, Prefill, SuggestionFate
+from annotation.models.qualification import Stop, TestAttempt
 
 __all__ = [
     "AccessLink",
     "AccountLink",
+    "Adjudication",
     "Annotator",
     "Archived",
     "Assignment",
@@ -27,6 +30,7 @@ __all__ = [
     "Campaign",
     "ChangeEntry",
     "ContextOpening",
+    "Disagreement",
     "ErrorSpan",
     "GuessCount",
     "Instructions",
@@ -43,8 +47,10 @@ __all__ = [
     "PublishedScore",
     "Reference",
     "Segment",
+    "Stop",
     "SuggestionFate",
     "System",
+    "TestAttempt",
     "TestSet",
     "TestSetShare",
     "is_archived",

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
+from annotation.models.terms import Terms
 from annotation.protocols import composed
 
 # The most systems that one screen shows.
@@ -19,7 +20,7 @@ MOST_SYSTEMS = 10
 DEFAULT_QUESTION = protocols.get(protocols.DEFAULT).length_question
 
 
-class Campaign(models.Model):
+class Campaign(Terms):
     """One annotation task: a test set, systems at one length ratio, a question, annotators.
 
     Campaigns that share a `study` are averaged on the dashboards.
@@ -169,7 +170,8 @@ class Item(models.Model):
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
     needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
     `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), `rules` what gold
-    and practice ask beside the range (`annotation.judging.rules`), each None for none.
+    and practice ask beside the range (`annotation.judging.rules`), each None for none; `gold` are
+    their right errors, [side, start, end, severity, category].
     """
 
     class Kind(models.TextChoices):
@@ -201,6 +203,7 @@ class Item(models.Model):
     wanted = models.PositiveSmallIntegerField(default=0)
     shuffle = models.PositiveIntegerField(default=0)
     suggestions = models.JSONField(null=True, blank=True)
+    gold = models.JSONField(null=True, blank=True)
     rules = models.JSONField(null=True, blank=True)
 
     class Meta:

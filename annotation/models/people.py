@@ -45,6 +45,8 @@ class Annotator(models.Model):
     form by field name. `language` is the interface language that the person chose. `answered_at` is
     when they gave the last answer here; the time of the next one begins there at the earliest.
     `attitude` is what they think of suggestions by AI, from 1 (against) to 5, asked after a trial.
+    `qualified_at` is when they passed the comprehension test; with `stopped_at`, they rate nothing
+    until somebody has decided.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="annotators")
@@ -64,6 +66,8 @@ class Annotator(models.Model):
     language = models.CharField(max_length=20, blank=True, default="")
     answered_at = models.DateTimeField(null=True, blank=True)
     attitude = models.PositiveSmallIntegerField(null=True, blank=True)
+    qualified_at = models.DateTimeField(null=True, blank=True)
+    stopped_at = models.DateTimeField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -84,10 +88,11 @@ class Annotator(models.Model):
 
 
 class Membership(models.Model):
-    """What an account may do with one campaign: read it, or run it."""
+    """What an account may do with one campaign: read it, decide where annotators differ, run it."""
 
     class Role(models.TextChoices):
         RESEARCHER = "researcher", "Researcher: reads"
+        REVIEWER = "reviewer", "Reviewer: reads, and decides where annotators differ"
         ADMIN = "admin", "Campaign admin: runs the campaign"
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="memberships")

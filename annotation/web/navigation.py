@@ -72,6 +72,7 @@ CAMPAIGN = (
             Place("quality", "Quality and exclusions"),
             Place("dashboard", "Scale, time and drift"),
             Place("remarks", "Flags and comments", "monitor-remarks"),
+            Place("adjudication", "Adjudication"),
         ),
     ),
     Tab(

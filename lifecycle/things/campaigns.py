@@ -16,7 +16,7 @@ from annotation.access import (
     runs_campaign,
     visible_campaigns,
 )
-from annotation.models import Annotator, Campaign, ErrorSpan, Judgment, is_archived
+from annotation.models import Adjudication, Annotator, Campaign, ErrorSpan, Judgment, is_archived
 from config.work import claims
 from dashboards.models import Analysis
 from lifecycle.things.kind import Going, Kind
@@ -62,6 +62,7 @@ class Campaigns(Kind[Campaign]):
         return [
             ("judgment", judgments.count()),
             ("error span", ErrorSpan.objects.filter(judgment__in=judgments).count()),
+            ("adjudication", Adjudication.objects.filter(item__campaign=thing).count()),
             ("published human score", thing.published_scores.count()),
             ("annotator", thing.annotators.count()),
             ("personal link account", _own_accounts(thing).count()),
@@ -104,6 +105,7 @@ class Campaigns(Kind[Campaign]):
         """Judgments first: nothing else in the database takes them along."""
         accounts = list(_own_accounts(thing).values_list("pk", flat=True))
         Judgment.objects.filter(assignment__annotator__campaign=thing).delete()
+        Adjudication.objects.filter(item__campaign=thing).delete()
         thing.delete()
         User.objects.filter(pk__in=accounts).delete()
 

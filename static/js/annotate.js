@@ -9,13 +9,15 @@ const TYPING_MS = 1_500;
 const page = document.getElementById("annotate");
 const keys = document.getElementById("keys");
 const still = document.getElementById("still");
+const limit = document.getElementById("limit");
 const words = page.dataset;
 const protocol = await load(document.getElementById("item"));
 const clock = makeClock({
   ask: () => beside((it) => it.wonder(still.dataset.ask)),
   leave: () => beside((it) => it.wonder(still.dataset.leave)),
   back: (idle) => beside((it) => it.tellIdle(idle)),
-});
+  near: (left) => beside((it) => it.tellLimit(left)),
+}, Number(still.dataset.after) * 1000);
 let item, current;
 // What `later.js` brings: nothing as yet.
 let ahead, around, own, visits;
@@ -90,8 +92,8 @@ function show(html) {
   path = window.location.pathname;
   document.title = `${next.dataset.title} · Touchstone`;
   window.scrollTo(0, 0);
-  clock.restart();
-  still.hidden = true;
+  still.hidden = limit.hidden = true;
+  clock.restart(Number(next.dataset.limit));
   adopt(next);
   if (done > Number(next.dataset.done)) count(done);
 }
@@ -174,7 +176,7 @@ function onAnswer({ detail: { entry, reply } }) {
 function proceed(data, sheet) {
   if (data.saved) return goOn(data, sheet);
   own?.mark(Number(item.dataset.first));
-  if (!data.html && step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
+  if (!data.html && !data.leaves && step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
   if (!data.html) return window.location.assign(data.next);
   history.pushState(null, "", data.next);
   show(data.html);
@@ -298,7 +300,9 @@ window.addEventListener("popstate", () => {
   if (visits) visits.follow();
   else window.location.reload();
 });
-adopt(document.getElementById("item"));
+const first = document.getElementById("item");
+clock.restart(Number(first.dataset.limit));
+adopt(first);
 outbox.flush();
 const arrived = import("./later.js").then(begin);
 arrived.catch(() => {});

@@ -3,6 +3,9 @@
 const pause = document.getElementById("break");
 const instructions = document.getElementById("instructions");
 const still = document.getElementById("still");
+const limit = document.getElementById("limit");
+// How long it stands on the page that the limit of paid time is near.
+const TOLD_MS = 15_000;
 
 /** The item's instructions, and the practice done so far as HTML. */
 export function instruct(item, practice) {
@@ -19,6 +22,15 @@ export function instruct(item, practice) {
 export function wonder(sentence) {
   still.hidden = false;
   if (still.textContent !== sentence) still.textContent = sentence;
+}
+
+/** The limit of paid time comes near, or is there: never a reason to hurry. */
+export function tellLimit(left) {
+  limit.hidden = false;
+  setTimeout(() => (limit.hidden = true), TOLD_MS);
+  const seconds = Math.ceil(left / 1000);
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  limit.textContent = left ? limit.dataset.soon.replace("{time}", time) : limit.dataset.over;
 }
 
 /** Somebody is back after so many milliseconds that were not counted. */

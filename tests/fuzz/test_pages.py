@@ -41,10 +41,11 @@ ADMIN = {
 }
 # One leads to the sign-in, a check asks for a model, no figure is drawn of nothing, no account
 # waits for a password, no trial asks what people think of it, no document is shown around,
-# and nothing is played.
+# nothing is played, nobody is stopped, and nobody differs.
 NOWHERE = {
     "logout", "model-check", "matrix-figure", "preferences-figure", "account-link",
-    "annotate-attitude", "item-around", "item-media", "segment-media",
+    "annotate-attitude", "item-around", "item-media", "segment-media", "annotate-stopped",
+    "stop-decide", "adjudicate", "annotate-corrections",
 }  # fmt: skip
 FOR_ANYBODY = {"login"}
 # What makes a form right as far as it can be known beforehand.

@@ -22,6 +22,13 @@ def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
             yield "systems", f"{protocol.label} compares systems: choose at least two."
     yield from _shown_text(test_set, data)
     yield from _controls(test_set, data)
+    yield from _test(data)
+
+
+def _test(data: Mapping[str, Any]) -> Iterator[Fault]:
+    n_asked = len(data.get("comprehension") or ())
+    if n_asked and (data.get("pass_mark") or 0) > n_asked:
+        yield "pass_mark", f"The test has {counted(n_asked, 'question')}: ask for at most as many."
 
 
 def judging(data: Mapping[str, Any]) -> protocols.Protocol | None:

@@ -17,6 +17,7 @@ from annotation.campaigns import possible_traps
 from annotation.counted import counted
 from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
 from annotation.forms.campaign.checks import check_design, judging
+from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.forms.campaign.summary import sentence
 from annotation.models import Campaign, TestSet
@@ -65,6 +66,9 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets = WIDGETS
 
     answers = AnswersField(required=False, label=LABELS["answers"], help_text=HELP["answers"])
+    comprehension = QuestionsField(
+        required=False, label=LABELS["comprehension"], help_text=HELP["comprehension"]
+    )
     practice = forms.BooleanField(
         required=False,
         label="Two practice items first",

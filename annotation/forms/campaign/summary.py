@@ -114,8 +114,21 @@ def _told(form: Any, value: Value) -> str:
     return ", ".join([text, *practice, "with consent" if value("consent") else "without consent"])
 
 
+def _qualification(form: Any, value: Value) -> str:
+    tested = "a comprehension test first" if value("comprehension") else "no test first"
+    after = _number(value("stop_after"))
+    stops = f"stopped after {counted(after, 'failed check')}" if after else "nobody is stopped"
+    return f"{tested}, {stops}"
+
+
+def _pay(form: Any, value: Value) -> str:
+    rate = f"{value('hourly_rate')} {value('currency')} an hour" if value("hourly_rate") else ""
+    limit = f"at most {_number(value('time_cap_seconds')):,} seconds a screen"
+    return ", ".join(filter(None, [rate, limit]))
+
+
 def _rest(form: Any, value: Value) -> str:
-    return "revising, pay, privacy, notices, seed and z-scores"
+    return "revising, privacy, notices, seed and z-scores"
 
 
 def _number(value: Any) -> int:
@@ -132,5 +145,7 @@ SENTENCES: dict[str, Callable[[Any, Value], str]] = {
     "ratings": _ratings,
     "checks": _checks,
     "told": _told,
+    "qualification": _qualification,
+    "pay": _pay,
     "rest": _rest,
 }

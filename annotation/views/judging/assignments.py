@@ -16,6 +16,7 @@ from annotation.judging import assignments
 from annotation.judging.judgments import NotOpenError, refuse_unless_open
 from annotation.judging.progress import progress
 from annotation.models import Annotator, Campaign
+from annotation.pay.offers import pay_for
 from annotation.prefill.trial import is_trial
 from annotation.web.errors import refuse, refuse_guessing
 
@@ -84,7 +85,9 @@ def done(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"campaign": annotator.campaign.name, "slug": slug, "progress": how_far}
     is_done = bool(how_far.done) and how_far.done == how_far.total
     is_asked = is_done and annotator.attitude is None and is_trial(annotator.campaign)
-    context |= {"is_asked": is_asked}
+    context |= {"is_asked": is_asked, "currency": annotator.campaign.currency}
+    if annotator.campaign.shows_pay:
+        context["pay"] = pay_for(annotator.campaign, how_far.paid_ms)
     context |= {"is_open": is_open, "told": codes.tell(annotator, has_more=not is_open)}
     return render(request, "annotation/done.html", context)
 
@@ -103,6 +106,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign.name,
         "slug": slug,
         "is_open": campaign.status == Campaign.Status.OPEN,
+        "shows_corrections": campaign.shows_corrections,
         "page": page,
         "items": assignments.shown_items(list(page), campaign),
     }

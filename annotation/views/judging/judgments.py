@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import signed_in
+from annotation.entry import welcome
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import judgments, screens
 from annotation.judging.answerable import Answerable, find_answerable
@@ -26,6 +27,7 @@ from annotation.judging.upcoming import next_screen
 from annotation.models import Assignment, Item, Judgment
 from annotation.notifications import events
 from annotation.protocols import Layout
+from annotation.qualification.stopping import stop_if_due
 from annotation.views.judging.assignments import not_open_page
 from annotation.views.judging.cards import Card, drawn, fresh_cards, kept_card, refused_card
 from annotation.views.judging.signed_out import told_signed_out
@@ -49,8 +51,8 @@ def item(request: HttpRequest, public_id: UUID) -> HttpResponse:
     found: Any = find(user=signed_in(request), public_id=public_id)
     if found is None:
         raise Http404
-    if asked := ask_first(request, found.asked_first):
-        return asked
+    if found.asked_first:
+        return ask_first(request, found.asked_first)
     try:
         return _take(request, found) if is_answer else _show(request, found)
     except (judgments.NotOpenError, judgments.TooLateError) as refusal:
@@ -83,6 +85,10 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
     if not all(form.is_valid() for form in forms):
         judgments.refuse_unless_open(asked.campaign_status)
         return _refuse(request, asked, forms, status=422)
+    annotator = asked.rows[0].annotator
+    begun = max(form.cleaned_data["started"] for form in forms)
+    if annotator.stopped_at is not None and begun > annotator.stopped_at:
+        return ask_first(request, welcome.stopped(annotator))
     try:
         stored = judgments.submit(
             user=signed_in(request),
@@ -142,8 +148,11 @@ def _refuse(
 
 def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> HttpResponse:
     annotator = stored[0].assignment.annotator
+    leaves = annotator.stopped_at is not None or stop_if_due(stored)
     if not wants_json(request):
         return redirect("annotate", slug=annotator.campaign.slug)
+    if leaves:
+        return JsonResponse({"next": welcome.stopped(annotator), "leaves": True})
     if AHEAD in request.POST:
         return JsonResponse({"next": reverse("annotate", args=[annotator.campaign.slug])})
     following = next_screen(annotator=annotator, after=_place(stored[-1].assignment))

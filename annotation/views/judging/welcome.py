@@ -142,11 +142,9 @@ def background(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/background.html", context, status=status)
 
 
-def ask_first(request: HttpRequest, address: str) -> HttpResponse | None:
-    """Send an annotator to what comes before the items, if anything does: 302, or 409 in JSON."""
-    if not address:
-        return None
+def ask_first(request: HttpRequest, address: str) -> HttpResponse:
+    """Send an annotator to what comes before the items: 302, or 409 in JSON."""
     if wants_json(request):
-        sentence = _("Before you rate, this task asks for your consent or your background.")
+        sentence = _("Something in this task comes before the next item. Open it first.")
         return JsonResponse({"error": sentence, "address": address}, status=409)
     return redirect(address)

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.paginator import Page
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -30,13 +30,17 @@ from annotation.filters import FilterError
 from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
 from annotation.forms.welcome import in_words
 from annotation.models import AccessLink, Annotator, Campaign, Membership
+from annotation.pay.offers import pay_for
+from annotation.pay.working_time import COLUMNS, rows, working_time
+from annotation.qualification import stopping
 from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json
 from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
+from annotation.web.parameters import NOTHING, Parameters, takes
 
 PAGE_SIZE = 50
+MOST_STOPS = 100
 SORTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "": ("in the order they came", ()),
     "least": ("least rated first", ("completed",)),
@@ -75,6 +79,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
         "tab": "access",
         "members": campaign.memberships.select_related("user").order_by("user__username"),
         "links": _links(campaign),
+        "stops": stopping.waiting(campaign)[:MOST_STOPS],
         "page": page,
         "query": query.urlencode(),
         "q": asked,
@@ -113,7 +118,9 @@ def _fresh_csv(campaign: Campaign, fresh: Sequence[fresh_links.FreshLink]) -> st
 def _people(campaign: Campaign, asked: str, sort: str, *, knows_all: bool) -> QuerySet[Any]:
     """Annotators whose name holds what is asked for; for admins also their id or address."""
     counted = campaign.annotators.select_related("user", "access_link").annotate(
-        assigned=Count("assignments"), completed=Count("assignments__completed_at")
+        assigned=Count("assignments"),
+        completed=Count("assignments__completed_at"),
+        **working_time(),
     )
     _, order = SORTS.get(sort, SORTS[""])
     if asked:
@@ -134,6 +141,7 @@ def _rows(campaign: Campaign, page: Page[Annotator]) -> list[dict[str, object]]:
             "is_finished": person.pk in done,
             "background": in_words(person.background),
             "is_expired": _is_over(person.token_expires_at),
+            "pay": pay_for(campaign, person.paid_ms or 0),
             "person_id": person.external_id.partition(":")[2],
         }
         for person in people
@@ -147,6 +155,19 @@ def _links(campaign: Campaign) -> list[dict[str, object]]:
 
 def _is_over(moment: datetime | None) -> bool:
     return moment is not None and moment <= timezone.now()
+
+
+@researcher_required
+@require_safe
+@takes(NOTHING)
+def hours(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Working hours and pay of everybody, as CSV."""
+    campaign = campaign_for_reader(request, slug)
+    return StreamingHttpResponse(
+        csv_lines(COLUMNS, rows(campaign)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{slug}-hours.csv"'},
+    )
 
 
 @researcher_required

@@ -120,7 +120,7 @@ def test_references_that_are_missing(world: World, as_admin: Client) -> None:
 
 def test_folded_fields_open_where_there_is_an_error(world: World, as_admin: Client) -> None:
     page = as_admin.post(new_address(world), FORM | {"time_cap_seconds": "5"}).text
-    assert re.findall(r'<details data-group="(\w+)" open', page) == ["rest"]
+    assert re.findall(r'<details data-group="(\w+)" open', page) == ["pay"]
     assert " open>" not in as_admin.get(new_address(world)).text
 
 

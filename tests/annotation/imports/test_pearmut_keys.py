@@ -37,9 +37,10 @@ CASES = [
     ({"protocol": "MQM", "mqm_categories": "input"}, "that annotators type freely: kept"),
 ]  # fmt: skip
 ITEMS = [
-    ({"src_text": "so happy", "condition": 1}, "1 values of “src_text”: kept in the file"),
+    ({"src_text": "so happy", "condition": 1}, "1 values of “condition”: kept in the file"),
     ({"skippable": True}, "1 items that may be skipped: kept"),
-    ({"src": "<img src='assets/a.png' />"}, "1 tags of audio, video, images or frames, shown as"),
+    ({"tgt": {"modelA": "<img src='assets/a.png' />"}},
+     "1 outputs that are tags of audio, video, images or frames, shown as"),
     ({"validation": {"modelA": {"score_greaterthan": "modelB"}},
       "tgt": {"modelA": "x", "modelB": "y"}}, "rules between outputs that are not on one screen"),
     ({"validation": {"modelA": {"error_spans": [{"severity": "odd"}]}}}, "rules about errors of a"),

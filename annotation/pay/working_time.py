@@ -1,0 +1,40 @@
+"""Working time by person: what is paid, and what browsers report of somebody at work."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.db.models import Count, OuterRef, Q, Subquery, Sum
+
+from annotation.models import Campaign, Judgment
+from annotation.pay.offers import HOUR_MS, pay_for
+
+COLUMNS = ("annotator", "rated", "paid_hours", "active_hours", "pay", "currency")
+
+
+def working_time() -> dict[str, Any]:
+    """Columns for annotators: `paid_ms` and `active_ms` of all their answers, revisions included.
+
+    Reports of browsers that cannot be are left out of the second.
+    """
+    own = Judgment.objects.filter(assignment__annotator=OuterRef("pk")).order_by()
+    grouped = own.values("assignment__annotator")
+    paid = grouped.annotate(n=Sum("paid_ms")).values("n")
+    active = grouped.annotate(n=Sum("active_ms", filter=Q(time_doubt=""))).values("n")
+    return {"paid_ms": Subquery(paid), "active_ms": Subquery(active)}
+
+
+def rows(campaign: Campaign) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a table of all annotators under `COLUMNS`; hours in decimals."""
+    people = campaign.annotators.annotate(
+        completed=Count("assignments__completed_at"), **working_time()
+    )
+    for person in people.order_by("pk"):
+        paid, active = person.paid_ms or 0, person.active_ms or 0
+        yield (
+            person.label,
+            person.completed,
+            round(paid / HOUR_MS, 4),
+            round(active / HOUR_MS, 4),
+            pay_for(campaign, paid),
+            campaign.currency if campaign.hourly_rate is not None else "",
+        )

@@ -1,0 +1,167 @@
+"""One item before a reviewer: anonymous answers side by side, and the reviewer's own."""
+
+from uuid import UUID, uuid5
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import campaign_for_reviewer, researcher_required, signed_in
+from annotation.adjudication.cases import Case, Given, case_of
+from annotation.adjudication.deciding import decide
+from annotation.adjudication.disagreements import disagreements
+from annotation.forms.judgments import JudgmentForm
+from annotation.judging import instructions
+from annotation.judging.answers import rated_text
+from annotation.judging.judgments import ConflictError
+from annotation.judging.progress import Progress
+from annotation.judging.screens import ShownItem, ShownScreen, context_of, span_sides, text
+from annotation.models import Adjudication, Campaign, Disagreement
+from annotation.views.judging.cards import Card, fresh_cards, refused_card
+from annotation.web.parameters import Parameters, takes
+
+# Names of items before reviewers, which no annotator's page has.
+BEFORE_REVIEWERS = UUID("7d0c2b1e-52f5-4d1c-9a36-6c1b0f1e8a54")
+
+
+@researcher_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@takes(Parameters(frozenset({"answer"})))
+def review(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Show the item; with `?answer=n`, that answer in the form; by POST, store the decision."""
+    campaign = campaign_for_reviewer(request, slug)
+    rows = disagreements(campaign).select_related("item__segment", "item__output")
+    found = get_object_or_404(rows, pk=pk)
+    case = case_of(campaign, found.item)
+    number = request.GET.get("answer", "")
+    taken = next((each for each in case.given if str(each.number) == number), None)
+    screen = _screen(campaign, case, taken)
+    cards = fresh_cards(request, screen)
+    if request.method != "POST":
+        return _page(request, campaign, found, case, screen, cards)
+    form = _form(request, campaign, screen.public_id)
+    problem, status = form.problem if not form.is_valid() else "", 422
+    if not problem:
+        try:
+            decide(
+                campaign=campaign,
+                item=found.item,
+                reviewer=signed_in(request),
+                answer=form.answer(),
+            )
+            return redirect(_next(campaign))
+        except ConflictError as conflict:
+            problem, status = conflict.sentence, 409
+        except ValidationError as error:
+            problem = error.messages[0]
+    card = refused_card(cards[0], form, problem=problem, is_conflict=status == 409)
+    return _page(request, campaign, found, case, screen, [card], status=status)
+
+
+def _form(request: HttpRequest, campaign: Campaign, public_id: UUID) -> JudgmentForm:
+    return JudgmentForm(
+        request.POST,
+        user_id=signed_in(request).pk,
+        public_id=public_id,
+        protocol=campaign.judging,
+        prefix="0-" if campaign.judging.layout.has_systems else "",
+    )
+
+
+def _next(campaign: Campaign) -> str:
+    """The next item of the queue, or the queue itself at its end."""
+    open_ones = disagreements(campaign).filter(is_decided=False)
+    pk = open_ones.values_list("pk", flat=True).first()
+    return reverse("adjudicate", args=[campaign.slug, pk]) if pk else _queue(campaign)
+
+
+def _queue(campaign: Campaign) -> str:
+    return reverse("adjudication", args=[campaign.slug])
+
+
+def _page(
+    request: HttpRequest,
+    campaign: Campaign,
+    found: Disagreement,
+    case: Case,
+    screen: ShownScreen,
+    cards: list[Card],
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    queue = list(disagreements(campaign).values_list("pk", "is_decided"))
+    place = next(n for n, (pk, _) in enumerate(queue) if pk == found.pk)
+    context = {
+        "campaign": campaign,
+        "section": "campaigns",
+        "tab": "adjudication",
+        "found": found,
+        "case": case,
+        "item": _drawn(request, screen, cards),
+        "place": place + 1,
+        "n_all": len(queue),
+        "n_decided": sum(is_decided for _, is_decided in queue),
+        "before": queue[place - 1][0] if place else None,
+        "after": queue[place + 1][0] if place + 1 < len(queue) else None,
+        "language": campaign.test_set.target_language,
+    }
+    return render(request, "annotation/adjudicate.html", context, status=status)
+
+
+def _drawn(request: HttpRequest, screen: ShownScreen, cards: list[Card]) -> SafeString:
+    """Draw the annotators' template of the protocol, with its answer sent to this page."""
+    context = {"screen": screen, "cards": cards}
+    html: str = render_to_string(screen.protocol.template, context, request)
+    html = html.replace(reverse("item", args=[screen.public_id]), request.path)
+    return mark_safe(html)  # noqa: S308 - made of escaped parts
+
+
+def _screen(campaign: Campaign, case: Case, taken: Given | None) -> ShownScreen:
+    item = _item(campaign, case, taken)
+    return ShownScreen(
+        public_id=item.public_id,
+        previous_id=None,
+        campaign_slug=campaign.slug,
+        campaign_name=campaign.name,
+        campaign_status=Campaign.Status.OPEN,
+        protocol=campaign.judging,
+        span_sides=span_sides(campaign),
+        instructions=instructions.read(campaign, "instructions"),
+        question=campaign.question_text,
+        items=(item,),
+        feedback=None,
+        count=lambda: Progress(place=1, done=0, total=1, paid_ms=0),
+        gray=campaign.shown_text,
+        anchors=campaign.judging.anchors_at(campaign.length_ratio),
+    )
+
+
+def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
+    item, test_set = case.item, campaign.test_set
+    reference = item.segment.references.order_by("name").values_list("text", flat=True).first()
+    answer: Given | Adjudication | None = taken or case.decided
+    return ShownItem(
+        public_id=uuid5(BEFORE_REVIEWERS, str(item.pk)),
+        place=1,
+        row=0,
+        context=context_of(campaign, source=item.segment.source, reference=reference),
+        rated=text(rated_text(item), test_set.target_language),
+        is_document=False,
+        is_practice=False,
+        is_editable=True,
+        score=answer.score if answer else None,
+        spans=tuple(taken.spans if taken else case.spans),
+        comment=case.decided.comment if case.decided else "",
+        is_flagged=False,
+        revision=case.decided.revision if case.decided else 0,
+        note=item.note,
+        ratings=answer.ratings if answer else {},
+        choices=answer.choices if answer else {},
+        post_edit=answer.post_edit if answer else None,
+    )
