@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
@@ -14,6 +13,3 @@ application = get_wsgi_application()
 _ = get_resolver().url_patterns
 gc.collect()
 gc.freeze()
-# A thread that draws pages lets one that writes go on after a millisecond and not after five: it
-# asks for the interpreter after each statement, and others wait for its turn.
-sys.setswitchinterval(0.001)

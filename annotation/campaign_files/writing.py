@@ -21,7 +21,7 @@ FIELDS = {
 }
 ITEM = (
     "kind", "text", "batch", "screen", "place", "column", "n_columns", "note", "low", "high",
-    "feedback",
+    "feedback", "rules",
 )  # fmt: skip
 
 

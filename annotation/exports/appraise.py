@@ -17,6 +17,7 @@ from annotation.filters import EVERYTHING, Filters
 from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
 from annotation.imports.appraise.spans import write_spans
 from annotation.models import Campaign, Item
+from annotation.prefill.suggestions import offered
 from annotation.protocols import Layout, Protocol
 
 TYPES = {
@@ -162,6 +163,9 @@ def _head(campaign: Campaign, item: Item) -> dict[str, Any]:
     if columns != PLAIN:
         head["documentID"] = document_id(item)
         head["isCompleteDocument"] = item.kind == Item.Kind.DOCUMENT
+    if columns == SPANS:
+        spans = [each.span for each in offered(item.suggestions, "")]
+        head["mqm"] = json.loads(write_spans(spans, rated_text(item)))
     return head
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from annotation.exports import appraise, mtme, pearmut
+from annotation.exports import appraise, mqm, mtme, pearmut
 from annotation.exports.judgments import (
     header_of,
     json_lines,
@@ -132,6 +132,13 @@ FORMATS = {
         "pearmut.jsonl",
         LINES,
         pearmut.log_lines,
+    ),
+    "mqm-tsv": Format(
+        "MQM, TSV",
+        "One row an error, marked by <v>…</v> in its text, as Google publishes MQM.",
+        "mqm.tsv",
+        "text/tab-separated-values; charset=utf-8",
+        mqm.mqm_lines,
     ),
     "mtme": Format(
         "mt-metrics-eval",

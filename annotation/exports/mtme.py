@@ -28,8 +28,8 @@ NOTHING = "[No translation supplied]"
 JUDGED = (Item.Kind.TARGET, Item.Kind.REPEAT)
 BREAKS = str.maketrans("\n\r", "  ")
 Files = Iterator[tuple[str, Iterable[str]]]
-# The judgment, its annotator, and the lengths of output and source, by segment.
-Ratings = dict[int, tuple[int, str, int, int]]
+# The judgment, its annotator and score, and the lengths of output and source, by segment.
+Ratings = dict[int, tuple[int, str, float | None, int, int]]
 Means = Mapping[tuple[int, int], float]
 
 
@@ -245,13 +245,21 @@ def _ratings(
     segments: Sequence[Segment],
     systems: Mapping[System, str],
 ) -> Files:
-    """One file for the first rating of every output, one for the second, and so on."""
+    """One file for the first rating of every output, one for the second, and so on.
+
+    Where there are several and people gave scores, those of each stand beside it.
+    """
     if campaign.judging.spans is None:
         return
     ranked = _ranked(campaign, filters)
-    for number in range(max((place for place, _ in ranked), default=-1) + 1):
+    n_ratings = max((place for place, _ in ranked), default=-1) + 1
+    for number in range(n_ratings):
         name = path if not number else f"{path}-{number + 1}"
         own = {system: ranked.get((number, system.pk), {}) for system in systems}
+        if campaign.judging.has_score and n_ratings > 1:
+            scores_of = {(s.pk, of): r[2] for s in systems for of, r in own[s].items()}
+            given = {cell: score for cell, score in scores_of.items() if score is not None}
+            yield f"{path}-r{number + 1}.seg.score", _segment_scores(segments, systems, given)
         lines = (_rating_lines(campaign, segments, systems[s], own[s]) for s in systems)
         yield f"{name}.seg.rating", chain.from_iterable(lines)
 
@@ -270,6 +278,7 @@ def _ranked(campaign: Campaign, filters: Filters) -> Mapping[tuple[int, int], Ra
             "assignment__item__output__system_id",
             "assignment__item__segment_id",
             "assignment__annotator__label",
+            "score",
             Length("assignment__item__output__text"),
             Length("assignment__item__segment__source"),
         )
@@ -290,7 +299,7 @@ def _rating_lines(
         rated = [ratings.get(segment.pk) for segment in portion]
         spans = spans_of([rating[0] for rating in rated if rating])
         for rating in rated:
-            found = (_placed(spans.get(rating[0], ()), *rating[2:]), rating[1]) if rating else None
+            found = (_placed(spans.get(rating[0], ()), *rating[3:]), rating[1]) if rating else None
             yield _rating_line(campaign, name, found)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from annotation.forms.uploads import LanguagesForm, OneFileField
+from annotation.imports.ends import CHOICES
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
 
@@ -67,6 +68,9 @@ class AppraiseForm(ToolForm):
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the manifest’s."
     )
+    ends = forms.ChoiceField(
+        required=False, label="Ends of errors marked beforehand", choices=CHOICES
+    )
 
 
 class PearmutForm(ToolForm, LanguagesForm):
@@ -78,7 +82,9 @@ class PearmutForm(ToolForm, LanguagesForm):
     optional = ("log",)
     prefix = PEARMUT
 
-    campaign = OneFileField(label="Campaign", help_text="JSON with info, campaign_id and data.")
+    campaign = OneFileField(
+        label="Campaign", help_text="JSON with info, campaign_id and data, or a list of such."
+    )
     log = OneFileField(
         label="Answers",
         help_text="Optional: its log or downloaded answers. The campaign is then finished.",
@@ -89,10 +95,15 @@ class PearmutForm(ToolForm, LanguagesForm):
     ends = forms.ChoiceField(
         required=False,
         label="Ends of errors marked beforehand",
+        choices=CHOICES,
+    )
+    breaks = forms.ChoiceField(
+        required=False,
+        label="Line breaks in offsets",
         choices=[
-            ("", "as the words of the texts say"),
-            ("included", "the last character (Pearmut’s own)"),
-            ("excluded", "the place behind it (lists made elsewhere)"),
+            ("", "as the marks of what is missing say"),
+            ("counted", "count as one place (Pearmut from 1.1.5 on)"),
+            ("uncounted", "do not count (Pearmut up to 1.1.4)"),
         ],
     )
 

@@ -18,7 +18,7 @@ class ItemDraft:
     Without a system the text that was rated is not among the outputs: control items, and human
     translations whose text was not published. A whole document has its `system`, or none where
     it is a degraded copy, and its first segment. Items with the same `screen` number are shown
-    together, in the order of `place`.
+    together, in the order of `place`; `rules` are those of :mod:`annotation.judging.rules`.
     """
 
     segment: str
@@ -36,6 +36,7 @@ class ItemDraft:
     high: int | None = None
     feedback: str = ""
     suggestions: tuple[Span, ...] = ()
+    rules: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,17 @@
 """JSON files of other tools: read with every problem placed, by file, path and key."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.uploads.checks import character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
 
+ESCAPES = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 NAMES = {
     bool: "true or false",
     int: "a number",
@@ -19,13 +23,16 @@ NAMES = {
 }
 
 
-def read_json(file: InputFile, report: Report) -> Any:
-    """Return what a JSON file holds, or None with the reason reported."""
+def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> Any:
+    """Return what a JSON file holds, or None with the reason reported.
+
+    Readers that check every text themselves, and name its place in their words, say so.
+    """
     text = read_text(file, report)
     if text is None:
         return None
     try:
-        return json.loads(text, parse_constant=_refuse)
+        values = parse(text)
     except json.JSONDecodeError as error:
         report.error(
             f"this is no JSON: {error.msg} at character {error.colno}",
@@ -33,7 +40,33 @@ def read_json(file: InputFile, report: Report) -> Any:
         )
     except (ValueError, RecursionError) as error:
         report.error(f"this JSON cannot be used: {error}", Place(file.name))
+    else:
+        for path, sign in unstorable(values) if is_checked and ESCAPES.search(text) else ():
+            report.error(f"the text contains {character(sign)}", Place(file.name, None, path))
+        return values
     return None
+
+
+def parse(text: str) -> Any:
+    """Return what JSON says. Raises ValueError for what is none, and for NaN and infinities."""
+    return json.loads(text, parse_constant=_refuse)
+
+
+def unstorable(values: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path and character of texts and names that no database holds: NUL, half a surrogate.
+
+    In UTF-8 they can only be written as escapes, which a file is searched for first (ESCAPES).
+    """
+    waiting = [(path, values)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(f"{path}.{key}".lstrip("."), each) for key, each in value.items()]
+            waiting += [(path, key) for key in value]
+        elif isinstance(value, list):
+            waiting += [(f"{path}[{index}]", each) for index, each in enumerate(value)]
+        elif isinstance(value, str) and (found := UNSTORABLE.search(value)):
+            yield path, found[0]
 
 
 def _refuse(name: str) -> None:

@@ -72,6 +72,7 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
             target_language=sent.words["target_language"],
             name=name,
             ends=sent.words.get("ends", ""),
+            breaks=sent.words.get("breaks", ""),
             log=sent.files.get("log"),
         )
     return appraise.read(
@@ -80,6 +81,7 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
         report,
         scores=sent.files.get("scores"),
         name=name,
+        ends=sent.words.get("ends", ""),
         unmatched=sent.words.get(UNMATCHED, ""),
     )
 

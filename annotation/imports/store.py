@@ -156,7 +156,7 @@ def note_suggestions(campaign: Campaign, draft: CampaignDraft) -> None:
         return
     Prefill.objects.create(
         campaign=campaign,
-        source=Prefill.Source.PEARMUT,
+        source=Prefill.Source.PEARMUT if draft.original else Prefill.Source.FILE,
         label=draft.name,
         seed=campaign.seed,
         created_by=campaign.created_by,
@@ -208,6 +208,7 @@ def store_items(
                 high=item.high,
                 feedback=item.feedback,
                 suggestions=as_stored(item.suggestions),
+                rules=None if item.rules is None else dict(item.rules),
             )
         )
     items = Item.objects.bulk_create(items, batch_size=BATCH)

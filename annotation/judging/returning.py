@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import F, Q, Subquery
 
 from annotation import pool
+from annotation.judging.rules import kept_rules
 from annotation.judging.screens import (
     RATED_TEXT,
     Feedback,
@@ -18,7 +19,7 @@ from annotation.judging.screens import (
     first_reference,
     text,
 )
-from annotation.models import Annotator, Assignment, Item
+from annotation.models import Annotator, Assignment, Item, Judgment
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ def examples(annotator: Annotator) -> list[Example]:
         .annotate(
             current=current_judgment(),
             given=F("current__score"),
+            judgment=F("current__pk"),
             rated_text=RATED_TEXT,
             reference=Subquery(first_reference("item__segment")),
         )
@@ -99,12 +101,19 @@ def examples(annotator: Annotator) -> list[Example]:
         .select_related("item__segment")
         .order_by("position")
     )
+    own = Judgment.objects.filter(is_current=True, assignment__annotator=annotator)
+    kept = kept_rules(own.filter(assignment__item__kind=Item.Kind.TUTORIAL))
     return [
         Example(
             context=context_of(campaign, source=row.item.segment.source, reference=row.reference),
             rated=text(row.rated_text, campaign.test_set.target_language),
             feedback=Feedback.on(
-                row.given, row.item.low, row.item.high, row.item.feedback, scale=scales[0]
+                row.given,
+                row.item.low,
+                row.item.high,
+                row.item.feedback,
+                scale=scales[0],
+                is_kept=kept.get(row.judgment, True),
             ),
         )
         for row in rows

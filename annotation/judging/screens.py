@@ -28,12 +28,14 @@ from annotation.entry.welcome import next_step
 from annotation.judging import instructions
 from annotation.judging.instructions import Prose
 from annotation.judging.progress import Progress, progress_of
+from annotation.judging.rules import kept_rules
 from annotation.languages import direction
 from annotation.models import (
     Assignment,
     Campaign,
     ErrorSpan,
     Item,
+    Judgment,
     Reference,
     SuggestionFate,
 )
@@ -66,11 +68,21 @@ class Feedback:
     text: str
 
     @classmethod
-    def on(cls, given: int, low: int | None, high: int | None, text: str, *, scale: Scale) -> Self:
-        """What is said to a score on a scale; without a range any is right."""
+    def on(
+        cls,
+        given: int,
+        low: int | None,
+        high: int | None,
+        text: str,
+        *,
+        scale: Scale,
+        is_kept: bool = True,
+    ) -> Self:
+        """What is said to a score on a scale; without a range any that keeps the item's rules is
+        right."""
         low = scale.low if low is None else low
         high = scale.high if high is None else high
-        return cls(low <= given <= high, given, low, high, text)
+        return cls(is_kept and low <= given <= high, given, low, high, text)
 
 
 @dataclass(frozen=True)
@@ -339,15 +351,24 @@ def _feedback(row: Any, protocol: Protocol) -> Feedback | None:
     before = (
         Assignment.objects.filter(public_id=row.previous_id)
         .annotate(current=current_judgment())
-        .values("item__low", "item__high", "item__feedback", given=F("current__score"))
+        .values(
+            "item__low",
+            "item__high",
+            "item__feedback",
+            "item__rules",
+            "current",
+            given=F("current__score"),
+        )
         .get()
     )
     if before["given"] is None:
         return None
+    own = Judgment.objects.filter(pk=before["current"])
     return Feedback.on(
         before["given"],
         before["item__low"],
         before["item__high"],
         before["item__feedback"],
         scale=protocol.scales[0],
+        is_kept=not before["item__rules"] or all(kept_rules(own).values()),
     )

@@ -168,7 +168,8 @@ class Item(models.Model):
     `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
     needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
-    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), None for none.
+    `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), `rules` what gold
+    and practice ask beside the range (`annotation.judging.rules`), each None for none.
     """
 
     class Kind(models.TextChoices):
@@ -200,6 +201,7 @@ class Item(models.Model):
     wanted = models.PositiveSmallIntegerField(default=0)
     shuffle = models.PositiveIntegerField(default=0)
     suggestions = models.JSONField(null=True, blank=True)
+    rules = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["campaign", "id"]

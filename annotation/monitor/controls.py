@@ -1,12 +1,14 @@
 """How each annotator does on traps, gold items and repeats."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
+from annotation.judging.rules import kept_rules
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
 from annotation.monitor.answers import ANNOTATOR, judgments_of
@@ -15,7 +17,9 @@ from annotation.quality.scales import scale_of
 from annotation.quality.verdict import low_score
 
 KIND = "assignment__item__kind"
-_TRAP, _GOLD = Q(**{KIND: Item.Kind.TRAP}), Q(**{KIND: Item.Kind.GOLD})
+_TRAP = Q(**{KIND: Item.Kind.TRAP})
+_RIGHT = ("low", "high", "rules")
+_GOLD = Q(**{KIND: Item.Kind.GOLD}) & ~Q(**{f"assignment__item__{n}__isnull": True for n in _RIGHT})
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,9 @@ class Repeats:
     difference: float | None = None
 
 
-def _passed(scale: Scale) -> dict[str, Any]:
-    in_range = Q(
+def _passed(scale: Scale, broken: Sequence[int]) -> dict[str, Any]:
+    """Counts by annotator; `broken` are judgments that break their items' rules."""
+    in_range = ~Q(pk__in=broken) & Q(
         score__gte=Coalesce(F("assignment__item__low"), Value(scale.low)),
         score__lte=Coalesce(F("assignment__item__high"), Value(scale.high)),
     )
@@ -59,8 +64,10 @@ def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
         assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD),
         score__isnull=False,
     )
+    kept = kept_rules(rows.filter(_GOLD))
+    broken = [pk for pk, is_kept in kept.items() if not is_kept]
     counts: QuerySet[Judgment, Any] = rows.values(who=F(ANNOTATOR)).annotate(
-        **_passed(scale_of(campaign) or Scale())
+        **_passed(scale_of(campaign) or Scale(), broken)
     )
     found: dict[int, dict[str, Any]] = {
         row["who"]: {

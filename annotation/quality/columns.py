@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.models import Campaign, Item
+from annotation.judging.rules import kept_rules
+from annotation.models import Campaign, Item, Judgment
 from annotation.once import once
 from annotation.quality.current import NOTHING, Table, current_judgments
 from annotation.quality.scales import with_scale
@@ -23,8 +24,9 @@ class JudgmentColumns:
     `output` and `partner` are primary keys, or NOTHING; `segment` is always one. `seconds` is the
     server's time, shared among the answers of one screen, `paid` the same with the campaign's cap,
     and `active` what the browser reported, all nan where not known; `doubted` marks reports that
-    cannot be. `low` and `high` bound the right score of gold items. `kind` holds the values of
-    `Item.Kind`. `beside_control` marks repeats that stood on one screen with a replaced text, whose
+    cannot be. `low` and `high` bound the right score of gold items, and `keeps` is 1 where their
+    other rules are kept, 0 where not, nan without any. `kind` holds the values of `Item.Kind`.
+    `beside_control` marks repeats that stood on one screen with a replaced text, whose
     ratings may have moved away from it. `submitted` is in Unix seconds, nan where not known.
     """
 
@@ -37,6 +39,7 @@ class JudgmentColumns:
     beside_control: Mask
     low: Floats
     high: Floats
+    keeps: Floats
     score: Floats
     seconds: Floats
     paid: Floats
@@ -96,13 +99,27 @@ _rows = once(current_judgments)
 
 
 def _columns(campaign: Campaign, rows: Table) -> JudgmentColumns:
-    names = [each.name for each in fields(JudgmentColumns) if each.name != "beside_control"]
+    made = ("beside_control", "keeps")
+    names = [each.name for each in fields(JudgmentColumns) if each.name not in made]
     columns = {name: np.ascontiguousarray(rows[name]) for name in names}
     columns["paid"], columns["active"] = columns["paid"] / 1000, columns["active"] / 1000
-    found = JudgmentColumns(**columns, beside_control=_beside_control(campaign, rows))
+    found = JudgmentColumns(
+        **columns, beside_control=_beside_control(campaign, rows), keeps=_keeps(campaign, rows)
+    )
     for each in fields(found):
         getattr(found, each.name).flags.writeable = False
     return found
+
+
+def _keeps(campaign: Campaign, rows: Table) -> Floats:
+    """Whether rules of gold items are kept; a campaign without gold costs no query."""
+    keeps = np.full(len(rows), np.nan)
+    gold = np.flatnonzero(rows["kind"] == Item.Kind.GOLD.value)
+    if len(gold):
+        own = Judgment.objects.filter(is_current=True, assignment__annotator__campaign=campaign)
+        kept = kept_rules(own.filter(assignment__item__kind=Item.Kind.GOLD))
+        keeps[gold] = [kept.get(pk, np.nan) for pk in rows["pk"][gold].tolist()]
+    return keeps
 
 
 def _beside_control(campaign: Campaign, rows: Table) -> Mask:

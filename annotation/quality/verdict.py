@@ -83,15 +83,15 @@ def low_score(scale: Scale) -> int:
 def check(columns: JudgmentColumns, own: Mask, *, scale: Scale | None) -> Checks:
     """Judge one annotator, whose judgments are marked in `own`.
 
-    Without the `scale` of their scores there is no telling a low one, so that traps and gold items
-    are not counted.
+    Without the `scale` of their scores there is no telling a low one: traps are not counted then,
+    and of gold items those alone that have other rules than a range.
     """
     bad = pairs(columns, own, Item.Kind.BAD_REF)
     again = pairs(columns, own, Item.Kind.REPEAT, but=columns.beside_control)
     test = control_test(*bad) if len(bad[0]) else None
     ranks = control_test(*bad, method="wilcoxon") if len(bad[0]) else None
     traps = _traps(columns, own, scale) if scale else None
-    gold = _gold(columns, own, scale) if scale else None
+    gold = _gold(columns, own, scale)
     parts = {}
     if test is not None and ranks is not None:
         parts["bad references"] = of_test(test, ranks)
@@ -144,13 +144,14 @@ def _traps(columns: JudgmentColumns, own: Mask, scale: Scale) -> PassRate | None
     return pass_rate(int((scores <= low_score(scale)).sum()), len(scores))
 
 
-def _gold(columns: JudgmentColumns, own: Mask, scale: Scale) -> PassRate | None:
-    """Gold items within their range; one without a range has nothing to pass."""
-    chosen = own & columns.is_kind(Item.Kind.GOLD)
-    chosen &= ~(np.isnan(columns.low) & np.isnan(columns.high))
+def _gold(columns: JudgmentColumns, own: Mask, scale: Scale | None) -> PassRate | None:
+    """Gold items within their range and by their rules; one without either has nothing to pass."""
+    low, high, keeps = columns.low, columns.high, columns.keeps
+    has_range = ~(np.isnan(low) & np.isnan(high)) & (scale is not None)
+    chosen = own & columns.is_kind(Item.Kind.GOLD) & (has_range | ~np.isnan(keeps))
     if not chosen.any():
         return None
-    low = np.nan_to_num(columns.low[chosen], nan=scale.low)
-    high = np.nan_to_num(columns.high[chosen], nan=scale.high)
-    score = columns.score[chosen]
-    return pass_rate(int(((low <= score) & (score <= high)).sum()), len(score))
+    low, high = np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf)
+    is_right = ~has_range | ((low <= columns.score) & (columns.score <= high))
+    is_right &= keeps != 0
+    return pass_rate(int(is_right[chosen].sum()), int(chosen.sum()))

@@ -16,7 +16,7 @@ from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.scatter import region
-from dashboards.scatter.bounds import OnPoints, floors_on, people_on
+from dashboards.scatter.onpoints import OnPoints, floors_on, people_on
 from dashboards.scatter.points import (
     Axis,
     Bin,

@@ -1,5 +1,6 @@
 """Files of scores: tables with a score in a row, tables with a column a metric, WMT's score files.
 
+JSON arrays hold the scores of one system, which the file is called as, or of several by name.
 WMT's files, ``NAME.seg.score`` and ``NAME.sys.score`` of mt-metrics-eval, have a system and a score
 in a line; the segments of a system come in the order of the test set.
 """
@@ -17,6 +18,7 @@ from annotation.uploads.files import InputFile, decode, lines_of, too_large
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import propose, renamed
 from annotation.uploads.tables.rows import Table, parse
+from metrics.imported.arrays import Arrays, read_arrays
 from metrics.imported.choices import FIELDS, METRIC, PAIR, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError, is_number
 
@@ -46,6 +48,8 @@ def read(
             continue
         if file.name.endswith((SEG, SYS)):
             _attempt(_score_file(file.name, text, collector))
+        elif arrays := read_arrays(file.name, text, choices.metric):
+            _attempt(_arrays(file.name, arrays, collector))
         elif table := parse(file.name, text, report):
             tables.append(table)
     for table in tables:
@@ -105,17 +109,29 @@ def _table(
     titles = table.titles
     free = [column for column in table.columns if column not in fields]
     table = renamed(table, fields)
+    stem = PurePath(table.file).stem
+    is_named = SYSTEM not in table.columns and stem in collector.names.systems
+    if is_named:
+        # One system a file, which has its name.
+        rows_of_one = [(line, row | {SYSTEM: stem}) for line, row in table.rows]
+        table = Table(table.file, [*table.columns, SYSTEM], rows_of_one, table.titles)
     if SYSTEM not in table.columns:
         found = some([titles.get(column, column) for column in (*free, *fields)], 20)
-        sentence = f"no column names the system; there are {found}. Add one, also for one system"
+        sentence = (
+            f"no column names the system, and the file is not called as one; there are {found}. "
+            "Add one, also for one system"
+        )
         collector.error(sentence, Place(table.file, 1))
         return
     rows = list(_of_pair(table, test_set, collector.report))
     if SCORE in table.columns:
         metrics: dict[str, str] = {}
         _say_unused(free, titles, table.file, collector.report)
+        if METRIC not in table.columns and is_named and not choices.metric:
+            collector.error("the file is called as its system: name the metric", Place(table.file))
+            return
         if METRIC not in table.columns:
-            metrics = {SCORE: choices.metric or PurePath(table.file).stem}
+            metrics = {SCORE: choices.metric or stem}
     else:
         metrics = _columns_of_metrics(free, titles, table, collector)
     for line, row in rows:
@@ -230,6 +246,25 @@ def _score_file(name: str, text: str, collector: Collector) -> Iterator[None]:
             collector.take(metric, (system, keys[number - 1]), score, place, SCORE)
     if is_segments:
         _check_lengths(name, seen, len(keys), collector)
+
+
+def _arrays(name: str, arrays: Arrays, collector: Collector) -> Iterator[None]:
+    """Take arrays of numbers, one for each system, in the order of the test set's segments."""
+    metric, by_system = arrays
+    place = Place(name)
+    if not metric:
+        collector.error("the file is called as its system: name the metric", place)
+        return
+    keys = list(collector.names.segments.values())
+    for label, values in by_system.items():
+        yield
+        if (system := collector.system(label, place)) is None:
+            continue
+        for number, (key, value) in enumerate(zip(keys, values, strict=False)):
+            if collector.has_output(system, key, place):
+                where = place._replace(field=f"{label}[{number}]")
+                collector.take(metric, (system, key), value, where, where.field)
+    _check_lengths(name, {label: len(v) for label, v in by_system.items()}, len(keys), collector)
 
 
 def _check_lengths(name: str, seen: dict[str, int], expected: int, collector: Collector) -> None:

@@ -31,9 +31,13 @@ export function makeSlider(answer, onChange) {
 
   /** A mark at each score with a meaning of its own, with its words where there is room. */
   function drawMarks() {
-    const own = anchors.map(([at, words]) => [(100 * (at - low)) / (high - low), words, at]);
+    const place = (at) => (100 * (at - low)) / (high - low);
+    // Of many words there is a list below; a mark at every value of a short scale has its number.
+    const isFull = anchors.length > 4 && anchors.at(-1)[0] === high;
+    const own = anchors.map(([at, words]) => [place(at), isFull ? "" : words, at]);
     const usual = isPercent ? [25, 50, 75] : (high - low) / step < 11 ? values() : [];
-    const places = own.length ? own : usual.map((at) => [(100 * (at - low)) / (high - low), "", at]);
+    const rest = own.length && isPercent ? [] : usual.filter((at) => !anchors.some(([low]) => low === at));
+    const places = [...own, ...rest.map((at) => [place(at), "", at])].sort(([one], [other]) => one - other);
     answer.querySelector(".marks").replaceChildren(...places.map(([at, words, score], number) => {
       const mark = document.createElement("i");
       mark.style.insetInlineStart = `${at}%`;

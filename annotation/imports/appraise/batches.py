@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE
-from annotation.imports.jsonfiles import NAMES, Keys, read_json
+from annotation.imports.jsonfiles import NAMES, Keys, parse, read_json
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
@@ -24,9 +24,10 @@ UNMATCHED = (AS_TARGET, LEFT_OUT)
 class RawItem:
     """One text to rate, as the file has it. An item of a pairwise task gives one per target.
 
-    `tutorial` holds the instruction of a practice item and what is right; `is_marked`: errors
-    were marked beforehand. `unmatched` is one of UNMATCHED for a check item that repeats no target
-    of its task, once that was decided; `item_type` stays what the file says, as scores name it.
+    `tutorial` holds the instruction of a practice item and what is right; `marked` are the errors
+    marked beforehand, whose ends may be included or not. `unmatched` is one of UNMATCHED for a
+    check item that repeats no target of its task, once that was decided; `item_type` stays what
+    the file says, as scores name it.
     """
 
     file: str
@@ -41,7 +42,8 @@ class RawItem:
     document: str = ""
     is_complete: bool = False
     tutorial: Mapping[str, Any] | None = None
-    is_marked: bool = False
+    marked: Sequence[Mapping[str, Any]] = ()
+    ends_included: bool = True
     unmatched: str = ""
 
     @property
@@ -67,7 +69,7 @@ class RawItem:
 def read_tasks(file: InputFile, layout: str, report: Report) -> list[list[RawItem]] | None:
     """Return the items of every task, or None where the file is no list of tasks at all."""
     before = len(report.errors)
-    tasks = read_json(file, report)
+    tasks = read_json(file, report, is_checked=False)
     if len(report.errors) > before:
         return None
     if not isinstance(tasks, list):
@@ -166,4 +168,13 @@ def _mqm(keys: Keys) -> dict[str, Any]:
         inner = Keys(mqm, keys.file, f"{keys.where}, mqm", keys.report)
         tutorial = inner.get("tutorial", dict, required=False)
         mqm = mqm.get("payload")
-    return {"tutorial": tutorial, "is_marked": tutorial is None and bool(mqm) and mqm != "[]"}
+    if tutorial is not None:
+        return {"tutorial": tutorial}
+    try:
+        marked = parse(mqm) if isinstance(mqm, str) and mqm else mqm or []
+    except (ValueError, RecursionError):
+        marked = None
+    if not isinstance(marked, list) or not all(isinstance(each, dict) for each in marked):
+        keys.error("mqm", "a list of error spans is expected")
+        marked = []
+    return {"marked": tuple(marked)}

@@ -15,10 +15,10 @@ from itertools import groupby
 from django.utils.html import strip_tags
 
 from annotation import protocols
-from annotation.counted import counted
 from annotation.imports.appraise.batches import RawItem
 from annotation.imports.appraise.doubts import Lonely, outcome, settle, tell_lonely_bad
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE, Manifest, Pair
+from annotation.imports.appraise.marked import settle_marks, suggest
 from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
@@ -41,22 +41,22 @@ def build(
     report: Report,
     *,
     unmatched: str = "",
+    ends: str = "",
 ) -> Built:
     """Return test set and campaign, with the items of the file: those not left out are the
-    campaign's, in its order. `unmatched` says what becomes of lonely check items.
+    campaign's, in its order. `unmatched` says what becomes of lonely check items, `ends` how errors
+    marked beforehand end.
     """
     items = _without_documents(items, manifest, report)
-    if marked := sum(item.is_marked for item in items):
-        items_told = counted(marked, "item")
-        report.warn(f"errors marked beforehand in {items_told} are left out: people mark afresh")
     protocol = protocols.get(manifest.protocol)
     has_screens = protocol.layout != protocols.Layout.SINGLE
     lonely = Builder(manifest.layout, has_screens, Report()).lonely_checks(items)
     items = settle(items, lonely, unmatched, report)
+    items = settle_marks(items, protocol, ends, report)
     builder = Builder(manifest.layout, has_screens, report)
     kept = [item for item in items if not item.is_left_out]
     builder.name_segments(kept)
-    drafts = builder.items(kept)
+    drafts = suggest(kept, builder.items(kept), protocol.spans, report)
     title = (name or manifest.name)[:120]
     test_set = TestSetDraft(
         slug=slug,

@@ -26,12 +26,15 @@ def read(
     scores: InputFile | None = None,
     name: str = "",
     unmatched: str = "",
+    ends: str = "",
 ) -> Drafts:
     """Read a campaign; what is wrong goes to the report, and errors there forbid storing.
 
     With scores the campaign is finished and holds their judgments; without, it is a draft ready
     to be opened. `name` replaces the campaign's own. `unmatched` (one of `batches.UNMATCHED`) says
     what becomes of check items that repeat no target of their task; they are an error else.
+    `ends` says of errors marked beforehand whether their ends are `included` or `excluded`; where
+    nobody does, the words say, and without scores they are suggestions.
     """
     described = read_manifest(manifest, report)
     layout = described.layout if described else "direct"
@@ -57,6 +60,7 @@ def read(
             name,
             report,
             unmatched=unmatched,
+            ends=ends,
         )
         for pair, items in _shares(described.pairs, tasks)
     ]

@@ -6,7 +6,7 @@ an omission is marked over the whole source.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.imports.appraise.batches import RawItem
@@ -24,7 +24,10 @@ FIELD = "mqm"
 def read_spans(
     cell: str, item: RawItem, protocol: Protocol, place: Place, report: Report
 ) -> tuple[tuple[Span, ...], int]:
-    """Return the spans of a row, and how many had no severity yet."""
+    """Return the spans of a row, and how many had no severity yet.
+
+    Their ends are included, but those of errors marked beforehand are as in the batch.
+    """
     place = place._replace(field=FIELD)
     values = _values(cell, place, report)
     if not values:
@@ -32,14 +35,24 @@ def read_spans(
     if protocol.spans is None:
         report.error("this protocol takes no error spans", place)
         return (), 0
-    undecided = [each for each in values if each.get("severity") == UNDECIDED]
+    before = {_ends(each) for each in item.marked}
     spans = []
     for number, value in enumerate(values, 1):
         if value.get("severity") != UNDECIDED:
             named = place._replace(field=f"{FIELD}, span {number}")
-            span = _span(value, item, protocol.spans, named, report)
+            own = item.ends_included or _ends(value) not in before
+            span = span_of(value, item, protocol.spans, named, report, included=own)
             spans += [span] if span else []
-    return tuple(dict.fromkeys(spans)), len(undecided)
+    return tuple(dict.fromkeys(spans)), len(values) - len(decided(values))
+
+
+def _ends(value: Mapping[str, Any]) -> tuple[str, str]:
+    return str(value.get("start_i")), str(value.get("end_i"))
+
+
+def decided(values: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the spans that have a severity."""
+    return [each for each in values if each.get("severity") != UNDECIDED]
 
 
 def _values(cell: str, place: Place, report: Report) -> list[dict[str, Any]]:
@@ -58,9 +71,16 @@ def _values(cell: str, place: Place, report: Report) -> list[dict[str, Any]]:
     return values
 
 
-def _span(
-    value: Mapping[str, Any], item: RawItem, scheme: SpanScheme, place: Place, report: Report
+def span_of(
+    value: Mapping[str, Any],
+    item: RawItem,
+    scheme: SpanScheme,
+    place: Place,
+    report: Report,
+    *,
+    included: bool,
 ) -> Span | None:
+    """Return a span of Appraise as it is here, None with the reason reported."""
     severity = value.get("severity")
     if not isinstance(severity, str) or severity not in scheme.severity_keys:
         known = ", ".join(each.key for each in scheme.severities)
@@ -74,7 +94,7 @@ def _span(
     if type(start) is not int or type(end) is not int:
         report.error("start_i and end_i are whole numbers or “missing”", place)
         return None
-    first, last = code_points(item.target, start, end)
+    first, last = code_points(item.target, start, end if included else max(start, end - 1))
     if not 0 <= start <= end or not first < last:
         report.error(f"[{start}, {end}] lies outside the text", place)
         return None
@@ -98,10 +118,15 @@ def code_points(text: str, start: int, end: int) -> tuple[int, int]:
     """
     stripped = text.strip()
     lead = len(text) - len(text.lstrip())
-    units = [index for index, sign in enumerate(stripped) for _ in range(1 + (ord(sign) > 0xFFFF))]
+    units = units_of(stripped)
     if not 0 <= start < len(units) or end > len(units):
         return 0, 0
     return lead + units[start], lead + units[min(end, len(units) - 1)] + 1
+
+
+def units_of(text: str) -> list[int]:
+    """Return the code point that each unit of UTF-16 belongs to."""
+    return [index for index, sign in enumerate(text) for _ in range(1 + (ord(sign) > 0xFFFF))]
 
 
 def write_spans(spans: Iterable[Span], text: str) -> str:

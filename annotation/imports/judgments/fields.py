@@ -10,6 +10,7 @@ from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import Wanted, propose
 from annotation.uploads.tables.rows import Table, format_of, parse
+from annotation.uploads.tables.tags import untag
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
 SPAN_FIELDS = (
@@ -22,7 +23,7 @@ SPAN_FIELDS = (
 TEXT_FIELDS = (
     Wanted("segment", "segment",
            ("segment_id", "seg_id", "seg", "sid", "segid", "sentence_id", "sent_id", "sentence",
-            "source_id", "src_id", "line_id", "key")),
+            "source_id", "src_id", "line_id", "key", "globalSegId")),
     Wanted("system", "system",
            ("system_id", "sys", "sysid", "mt_system", "model", "engine", "submission", "target_id",
             "translator")),
@@ -31,7 +32,7 @@ TEXT_FIELDS = (
             "article")),
     Wanted("document_place", "place in the document",
            ("segment_in_document", "seg_in_doc", "position_in_document", "sentence_in_document",
-            "doc_seg_id", "line_in_document")),
+            "doc_seg_id", "docSegId", "line_in_document")),
     Wanted("source", "source text", ("src", "source_text", "source_segment", "original")),
     Wanted("reference", "reference", ("ref", "reference_a", "reference_text", "ref_a", "refa")),
     Wanted("reference_B", "second reference", ("ref_b", "refb", "reference_2", "ref2")),
@@ -126,6 +127,7 @@ def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
             continue
         if format_of(file.name, text) == "csv":
             _restore(table)
+        untag(table, report)
         if not table.rows and not report.errors:
             report.error("the table has a header but no row", Place(file.name))
         tables.append(table)

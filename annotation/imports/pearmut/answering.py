@@ -10,7 +10,6 @@ from typing import Any
 from annotation import protocols
 from annotation.imports.pearmut.findings import Findings
 from annotation.protocols import composed
-from annotation.uploads.problems import Place
 
 WEIGHTS = {"neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
 SLIDER = ("name", "min", "max", "step")
@@ -24,7 +23,7 @@ PATHS = {"scales": "sliders", "spans.severities": "mqm_severities",
 def read_answers(
     findings: Findings, values: Mapping[str, Any], protocol: str
 ) -> dict[str, Any] | None:
-    """Return own answers, None where all are the protocol's; faults are named by their path."""
+    """Return own answers, None where all are the protocol's or some are wrong; that is named."""
     found: dict[str, Any] = {}
     if values.get("sliders") is not None:
         found["scales"] = _sliders(findings, values["sliders"])
@@ -32,9 +31,10 @@ def read_answers(
         found["spans"] = spans
     if _is_post_edit(findings, values, protocol):
         found["text"] = "prefilled"
-    for path, sentence in composed.check(protocols.get(protocol), found) if found else ():
+    faults = composed.check(protocols.get(protocol), found) if found else ()
+    for path, sentence in faults:
         findings.error(_path(path), sentence)
-    return found or None
+    return None if faults else found or None
 
 
 def _path(path: str) -> str:
@@ -56,14 +56,13 @@ def _spans(findings: Findings, values: Mapping[str, Any], protocol: str) -> dict
     given = [name for name in ("mqm_categories", "mqm_severities") if values.get(name) is not None]
     if protocol != "mqm":
         if given:
-            place = Place(findings.file, None, "info")
-            findings.report.warn(f"not used: {', '.join(given)}, which belong to MQM", place)
+            findings.say("info", f"not used: {', '.join(given)}, which belong to MQM")
         return {}
     found: dict[str, Any] = {}
     if "mqm_severities" in given:
         found["severities"] = _severities(findings, values["mqm_severities"])
     if values.get("mqm_categories") == FREE:
-        findings.left_out["categories that annotators type freely"] += 1
+        findings.kept["categories that annotators type freely"] += 1
         found["categories"] = []
     elif "mqm_categories" in given:
         found["categories"] = _categories(findings, values["mqm_categories"])
@@ -74,9 +73,8 @@ def _severities(findings: Findings, values: Any) -> list[dict[str, Any]]:
     names = [name for name, _ in findings.entries("info.mqm_severities", values)]
     unknown = [str(name) for name in names if str(name).casefold() not in WEIGHTS]
     if unknown:
-        place = Place(findings.file, None, "info.mqm_severities")
         said = f"{', '.join(unknown)[:200]}: no weight is known, so 1 is taken"
-        findings.report.warn(said, place)
+        findings.say("info.mqm_severities", said)
     return [
         {"name": name, "weight": WEIGHTS.get(str(name).casefold(), 1.0)} for name in names or [ANY]
     ]
@@ -105,7 +103,7 @@ def _is_post_edit(findings: Findings, values: Mapping[str, Any], protocol: str) 
     if field != "prefilled":
         findings.error("info.textfield", "null, hidden, visible or prefilled is expected")
     elif protocols.get(protocol).layout.has_documents:
-        findings.left_out["fields for post-editing of documents"] += 1
+        findings.kept["fields for post-editing of documents"] += 1
         return False
     return True
 

@@ -1,28 +1,40 @@
 """The settings of a campaign of Pearmut: its `info`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from annotation import protocols
 from annotation.imports.pearmut.answering import read_answers
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.outputs import plain
-from annotation.uploads.problems import Place
+from annotation.protocols import composed
+from annotation.protocols.asked import Scale
 
 DYNAMIC = "dynamic"
 USUAL_PROTOCOL, USUAL_ASSIGNMENT = "cESA", "single-stream"
 PROTOCOLS = {"DA": "segment-da", "ESA": "esa", "cESA": "contrastive-esa", "MQM": "mqm"}
 MISSING = "[missing]"
 MOST_TOKENS, MOST_USERS = 20, 10_000
-# These change how Pearmut looks or assigns, not what is asked.
-HARMLESS = {
-    "assignment", "protocol", "shuffle", "show_model_names", "show_alignment", "word_level",
-    "slider_colors", "instructions", "users", "docs_per_user", "validation_threshold",
-    "data_random_prob", "dynamic_models", "dynamic_coldstart", "special_tokens", "template", "seed",
-    "dynamic_coldstart_pool", "dynamic_warmup", "show_progress", "instructions_goodbye",
-    "sliders", "mqm_categories", "mqm_severities", "textfield",
+USED = {
+    "assignment", "protocol", "shuffle", "instructions", "users", "dynamic_models",
+    "special_tokens", "sliders", "mqm_categories", "mqm_severities", "textfield",
 }  # fmt: skip
+# What stays in the file, by why it has no effect here.
+UNUSED = {
+    "pages look as they do here": (
+        "show_alignment", "word_level", "slider_colors", "template", "show_progress",
+    ),
+    "names of systems are never shown": ("show_model_names",),
+    "screens are dealt as the campaign’s page says": (
+        "seed", "docs_per_user", "dynamic_coldstart", "dynamic_coldstart_pool", "dynamic_warmup",
+    ),
+    "controls are judged by the rules of this site": ("validation_threshold", "data_random_prob"),
+    "there is no page after the last screen to show it": ("instructions_goodbye",),
+    "files of media do not come with a campaign": ("assets",),
+}  # fmt: skip
+PLACEHOLDERS = ("${TOKEN}", "${USER_ID}")
 
 
 @dataclass
@@ -39,10 +51,18 @@ class Info:
     n_models: int = 0
     shuffles: bool = True
 
+    @cached_property
+    def judging(self) -> protocols.Protocol:
+        """The protocol with what the campaign has in the place of its own."""
+        protocol = composed.compose(protocols.get(self.protocol), self.answers)
+        if self.tokens is None or protocol.spans is None:
+            return protocol
+        return replace(protocol, spans=replace(protocol.spans, tokens=tuple(self.tokens)))
+
     @property
-    def scale_names(self) -> list[str]:
-        """The own scales; controls rest on the first."""
-        return [str(each.get("name")) for each in (self.answers or {}).get("scales", ())]
+    def scales(self) -> list[Scale]:
+        """The own scales, none where the protocol has its own; controls rest on the first."""
+        return [scale for scale in self.judging.scales if scale.key]
 
 
 def read_info(
@@ -62,6 +82,8 @@ def read_info(
     instructions = values.get("instructions", "")
     if instructions and findings.is_a("info.instructions", instructions, "text"):
         info.instructions = plain(instructions)
+        if info.instructions != instructions:
+            findings.say("info.instructions", "HTML is shown as plain text")
     info.shuffles = values.get("shuffle", True) is not False
     info.n_models = _models(findings, values)
     info.answers = read_answers(findings, values, info.protocol)
@@ -72,9 +94,16 @@ def read_info(
 
 
 def _name_others(findings: Findings, values: Mapping[str, Any]) -> None:
-    if unknown := sorted(set(values) - HARMLESS):
-        place = Place(findings.file, None, "info")
-        findings.report.warn(f"not used: {', '.join(unknown)}", place)
+    """Say of each setting that has no effect here why; nothing is lost, for the file is kept."""
+    for why, names in UNUSED.items():
+        if given := [name for name in names if values.get(name) not in (None, False, "")]:
+            findings.say("info", f"without effect here: {', '.join(given)}; {why}")
+    named = USED.union(*UNUSED.values())
+    if unknown := sorted(set(values) - named):
+        findings.say("info", f"not known here, and kept in the file: {', '.join(unknown)[:300]}")
+    text = str(values.get("instructions") or "")
+    if given := [word for word in PLACEHOLDERS if word in text]:
+        findings.say("info.instructions", f"{', '.join(given)} will stand there as it is")
 
 
 def _models(findings: Findings, values: Mapping[str, Any]) -> int:
@@ -94,7 +123,7 @@ def _tokens(findings: Findings, values: Mapping[str, Any], protocol: str) -> lis
     elif protocol == "contrastive-esa":
         return list(tokens)
     elif others := set(tokens) - {MISSING}:
-        findings.left_out["special tokens"] += len(others)
+        findings.kept["special tokens"] += len(others)
     return None
 
 
@@ -105,10 +134,28 @@ def _places(findings: Findings, values: Mapping[str, Any], n_batches: int) -> in
         return 0
     users = values.get("users", n_batches)
     places = len(users) if isinstance(users, list) else users
+    if isinstance(users, list):
+        _check_users(findings, users)
     if type(places) is int and 1 <= places <= MOST_USERS:
         return places
     findings.error("info.users", "the number of users, or a list of them, is expected")
     return 0
+
+
+def _check_users(findings: Findings, users: Sequence[Any]) -> None:
+    """Users are names, or objects with a name and the codes that Pearmut shows at the end."""
+    seen = set()
+    for number, user in enumerate(users):
+        path = f"info.users[{number}]"
+        name = user.get("user_id") if isinstance(user, dict) else user
+        if not isinstance(name, str | int) or name in seen:
+            findings.error(path, "a user_id of its own is expected")
+            continue
+        seen.add(name)
+        if isinstance(user, dict) and {"token_pass", "token_fail"} & user.keys():
+            findings.kept["users with codes for the end"] += 1
+    if seen:
+        findings.kept["names of users"] += len(seen)
 
 
 def _protocol(base: str, documents: Sequence[Any]) -> str:

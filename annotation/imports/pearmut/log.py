@@ -1,32 +1,28 @@
 """The log of a campaign of Pearmut: its answers as judgments of an imported campaign.
 
-A log is lines of JSON, one an entry, or a download: `{campaign_id: [entry]}`. It is only added to:
-the last entry of a person for one `item_i` counts and the ones before are its revisions, and a
-reset voids what that person had given.
+A log is only added to: the last entry of a person for one `item_i` counts and the ones before are
+its revisions, and a reset voids what that person had given.
 """
 
-import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
-from annotation import protocols
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.pearmut.entries import Entry, spans_of, times_of
 from annotation.imports.pearmut.findings import Findings
-from annotation.imports.pearmut.prefilled import Raw, read_spans
-from annotation.models import Item
-from annotation.protocols import Protocol, composed
-from annotation.uploads import InputFile, Report
-from annotation.uploads.files import read_text
+from annotation.imports.pearmut.offsets import Convention, Raw
+from annotation.imports.pearmut.prefilled import read_spans
+from annotation.models import Annotator, Item
+from annotation.protocols import Protocol, Span
+from annotation.uploads.checks import max_length
 
 RESET = "__RESET__"
-# Longer pauses are no work (Pearmut 1.1.5; 60 seconds before).
-LONGEST_GAP = 61.0
 PLACES = {"welcome": Item.Kind.TUTORIAL, "random": Item.Kind.GOLD}
 FORMS = "goodbye"
-Entry = Mapping[str, Any]
+LONGEST_LABEL = max_length(Annotator, "label")
+INCLUDED = {"ends_included": True}
 # (item_id, source) of what was shown, the model, and whether it was content, practice or a check.
 Key = tuple[tuple[str, str], str, Item.Kind]
 
@@ -39,20 +35,17 @@ class LogReader:
     campaign: CampaignDraft
     # The key of a segment by item_id and source.
     segments: Mapping[tuple[str, str], str]
-    protocol: Protocol = field(init=False)
+    protocol: Protocol
+    convention: Convention
     judgments: list[JudgmentDraft] = field(default_factory=list)
     items: list[ItemDraft] = field(default_factory=list)
     _places: dict[Any, int] = field(default_factory=dict)
+    _known: dict[str, list[ItemDraft]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.protocol = composed.compose(
-            protocols.get(self.campaign.protocol), self.campaign.answers
-        )
-        if self.campaign.special_tokens is not None and self.protocol.spans:
-            tokens = tuple(self.campaign.special_tokens)
-            self.protocol = replace(
-                self.protocol, spans=replace(self.protocol.spans, tokens=tokens)
-            )
+        self._known = defaultdict(list)
+        for item in self.campaign.items:
+            self._known[item.segment].append(item)
 
     def read(self, entries: Sequence[tuple[Entry, str]]) -> CampaignDraft:
         """Return the campaign as a finished one with the judgments of its log."""
@@ -73,6 +66,8 @@ class LogReader:
             user = entry.get("user_id")
             if not isinstance(user, str | int) or "annotation" not in entry:
                 self.findings.error(path, "user_id and annotation are expected")
+            elif len(str(user)) > LONGEST_LABEL:
+                self.findings.error(f"{path}.user_id", f"more than {LONGEST_LABEL} characters")
             elif entry["annotation"] == RESET:
                 # Before 1.1.6 a reset named the one item that it was about.
                 about = entry.get("item_i")
@@ -94,6 +89,8 @@ class LogReader:
     def _entry(self, entry: Entry, path: str) -> None:
         place = str(entry.get("item_i", "")).partition("_")[0]
         segments, shown = entry["annotation"], entry.get("item")
+        if not self.findings.is_a(f"{path}.annotation", segments, "a list"):
+            return
         if place == FORMS or not all(isinstance(each, dict) for each in segments or [None]):
             self._leave_out("answers to forms", 1)
             return
@@ -101,7 +98,7 @@ class LogReader:
             self.findings.error(path, "item and annotation are lists of the same segments")
             return
         answers = list(self._answers(segments, shown, PLACES.get(place, Item.Kind.TARGET), path))
-        times = _times(entry.get("actions"), len(answers))
+        times = times_of(entry.get("actions"), len(answers))
         comment = str(entry.get("comment") or "")[:2000]
         for number, answer in enumerate(answers):
             self.judgments.append(
@@ -129,12 +126,17 @@ class LogReader:
                     inner = f"{path}.annotation[{number}].{model}"
                     place = self._place(item, model, kind, inner)
                     if place is not None:
-                        yield self._judgment(answer, str(targets[model]), item, place, inner)
+                        spans = self._spans(answer, item, model, inner)
+                        yield self._judgment(answer, place, spans, inner)
 
     def _place(self, item: Entry, model: str, kind: Item.Kind, path: str) -> int | None:
         """The number of the item that was judged, taken in when it is first seen."""
         known = str(item.get("item_id", "")).strip(), str(item.get("src", ""))
         segment = self.segments.get(known)
+        if "item_id" not in item:
+            # Without ids, a source that is there once says which it is.
+            same = [key for (_, source), key in self.segments.items() if source == known[1]]
+            segment = same[0] if len(same) == 1 else None
         if segment is None:
             message = f"the campaign has no segment “{known[0][:80]}” of this source"
             self.findings.error(path, message)
@@ -142,9 +144,8 @@ class LogReader:
         text = str(item["tgt"][model])
         matching = [
             each
-            for each in self.campaign.items
-            if each.segment == segment
-            and (each.system == model if each.system else each.text == text)
+            for each in self._known[segment]
+            if (each.system == model if each.system else each.text == text)
         ]
         if not matching:
             self.findings.error(path, f"the campaign has no such output of “{segment[:80]}”")
@@ -153,17 +154,27 @@ class LogReader:
         key = (segment, found.system, found.kind, found.text)
         if key not in self._places:
             self._places[key] = len(self.items)
-            alone = replace(found, batch="", screen=None, place=0, column=0, n_columns=1)
-            self.items.append(alone)
+            # Screens of outputs differ by person; those of controls are compared within.
+            alone = {"screen": None, "place": 0, "column": 0, "n_columns": 1}
+            more: dict[str, Any] = alone if found.kind == Item.Kind.TARGET else {}
+            self.items.append(replace(found, batch="", **more))
         return self._places[key]
 
+    def _spans(self, answer: Entry, item: Entry, model: str, path: str) -> tuple[Span, ...]:
+        """The marked errors. Ends are included, but of suggestions that were left as they were."""
+        given = item.get("error_spans")
+        before = given.get(model) if isinstance(given, dict) else None
+        shown = {_ends(each) for each in before or () if isinstance(each, dict)}
+        text, source = str(item["tgt"][model]), str(item.get("src", ""))
+        found: list[Span] = []
+        for each in spans_of(self.findings, answer, path):
+            own = self.convention if _ends(each) in shown else replace(self.convention, **INCLUDED)
+            found += read_spans(self.findings, Raw([each], text, source), self.protocol, own)
+        return tuple(dict.fromkeys(found))
+
     def _judgment(
-        self, answer: Entry, text: str, item: Entry, place: int, path: str
+        self, answer: Entry, place: int, spans: tuple[Span, ...], path: str
     ) -> JudgmentDraft:
-        spans = answer.get("error_spans") or []
-        raw = Raw(
-            [each for each in spans if isinstance(each, dict)], text, str(item.get("src", ""))
-        )
         ratings = self._ratings(answer, path)
         first = self.protocol.scales[0] if self.protocol.scales else None
         score = ratings.get(first.key) if first and first.key else answer.get("score")
@@ -177,12 +188,13 @@ class LogReader:
             score=score if first else None,
             ratings=ratings,
             post_edit=str(written) if self.protocol.text and written is not None else None,
-            spans=read_spans(self.findings, raw, self.protocol, ends_included=True),
+            spans=spans,
         )
 
     def _ratings(self, answer: Entry, path: str) -> dict[str, int]:
         scales = [scale for scale in self.protocol.scales if scale.key]
-        given = answer.get("sliders") or {}
+        given = answer.get("sliders")
+        given = given if isinstance(given, dict) else {}
         for scale in scales:
             if not scale.holds(given.get(scale.key)):
                 message = f"{given.get(scale.key)!r} is no value from {scale.low} to {scale.high}"
@@ -190,46 +202,5 @@ class LogReader:
         return {scale.key: given[scale.key] for scale in scales if scale.key in given}
 
 
-def _times(actions: Any, n_answers: int) -> dict[str, Any]:
-    """Begin, end and time at work an answer: pauses count up to LONGEST_GAP seconds."""
-    moments = sorted(
-        float(each["time"])
-        for each in actions or []
-        if isinstance(each, dict) and type(each.get("time")) in (int, float)
-    )
-    if not moments or not n_answers:
-        return {}
-    gaps = (later - sooner for sooner, later in pairwise(moments))
-    seconds = sum(min(gap, LONGEST_GAP) for gap in gaps)
-    begin, end = (datetime.fromtimestamp(each, UTC) for each in (moments[0], moments[-1]))
-    active = round(seconds * 1000 / n_answers)
-    return {"started_at": begin, "submitted_at": end, "active_ms": active}
-
-
-def read_entries(file: InputFile, report: Report, name: str) -> list[tuple[Entry, str]]:
-    """Return the entries with their paths: of a download those of the campaign, or all lines."""
-    text = read_text(file, report)
-    findings = Findings(file.name, report)
-    found: list[tuple[Any, str]] = []
-    try:
-        whole = json.loads(text or "")
-        if isinstance(whole, dict) and "annotation" not in whole:
-            if name not in whole:
-                findings.error("", f"this log is of {', '.join(whole)[:200]}, not of “{name}”")
-            found = list(findings.entries(name, whole.get(name, [])))
-        else:
-            found = [(whole, "line 1")]
-    except ValueError:
-        lines = enumerate((text or "").splitlines(), 1)
-        found = list(_lines(lines, findings))
-    return [(each, path) for each, path in found if findings.is_a(path, each, "an object")]
-
-
-def _lines(lines: Iterator[tuple[int, str]], findings: Findings) -> Iterator[tuple[Any, str]]:
-    for number, line in lines:
-        if not line.strip():
-            continue
-        try:
-            yield json.loads(line), f"line {number}"
-        except (ValueError, RecursionError):
-            findings.error(f"line {number}", "this is no JSON")
+def _ends(span: Entry) -> tuple[Any, Any]:
+    return str(span.get("start_i")), str(span.get("end_i"))

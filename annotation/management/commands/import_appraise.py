@@ -31,6 +31,12 @@ class Command(BaseCommand):
             help="import check items that repeat no target of their task as targets, or leave "
             "them out; without it they are an error",
         )
+        parser.add_argument(
+            "--ends",
+            choices=("included", "excluded"),
+            default="",
+            help="whether ends of errors marked beforehand are; as the words say if not given",
+        )
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,6 +48,7 @@ class Command(BaseCommand):
             report,
             scores=opened(scores) if scores else None,
             name=options["name"],
+            ends=options["ends"],
             unmatched=options["unmatched"],
         )
         finish(self, drafts, report, is_dry_run=options["dry_run"])

@@ -27,6 +27,13 @@ class Command(BaseCommand):
             help="whether ends of errors marked beforehand are; as the words say if not given",
         )
         parser.add_argument(
+            "--breaks",
+            choices=("counted", "uncounted"),
+            default="",
+            help="whether offsets count line breaks (Pearmut from 1.1.5 on does); as the marks of "
+            "what is missing say if not given",
+        )
+        parser.add_argument(
             "--log", type=Path, help="its answers, JSONL or a download: the campaign is finished"
         )
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
@@ -46,6 +53,7 @@ class Command(BaseCommand):
             target_language=target,
             name=options["name"],
             ends=options["ends"],
+            breaks=options["breaks"],
             log=opened(options["log"]) if options["log"] else None,
         )
         finish(self, drafts, report, is_dry_run=options["dry_run"])

@@ -60,7 +60,7 @@ def parse(name: str, text: str, report: Report) -> Table | None:
         return None
     kind = format_of(name, text)
     if kind == "jsonl":
-        return _parse_jsonl(name, text, report)
+        return _parse_jsonl(name, _as_lines(text), report)
     cells = _tsv_rows(text) if kind == "tsv" else _csv_rows(name, text, report)
     return _with_header(Table(name), cells, kind, report)
 
@@ -209,6 +209,18 @@ def _warn_of_quotes(table: Table, report: Report) -> None:
             "has no quoting here, so all of them are kept as text; save a quoted file as CSV",
             Place(table.file, quoted[0]),
         )
+
+
+def _as_lines(text: str) -> str:
+    """Return an array of JSON objects as one object a line; anything else as it stands."""
+    if not text.lstrip().startswith("["):
+        return text
+    try:
+        values = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        return text
+    is_table = all(isinstance(value, dict) for value in values)
+    return "\n".join(map(json.dumps, values)) if values and is_table else text
 
 
 def _parse_jsonl(name: str, text: str, report: Report) -> Table | None:

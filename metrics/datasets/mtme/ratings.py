@@ -1,8 +1,9 @@
 """Error spans of an mt-metrics-eval folder as judgments, where nothing is lost on the way.
 
 A rating file holds one rating of each output. `mqm.seg.rating` and `mqm.merged.seg.rating` belong
-to the scores `mqm`; `mqm-2` is a second rating of the same outputs, as we export it, and
-`mqm.rater1` those of one rater. Where there is a merged file the raters' own repeat it and are
+to the scores `mqm`; `mqm-2` is a second rating of the same outputs, as we export it, with
+`esa-r1.seg.score` and `esa-r2.seg.score` beside them where people gave scores, and `mqm.rater1`
+those of one rater. Where there is a merged file the raters' own repeat it and are
 left out.
 """
 
@@ -67,6 +68,11 @@ def by_score(evalset: EvalSet, report: Report) -> dict[str, list[str]]:
     return {base: sorted(names, key=_number) for base, names in found.items()}
 
 
+def own_scores(name: str, number: int) -> str:
+    """Return the name of the scores that belong to a rating file of a human score, from 1."""
+    return f"{name}-r{number}"
+
+
 def _base(name: str, known: set[str]) -> str:
     if name.endswith(MERGED):
         return name.removesuffix(MERGED)
@@ -93,6 +99,8 @@ class _Reading:
     name: str
     protocol: str
     report: Report
+    # Whose scores the file that is being read has beside it: everybody's mean, or its own.
+    scores: str = ""
     items: list[ItemDraft] = field(default_factory=list)
     judgments: list[JudgmentDraft] = field(default_factory=list)
     places: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -107,7 +115,9 @@ def read(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> R
     scores that the folder does not say one by one.
     """
     reading = _Reading(evalset, name, ESA if ESA in name.casefold() else MQM, report)
-    for file in files:
+    for number, file in enumerate(files, 1):
+        own = own_scores(name, number)
+        reading.scores = own if (own, "seg") in evalset.human_scores else name
         for system, position, errors, rater in _entries(evalset, file):
             _add(reading, file, system, position, json.loads(errors)["errors"], rater or file)
         if number := reading.moved.pop(file, 0):
@@ -159,13 +169,13 @@ def _item(reading: _Reading, system: str, position: int, rater: str) -> int:
 
 def _score(reading: _Reading, system: str, position: int) -> int:
     """Return the one score of an output: whole, from 0 to 100, by one annotator."""
-    found = reading.evalset.human_scores.get((reading.name, "seg"))
+    found = reading.evalset.human_scores.get((reading.scores, "seg"))
     value = float(found.values[system][position]) if found and system in found.values else -1.0
     if not (0 <= value <= 100 and value == int(value)):
         raise NotUsableError(
             f"the score of an annotator is not known ({system}, line {position + 1})"
         )
-    if len(reading.taken) > len(reading.places):
+    if reading.scores == reading.name and len(reading.taken) > len(reading.places):
         raise NotUsableError("several annotators rated an output, and only their mean is known")
     return int(value)
 

@@ -59,9 +59,8 @@ def draft_of(evalset: EvalSet, report: Report, choice: Choice) -> EvaluationDraf
     _check_choice(evalset, report, choice)
     test_set = _test_set(evalset, choice, report)
     metrics = {name: None for name, level in evalset.metric_scores if level in ("seg", "sys")}
-    lost = sorted({name for name, _ in evalset.metric_scores} - metrics.keys())
-    if lost:
-        report.warn(f"metrics without scores of segments or systems are left out: {some(lost)}")
+    for name in sorted({name for name, _ in evalset.metric_scores}):
+        _say_levels(evalset, name, f"metric-scores/{evalset.language_pair}", report)
     return EvaluationDraft(
         test_set,
         _campaigns(evalset, test_set, report, choice),
@@ -189,14 +188,18 @@ def _campaigns(
     """A campaign for every human score that has any of segments, systems or errors."""
     files = ratings.by_score(evalset, report)
     has_scores = {name for name, level in evalset.human_scores if level in ("seg", "sys")}
+    beside = {
+        ratings.own_scores(name, number)
+        for name, own in files.items()
+        for number in range(1, len(own) + 1)
+    }
     names = dict.fromkeys([*(name for name, _ in evalset.human_scores), *files])
     found = []
     for name in names:
-        if choice.human and name not in choice.human:
+        if name in beside or (choice.human and name not in choice.human):
             continue
+        _say_levels(evalset, name, f"human-scores/{evalset.language_pair}", report)
         if name not in has_scores and name not in files:
-            where = Place(f"human-scores/{evalset.language_pair}.{name}.*")
-            report.warn("scores of documents and domains alone are left out", where)
             continue
         draft = _campaign(evalset, name, files.get(name, ()), report)
         found.append(
@@ -208,6 +211,17 @@ def _campaigns(
             )
         )
     return found
+
+
+def _say_levels(evalset: EvalSet, name: str, folder: str, report: Report) -> None:
+    """Scores of documents and domains are kept nowhere here."""
+    mark = "." if folder.startswith("human") else "/"
+    scores = evalset.human_scores if mark == "." else evalset.metric_scores
+    for level in ("doc", "domain"):
+        if (name, level) in scores:
+            what = "documents" if level == "doc" else "domains"
+            place = Place(f"{folder}{mark}{name}.{level}.score")
+            report.warn(f"scores of {what} are left out: only outputs and systems have any", place)
 
 
 def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> CampaignDraft:

@@ -18,11 +18,12 @@ from annotation.judging import progress
 from annotation.judging.progress import Progress
 from annotation.models import Campaign, Item
 from annotation.pool import mixing
-from annotation.protocols import PROTOCOLS
+from annotation.protocols import PROTOCOLS, Layout
 from tests.annotation.blindness.guessing import Guesses, Look, guess
 from tests.annotation.blindness.reading import EARLY, LATE
 from tests.annotation.blindness.worlds import (
     PER_ITEM,
+    SIZES,
     Clock,
     Shown,
     make_blind_campaign,
@@ -38,7 +39,7 @@ WORLDS += [(Mode.STATIC, "side-by-side", 0), (Mode.ACTIVE, "esa", 0), (Mode.STAT
 # In one world of each mode people look at everything that they can.
 THOROUGH = (DA, "esa", "mqm")
 if os.environ.get("BLIND_WORLDS") == "all":
-    pairs = [(mode, protocol, 0) for mode in Mode.values for protocol in PROTOCOLS]
+    pairs = [(mode, protocol, 0) for mode in Mode.values for protocol in SIZES]
     WORLDS += [pair for pair in pairs if pair not in WORLDS]
 
 
@@ -82,9 +83,12 @@ def _guess(screens: list[Shown], labels: list[bool]) -> Guesses:
     )
 
 
-def test_every_mode_and_every_protocol_has_a_world() -> None:
+def test_every_mode_and_every_grid_and_way_of_scoring_has_a_world() -> None:
+    """What decides over orders and controls; presets that differ in words alone tell no more."""
     assert {mode for mode, _, _ in WORLDS} == set(Mode.values)
-    assert {protocol for _, protocol, _ in WORLDS} == set(PROTOCOLS)
+    worlds = [PROTOCOLS[protocol] for _, protocol, _ in WORLDS]
+    assert {protocol.layout for protocol in worlds} == set(Layout)
+    assert {protocol.has_score for protocol in worlds} == {True, False}
 
 
 @pytest.mark.parametrize(("mode", "protocol", "limit"), WORLDS)

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.judging.judgments import issue_start
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
-from annotation.protocols import PROTOCOLS
+from annotation.protocols import PROTOCOLS, Protocol
 from tests.addresses import fill, routes
 from tests.secret_world import (
     FEEDBACK,
@@ -187,7 +187,8 @@ def answer(secret: SecretWorld, rows: list[Assignment], **changed: str) -> dict[
     data = {}
     for number, row in enumerate(rows):
         fields = {
-            "score": "44" if protocol.has_score else "",
+            **score_of(protocol, 44),
+            **({"text": "My own text."} if protocol.text else {}),
             "spans": '[{"side": "target", "start": 0, "end": 1, "severity": "minor", '
             '"category": "CATEGORY"}]'.replace("CATEGORY", category(secret.campaign)),
             "submit_key": str(uuid.uuid4()),
@@ -199,6 +200,13 @@ def answer(secret: SecretWorld, rows: list[Assignment], **changed: str) -> dict[
         for name, value in (fields | changed).items():
             data[f"{number}-{name}" if together else name] = value
     return data
+
+
+def score_of(protocol: Protocol, percent: int) -> dict[str, str]:
+    """A value on every scale, so far up from its lowest one; an empty one where there is none."""
+    values = [str(each.range_at(0, percent / 100)[1]) for each in protocol.scales]
+    names = ["score", *(f"s{n}-score" for n in range(1, len(values)))]
+    return dict(zip(names, values or [""], strict=True))
 
 
 def category(campaign: Campaign) -> str:
@@ -238,7 +246,9 @@ def test_no_protocol_tells(client: Client, db: None, protocol: str) -> None:
         for response in both(client, "post", address, sent):
             check(response, address, told=True)
             statuses.add(response.status_code)
-        for response in both(client, "post", address, answer(secret, rows, score="45")):
+        for response in both(
+            client, "post", address, answer(secret, rows, **score_of(secret.campaign.judging, 90))
+        ):
             check(response, (address, "conflict"), told=True)
             statuses.add(response.status_code)
     assert {200, 302, 422} <= statuses <= ALLOWED

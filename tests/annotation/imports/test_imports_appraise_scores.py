@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.conf import settings
 
+from annotation.exports.appraise import batches_json
 from annotation.imports.appraise.spans import code_points
 from annotation.models import Annotator, Campaign, ErrorSpan, Judgment
 from tests.annotation.appraise import (
@@ -52,6 +54,48 @@ def test_scores_make_a_finished_campaign(db: None) -> None:
     assert Annotator.objects.get().label == "engdeu0101"
     assert not import_all(PLAIN, scores=scores).result.is_new
     assert Judgment.objects.count() == 4
+
+
+def test_every_marking_of_the_facts_goes_out_and_comes_in(db: None) -> None:
+    """A batch that marks it beforehand, its scores, and the campaign's own files again."""
+    cases = json.loads((settings.DATA_DIR / "protocols" / "offsets.json").read_text())
+    spans = [dict(zip(("start_i", "end_i"), case["appraise"], strict=True)) for case in cases]
+    common = {"documentID": "d1", "isCompleteDocument": False}
+    items = [
+        item(n, targetText=case["text"], mqm=[span | {"severity": "minor"}], **common)
+        for n, (case, span) in enumerate(zip(cases, spans, strict=True))
+    ]
+    ((_, draft),), report = read(tasks(items), ESA)
+    assert any("the last character: 6 of 6 end" in str(each) for each in report.warnings)
+    for case, made in zip(cases, draft.items, strict=True):
+        (own,) = made.suggestions
+        side, *places = ("target", *case["code_points"]) if case["marked"] else ("source", 0, 9)
+        assert [own.side, own.start, own.end] == [side, *places], case["note"]
+    found = import_all(tasks(items), ESA).result.campaign
+    assert (found.is_prefilled, found.prefill.source) == (True, "file")
+    exported = json.loads("".join(batches_json(found)))
+    assert [each["mqm"] for each in exported[0]["items"]] == [each["mqm"] for each in items]
+
+
+def test_batches_that_name_the_place_behind_are_told_by_words_or_asked(db: None) -> None:
+    """What annotators left as it was keeps the batch's ends, what they marked has Appraise's."""
+    text, common = "Er ging dann weg.", {"documentID": "d1", "isCompleteDocument": False}
+    given = [{"start_i": a, "end_i": b, "severity": "minor"} for a, b in ((0, 2), (3, 7), (8, 12))]
+    batch = tasks([item(1, targetText=text, mqm=given, **common)])
+    scores = marked([*given[:2], {"start_i": 13, "end_i": 15, "severity": "major"}])
+    ((_, draft),), report = read(batch, ESA, scores=scores)
+    assert not report.errors
+    words = ["Er", "ging", "dann"]
+    assert [text[each.start : each.end] for each in draft.items[0].suggestions] == words
+    spans = draft.judgments[0].spans
+    assert [text[each.start : each.end] for each in spans] == ["Er", "ging", "weg"]
+    unclear = [{"start_i": 0, "end_i": 1, "severity": "minor"},
+               {"start_i": 3, "end_i": 7, "severity": "minor"}]  # fmt: skip
+    batch = tasks([item(1, targetText=text, mqm=unclear, **common)])
+    assert any("say whether the ends of errors" in each for each in errors(batch, ESA))
+    assert any(
+        "a list of error spans" in e for e in errors(tasks([item(1, mqm="{", **common)]), ESA)
+    )
 
 
 def test_rows_that_are_there_twice_count_once(db: None) -> None:

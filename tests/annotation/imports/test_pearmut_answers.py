@@ -55,7 +55,10 @@ def test_own_categories_and_severities_come_in_and_go_out(db: None) -> None:
     ("info", "message"),
     [
         ({"sliders": {}}, "info.sliders: a list is expected"),
-        ({"sliders": [{"name": "A", "min": 1, "max": 500}]}, "info.sliders[0].max: a whole number"),
+        (
+            {"sliders": [{"name": "A", "min": 1, "max": 5000}]},
+            "info.sliders[0].max: a whole number",
+        ),
         ({"protocol": "DA", "sliders": []}, "nothing is asked"),
         ({"protocol": "MQM", "mqm_categories": []}, "info.mqm_categories: an object is expected"),
         ({"protocol": "MQM", "mqm_categories": {"a/b": []}}, "info.mqm_categories[0].name"),

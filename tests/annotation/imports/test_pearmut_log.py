@@ -108,12 +108,35 @@ def test_sliders_and_post_edits_of_a_log(db: None) -> None:
         (answer(score=101), "101 is no score from 0 to 100"),
         (answer(item=[]), "lists of the same segments"),
         (answer(item=[item("z", "m1")]), "the campaign has no segment “z”"),
+        (answer("u" * 81), "user_id: more than 80 characters"),
+        (answer(annotation=7), "annotation: a list is expected, not a number"),
+        (
+            answer(annotation=[{"m1": {"score": 5, "error_spans": [{"start_i": -1, "end_i": 2}]}}]),
+            "m1.error_spans[0]: start_i and end_i are whole numbers in order, not -1, 2",
+        ),
+        (answer(annotation=[{"m1": {"score": 5, "error_spans": 7}}]), "a list is expected"),
+        (answer("half \ud83d"), "line 1.user_id: the text contains U+D83D"),
     ],
 )
 def test_what_cannot_be_placed_is_named(entry: dict[str, Any], message: str) -> None:
     drafts, report = read(campaign([[item("a", "m1")]]), json.dumps(entry), "log.jsonl")
     assert not drafts
     assert any(message in str(each) for each in report.errors), report.errors
+
+
+def test_a_log_that_is_nested_deeply_or_has_impossible_times_is_no_fault_of_ours() -> None:
+    values = campaign([[item("a", "m1")]])
+    for log in ("[" * 100_000, '{"a":' * 100_000, "NaN"):
+        drafts, report = read(values, log, "log.jsonl")
+        assert not drafts
+        assert "line 1: this is no JSON" in str(report.errors[0])
+    whole, report = read("[" * 100_000, "{}")
+    assert not whole
+    assert "this JSON cannot be used" in str(report.errors[0])
+    times = [{"time": time} for time in (1e300, -1, "x", 10.0, 20.0)]
+    drafts, report = read(values, json.dumps(answer(actions=[*times, 7])), "log.jsonl")
+    assert not report.errors
+    assert drafts[0][1].judgments[0].active_ms == 10_000
 
 
 def test_scores_of_systems_that_were_not_shown_are_counted(db: None) -> None:

@@ -12,7 +12,8 @@ from annotation.exports.pearmut import write_span
 from annotation.imports import pearmut
 from annotation.imports.launch import launch
 from annotation.imports.pearmut.findings import Findings
-from annotation.imports.pearmut.prefilled import Raw, read_spans
+from annotation.imports.pearmut.offsets import Convention, Raw
+from annotation.imports.pearmut.prefilled import read_spans
 from annotation.models import Campaign, Item
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Span
@@ -21,11 +22,11 @@ from annotation.uploads import InputFile, Report
 FOLDER = settings.DATA_DIR / "protocols"
 
 
-def read(values: Any, ends: str = "") -> tuple[list[Any], Report]:
+def read(values: Any, ends: str = "", **more: Any) -> tuple[list[Any], Report]:
     report = Report()
     file = InputFile.holding("c.json", json.dumps(values).encode())
     languages = {"source_language": "en", "target_language": "de"}
-    return pearmut.read(file, report, ends=ends, **languages), report
+    return pearmut.read(file, report, ends=ends, **languages, **more), report
 
 
 def campaign(text: str, *spans: dict[str, Any], protocol: str = "ESA") -> dict[str, Any]:
@@ -48,11 +49,14 @@ def suggested(values: Any, ends: str = "") -> tuple[Span, ...]:
 
 def test_every_marking_of_the_facts_is_read_to_the_code_point() -> None:
     for case in json.loads((FOLDER / "offsets.json").read_text(encoding="utf-8")):
-        start, end = case["pearmut_1_1_5"]
-        text = case["text"]
-        raw = Raw([span(start, end)], text, "A source.")
+        text, protocol = case["text"], protocols.get("esa")
         found = Findings("c.json", Report())
-        (own,) = read_spans(found, raw, protocols.get("esa"), ends_included=True)
+        raw = Raw([span(*case["pearmut_1_1_4"])], text, "A source.")
+        (before,) = read_spans(found, raw, protocol, Convention(counts_breaks=False))
+        start, end = case["pearmut_1_1_5"]
+        raw = Raw([span(start, end)], text, "A source.")
+        (own,) = read_spans(found, raw, protocol)
+        assert own == before
         if case["marked"] is None:
             assert own == Span("source", 0, len("A source."), "minor")
         else:
@@ -112,3 +116,56 @@ def test_the_facts_campaign_is_stored_opened_and_shown() -> None:
     ]
     assert [len(own) for own in shown] == given
     assert sum(given) > 0
+
+
+# 36 units, 34 without the line breaks; “kam” begins at 14, or at 13 without the first break.
+BROKEN = "Er ging.\nDann kam sie.\nDann ging er."
+
+
+@pytest.mark.parametrize(
+    ("kam", "missing", "said"), [((14, 16), 36, ""), ((13, 15), 34, ""), ((13, 15), None, "old")]
+)
+def test_marks_of_what_is_missing_say_whether_line_breaks_count(
+    kam: tuple[int, int], missing: int | None, said: str
+) -> None:
+    marks = [span(*kam)] + ([span(missing, missing)] if missing else [])
+    breaks = "uncounted" if said else ""
+    drafts, report = read(campaign(BROKEN, *marks), "included", breaks=breaks)
+    assert not report.errors, report.errors
+    first, *more = drafts[0][1].items[0].suggestions
+    assert BROKEN[first.start : first.end] == "kam"
+    assert more == ([Span("source", 0, len("A source."), "minor")] if missing else [])
+    told = [each for each in report.warnings if "line breaks are not counted" in str(each)]
+    assert len(told) == (missing == 34)
+
+
+def test_where_no_mark_tells_of_line_breaks_it_is_asked() -> None:
+    for marks in ([span(14, 16)], [span(34, 34), span(36, 36)]):
+        drafts, report = read(campaign(BROKEN, *marks), "included")
+        assert not drafts
+        assert "say whether line breaks count" in str(report.errors[0])
+        assert read(campaign(BROKEN, *marks), "included", breaks="counted")[0]
+    # Before the first break it is the same.
+    assert not read(campaign(BROKEN, span(3, 6)), "included")[1].errors
+    # With several tokens one index can be both, and another mark decides.
+    both = campaign(BROKEN, span(35, 35), protocol="cESA")
+    both["info"]["special_tokens"] = ["[missing]", "[fault]", "[other]"]
+    (_, draft), *_ = read(both, "included")[0]
+    assert draft.items[0].suggestions == (Span("target", 37, 38, "minor"),)
+
+
+def test_suggestions_that_were_left_keep_the_convention_of_their_list() -> None:
+    """In a log, ends that people marked are included, and those of the list as its own are."""
+    text = "Er ging dann weg."
+    values = campaign(text, span(0, 2), span(3, 7), span(8, 12))
+    (task,) = values["data"]
+    given = [span(0, 2), span(3, 7), span(13, 15)]
+    entry = {
+        "user_id": "u", "item_i": 0, "item": task[0], "actions": [],
+        "annotation": [{"A": {"score": 50, "error_spans": given}}],
+    }  # fmt: skip
+    log = InputFile.holding("log.jsonl", json.dumps(entry).encode())
+    ((_, draft),), report = read(values, "excluded", log=log)
+    assert not report.errors
+    marked = [text[each.start : each.end] for each in draft.judgments[0].spans]
+    assert marked == ["Er", "ging", "weg"]

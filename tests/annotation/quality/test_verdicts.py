@@ -78,6 +78,7 @@ def columns(*rows: tuple[object, ...]) -> JudgmentColumns:
         beside_control=np.zeros(len(rows), dtype=bool),
         low=np.array(low, dtype=float),
         high=np.array(high, dtype=float),
+        keeps=nothing,
         score=np.array(score, dtype=float),
         seconds=nothing,
         paid=nothing,

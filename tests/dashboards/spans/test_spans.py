@@ -13,8 +13,11 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 
+from annotation.filters import Filters
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output, TestSet
 from annotation.uploads import InputFile
+from dashboards.documents.stored import settled
+from dashboards.report.parts import parts
 from dashboards.spans.document import Spans, SpansChoice, compute
 from dashboards.spans.overlay import METRIC, PEOPLE, Mark, pieces
 from metrics.spans.importing import check, store
@@ -151,6 +154,19 @@ def test_pages_and_files(campaign: Campaign, client: Client) -> None:
     assert "tabular" in b"".join(client.get(f"{address}.tex")).decode()
     assert client.get(f"{address}/?detector=nobody").status_code == 400
     assert client.get(f"{address}/?agreed=9").status_code == 400
+
+
+def test_the_report_and_programs_have_the_same_lines(
+    campaign: Campaign, document: Spans, client: Client
+) -> None:
+    told = parts(campaign, Filters())["spans"]
+    assert told.rows == settled(document).rows
+    assert not told.missed
+    client.force_login(make_user("programs", "researcher"))
+    found = client.get(f"/api/results/{campaign.slug}/").json()["spans"]
+    assert [row["label"] for row in found["rows"]] == [row.label for row in document.rows]
+    assert found["rows"][0]["f1"] == document.rows[0].f1
+    assert found["missed"] == []
 
 
 def test_a_campaign_without_spans_says_so(db: None, world: object) -> None:

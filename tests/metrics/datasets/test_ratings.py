@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from annotation.models import Item
+from annotation.protocols import Span
 from annotation.uploads import Report
 from metaeval.files import EvalSet, EvalSetScores
 from metrics.datasets import mtme
-from tests.metrics.datasets.test_mtme import rating, small, written
+from tests.annotation.tables.reading import DE_EN, as_files, stored
+from tests.metrics.datasets.test_mtme import exported, lay_out, rating, small, written
 
 
 def read(evalset: EvalSet, tmp_path: Path) -> tuple[Any, Report]:
@@ -87,3 +89,42 @@ def test_merged_ratings_stand_for_those_of_single_raters(tmp_path: Path) -> None
     (campaign,) = draft.campaigns
     assert len(campaign.judgments) == 1
     assert sum("left out, because mqm.merged" in str(note) for note in report.notes) == 2
+
+
+TABLE = """annotator\tsegment\tsystem\tsource\toutput\tscore\tside\tspan_start\tspan_end\tseverity
+ann\t1\tA\tein Haus\ta house\t70\ttarget\t0\t1\tminor
+ann\t2\tA\tein Hund\ta cat\t10\tsource\t4\t8\tmajor
+bob\t1\tA\tein Haus\ta house\t91\t\t\t\tno-error
+bob\t2\tA\tein Hund\ta cat\t0\ttarget\t2\t5\tmajor
+"""
+
+
+def test_each_rating_has_its_score_beside_it(db: None, tmp_path: Path) -> None:
+    """Two people give every output a score; out and in, each has their own again, with spans."""
+    (launched,) = stored(as_files(esa_tsv=TABLE), **DE_EN)
+    files = exported(launched.result.campaign)
+    assert files["esa/human-scores/de-en.esa-r2.seg.score"] == "A\t91.0\nA\t0.0\n"
+    lay_out(files, tmp_path)
+    report = Report()
+    draft = mtme.read(mtme.find_root(tmp_path), "de-en", report)
+    (found,) = [each for each in draft.campaigns if each.protocol == "esa"]
+    assert [
+        (each.annotator, found.items[each.item].segment, each.score, each.spans)
+        for each in found.judgments
+    ] == [
+        ("ann", "1", 70, (Span("target", 0, 1, "minor"),)),
+        ("ann", "2", 10, (Span("source", 4, 8, "major"),)),
+        ("bob", "1", 91, ()),
+        ("bob", "2", 0, (Span("target", 2, 5, "major"),)),
+    ]
+    assert not found.output_scores
+    assert len(draft.campaigns) == 2  # and the z-scores, which are nobody's judgments
+
+
+def test_scores_of_documents_and_domains_are_said_to_be_left_out(tmp_path: Path) -> None:
+    values = {"Z.1-x": np.array([1.0]), "A": np.array([2.0])}
+    documents = EvalSetScores({name: np.append(row, row) for name, row in values.items()})
+    evalset = small(human_scores={("mqm", "doc"): documents}, ratings={})
+    _, report = read(evalset, tmp_path)
+    said = " ".join(str(each) for each in report.warnings)
+    assert "en-de.mqm.doc.score: scores of documents are left out" in said

@@ -1,5 +1,7 @@
 """Files of scores: what they hold, what is refused, and where."""
 
+import json
+
 import pytest
 
 from metrics.imported.checking import Checked, check
@@ -144,3 +146,34 @@ def test_two_names_of_one_metric(world: World) -> None:
 def test_reading_ends_where_nobody_reads_on(world: World) -> None:
     many = [f"{n}\tstrong\tCOMET\tx" for n in range(5_000)]
     assert 1_000 <= len(errors(world, *LONG, *many)) < 1_010
+
+
+def test_arrays_of_json_are_of_the_system_that_the_file_is_called_as(world: World) -> None:
+    n = world.test_set.segments.count()
+    values = [round(0.1 * place, 1) for place in range(n)]
+    alone = checked(world, json.dumps(values), file="strong.json", metric="COMET")
+    several = checked(world, json.dumps({"strong": values}), file="COMET.json")
+    for result in (alone, several):
+        assert not result.report.errors
+        [found] = result.metrics
+        assert (found.name, found.n_outputs) == ("COMET", n)
+    for lines, file, told in (
+        (json.dumps(values), "strong.json", "name the metric"),
+        (json.dumps({"strong": values[:-1]}), "COMET.json", "“strong” has"),
+        (json.dumps({"nobody": values}), "COMET.json", "no system “nobody”"),
+        (json.dumps({"strong": ["x", *values[1:]]}), "COMET.json", "strong[0]"),
+    ):
+        found_errors = errors(world, lines, file=file)
+        assert any(told in each for each in found_errors), found_errors
+
+
+def test_a_table_of_one_system_is_called_as_it(world: World) -> None:
+    lines = ("segment\tscore", "1\t0.5", "2\t0.25")
+    [found] = checked(world, *lines, file="strong.tsv", metric="COMET").metrics
+    assert (found.name, found.coverage) == ("COMET", {"strong": 2, "weak": 0})
+    [wide] = checked(world, "segment\tBLEU", "1\t3", file="weak.tsv").metrics
+    assert (wide.name, wide.coverage) == ("BLEU", {"strong": 0, "weak": 1})
+    assert any("name the metric" in each for each in errors(world, *lines, file="strong.tsv"))
+    objects = [{"segment": "1", "system": "strong", "metric": "X", "score": 1}]
+    [listed] = checked(world, json.dumps(objects), file="x.json").metrics
+    assert (listed.name, listed.n_outputs) == ("X", 1)

@@ -1,0 +1,76 @@
+"""Error spans as Google publishes MQM: an error a row, marked by `<v>…</v>` in its text.
+
+Rows without an error have none. Texts stand as they are, without quotation marks around them; line
+breaks and tabs become blanks, one for one. What has no place in the output, a special token, is
+marked over all of the source. Scores that people gave have no column there.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from django.db.models import Q
+
+from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.filters import EVERYTHING, FilterError, Filters
+from annotation.imports.published.mqm_names import their_category
+from annotation.models import Campaign, Item, Judgment
+from annotation.protocols import Span
+from annotation.protocols.base import SOURCE
+from annotation.uploads.tables.tags import TAG
+
+HEADER = (
+    "system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity",
+)  # fmt: skip
+NO_ERROR = "No-error"
+BLANKS = str.maketrans("\t\n\r", "   ")
+USUAL = {key: key.capitalize() for key in ("neutral", "minor", "major", "critical")}
+
+
+def mqm_lines(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
+    """Yield a line an error, of the current judgments of outputs.
+
+    Raises FilterError where a text holds a tag of its own.
+    """
+    _require_untagged(campaign)
+    yield "\t".join(HEADER) + "\n"
+    if campaign.judging.spans is None:
+        return
+    rows = judgments_of(campaign, filters).filter(
+        is_current=True,
+        assignment__item__kind=Item.Kind.TARGET,
+        assignment__item__output__isnull=False,
+    )
+    for judgment, spans in with_spans(rows):
+        for cells in _cells(judgment, spans):
+            yield "\t".join(cell.translate(BLANKS) for cell in cells) + "\n"
+
+
+def _require_untagged(campaign: Campaign) -> None:
+    holds = Q(output__text__contains="v>") | Q(segment__source__contains="v>")
+    columns = ("segment__key", "segment__source", "output__text")
+    for key, *texts in campaign.items.filter(holds).values_list(*columns).iterator():
+        if any(TAG.search(text or "") for text in texts):
+            raise FilterError(f"segment {key} holds <v> or </v> as text, which this format marks "
+                              "errors by")  # fmt: skip
+
+
+def _cells(judgment: Judgment, spans: Sequence[Span]) -> Iterator[tuple[str, ...]]:
+    item = judgment.assignment.item
+    segment, output = item.segment, rated_text(item)
+    rater = judgment.assignment.annotator.label
+    head = (system_name(item) or "", segment.document, str(segment.position), segment.key, rater)
+    if not spans:
+        yield (*head, segment.source, output, NO_ERROR, NO_ERROR)
+    for span in spans:
+        source, target = segment.source, output
+        if span.side == SOURCE:
+            source = _tagged(source, span.start, span.end)
+        elif span.start >= len(target):
+            source = _tagged(source, 0, len(source))
+        else:
+            target = _tagged(target, span.start, span.end)
+        severity = USUAL.get(span.severity, span.severity)
+        yield (*head, source, target, their_category(span.category), severity)
+
+
+def _tagged(text: str, start: int, end: int) -> str:
+    return f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"

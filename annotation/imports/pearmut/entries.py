@@ -1,0 +1,112 @@
+"""The entries of a log of Pearmut: lines of JSON, or a download `{campaign_id: [entry]}`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+from annotation.imports.jsonfiles import ESCAPES, parse, unstorable
+from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.offsets import Raw
+from annotation.imports.pearmut.prefilled import is_span
+from annotation.uploads import InputFile, Report
+from annotation.uploads.checks import character
+from annotation.uploads.files import lines_of, read_text
+
+# Longer pauses are no work (Pearmut 1.1.5; 60 seconds before).
+LONGEST_GAP = 61.0
+# Unix seconds from 1970 to 2096; what lies outside is no time.
+LAST_TIME = 4e9
+Entry = Mapping[str, Any]
+
+
+def read_entries(
+    file: InputFile, findings: Findings, name: str, *, is_alone: bool = True
+) -> list[tuple[Entry, str]]:
+    """Return the entries with their paths: of a download those of the campaign, or all lines.
+
+    Lines do not say their campaign, so it has to be alone in its file.
+    """
+    text = read_text(file, findings.report)
+    if text is None:
+        return []
+    before = len(findings.report.errors)
+    found: list[tuple[Any, str]] = []
+    try:
+        found = list(_entries(parse(text), findings, name))
+    except (ValueError, RecursionError):
+        found = list(_lines(lines_of(text), findings))
+    if not is_alone and (found and not found[0][1].startswith(f"{name}[")):
+        findings.error("", "lines do not say of which campaign they are: send a download")
+    for each, start in found if ESCAPES.search(text) else ():
+        for path, sign in unstorable(each, start):
+            findings.error(path, f"the text contains {character(sign)}")
+    kept = [(each, path) for each, path in found if findings.is_a(path, each, "an object")]
+    return [] if len(findings.report.errors) > before else kept
+
+
+def _entries(whole: Any, findings: Findings, name: str) -> Iterator[tuple[Any, str]]:
+    if not isinstance(whole, dict) or "annotation" in whole:
+        yield whole, "line 1"
+        return
+    if name not in whole:
+        findings.error("", f"this log is of {', '.join(whole)[:200]}, not of “{name}”")
+    yield from findings.entries(name, whole.get(name, []))
+
+
+def _lines(lines: Sequence[str], findings: Findings) -> Iterator[tuple[Any, str]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield parse(line), f"line {number}"
+        except (ValueError, RecursionError):
+            findings.error(f"line {number}", "this is no JSON")
+
+
+def marked_in(entries: Sequence[tuple[Entry, str]]) -> list[Raw]:
+    """Return the errors marked in all entries that can be read; the rest is reported elsewhere."""
+    return [
+        Raw(spans_of(Findings("", Report()), answer, ""), str(targets[model]), "")
+        for entry, _ in entries
+        for answers, targets in _shown(entry)
+        for model, answer in answers.items()
+        if model in targets and isinstance(answer, dict)
+    ]
+
+
+def _shown(entry: Entry) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    answers, items = entry.get("annotation"), entry.get("item")
+    if isinstance(answers, list) and isinstance(items, list):
+        for own, item in zip(answers, items, strict=False):
+            targets = item.get("tgt") if isinstance(item, dict) else None
+            if isinstance(own, dict) and isinstance(targets, dict):
+                yield own, targets
+
+
+def spans_of(findings: Findings, answer: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
+    """Return the errors of one answer; what is none is reported."""
+    values = answer.get("error_spans") or []
+    return [
+        value
+        for value, inner in findings.entries(f"{path}.error_spans", values)
+        if is_span(findings, value, inner)
+    ]
+
+
+def times_of(actions: Any, n_answers: int) -> dict[str, Any]:
+    """Begin, end and time at work an answer: pauses count up to LONGEST_GAP seconds."""
+    moments = sorted(
+        float(each["time"])
+        for each in (actions if isinstance(actions, list) else [])
+        if isinstance(each, dict)
+        and type(each.get("time")) in (int, float)
+        and 0 < each["time"] < LAST_TIME
+    )
+    if not moments or not n_answers:
+        return {}
+    gaps = (later - sooner for sooner, later in pairwise(moments))
+    seconds = sum(min(gap, LONGEST_GAP) for gap in gaps)
+    begin, end = (datetime.fromtimestamp(each, UTC) for each in (moments[0], moments[-1]))
+    active = round(seconds * 1000 / n_answers)
+    return {"started_at": begin, "submitted_at": end, "active_ms": active}

@@ -1,0 +1,260 @@
+"""Going through one campaign of Pearmut: its segments, outputs and items as they are found."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from annotation import protocols
+from annotation.campaigns.layouts import MOST_ON_SCREEN, group_sizes
+from annotation.imports.drafts import CampaignDraft, ItemDraft
+from annotation.imports.pearmut.contents import Contents
+from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.info import DYNAMIC, USUAL_ASSIGNMENT, Info, read_info
+from annotation.imports.pearmut.marks import Marks
+from annotation.imports.pearmut.outputs import plain, read_targets
+from annotation.imports.pearmut.prefilled import read_raw
+from annotation.imports.pearmut.rules import kind_of, read_check, read_rules
+from annotation.models import Campaign, Item
+from annotation.models.campaign import MOST_SYSTEMS
+from annotation.uploads import TestSetDraft
+
+TASKS, SHARED = "task-based", (USUAL_ASSIGNMENT, DYNAMIC)
+NEEDED, EXTRA = ("campaign_id", "data"), ("data_welcome", "data_random")
+# `token` opens a stored campaign there, and is of no use here.
+BESIDES = ("info", "data_goodbye", "token")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where an item stands: its document and batch, and its place on a screen of several."""
+
+    document: str
+    batch: str
+    screen: int | None
+    place: int
+    models: Sequence[str] = ()
+    # What is left out is counted once, however many screens a document makes.
+    is_counted: bool = True
+
+
+@dataclass
+class Reader:
+    """What is there, gathered while going through the file."""
+
+    findings: Findings
+    name: str = ""
+    info: Info = field(default_factory=Info)
+    original: str = ""
+    items: list[ItemDraft] = field(default_factory=list)
+    marks: Marks = field(default_factory=Marks)
+    texts: Contents = field(init=False)
+    widest: int = 2
+    _screens: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def __post_init__(self) -> None:
+        self.texts = Contents(self.findings)
+
+    def read(self, values: Any) -> None:
+        """Go through the whole file."""
+        if not self._has_keys(values):
+            return
+        values = {"info": {}, **values}
+        if self.findings.is_a("campaign_id", values["campaign_id"], "text"):
+            self.name = values["campaign_id"]
+        batches = list(self._batches(values))
+        common = [
+            (document, path, kind)
+            for key, kind in zip(EXTRA, (Item.Kind.TUTORIAL, Item.Kind.GOLD), strict=True)
+            for document, path in self.findings.entries(key, values.get(key, []))
+        ]
+        self.info = read_info(
+            self.findings, values["info"], batches, by_user=isinstance(values["data"], dict)
+        )
+        for document, path in self.findings.entries("data_goodbye", values.get("data_goodbye", [])):
+            if n := len(list(self._rows(document, path))):
+                self.findings.kept["segments of data_goodbye"] += n
+        for batch, document, path in batches:
+            self._document(document, path, batch, None)
+        for document, path, kind in common:
+            self._document(document, path, "", kind)
+
+    def _has_keys(self, values: Any) -> bool:
+        if not self.findings.is_a("the file", values, "an object"):
+            return False
+        for key in sorted(set(values) - {*NEEDED, *EXTRA, *BESIDES}):
+            self.findings.error(key, f"“{key}” is not known here")
+        missing = [key for key in NEEDED if key not in values]
+        for key in missing:
+            self.findings.error(key, f"the key “{key}” is missing")
+        return not missing
+
+    def _batches(self, values: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        """Yield (batch, document, path); a task is a batch, or else a document is."""
+        info = values["info"] if isinstance(values["info"], dict) else {}
+        assignment = info.get("assignment", USUAL_ASSIGNMENT)
+        if assignment not in (TASKS, *SHARED):
+            self.findings.error("info.assignment", f"“{assignment}” is not known here")
+            return
+        data = values["data"]
+        # A stored campaign has the tasks by user.
+        by_user = isinstance(data, dict)
+        parts = (
+            ((part, f"data.{user}") for user, part in data.items())
+            if by_user
+            else self.findings.entries("data", data)
+        )
+        for number, (part, path) in enumerate(parts, 1):
+            if assignment == TASKS or by_user:
+                for document, inner in self.findings.entries(path, part):
+                    yield str(number), document, inner
+            else:
+                yield str(number), part, path
+
+    def _document(self, values: Any, path: str, batch: str, kind: Item.Kind | None) -> None:
+        if self.info.protocol == "contrastive-esa":
+            self._grid(values, path, batch, kind)
+            return
+        screen = next(self._screens) if self.info.protocol == "document-da" else None
+        document = f"document{path.removeprefix('data')}"
+        for place, (value, inner) in enumerate(self._rows(values, path)):
+            self._item(value, inner, Spot(document, batch, screen, place if screen else 0), kind)
+
+    def _grid(self, values: Any, path: str, batch: str, kind: Item.Kind | None) -> None:
+        """A document with its models as columns, alike in all its segments."""
+        rows = list(self._rows(values, path))
+        if not rows:
+            return
+        models = list(read_targets(self.findings, *rows[0]))
+        for value, inner in rows[1:]:
+            if set(read_targets(self.findings, value, inner)) != set(models):
+                message = "the models are others than those of the document’s first segment"
+                self.findings.error(f"{inner}.tgt", message)
+                return
+        if self.info.shuffles:
+            random.Random(f"{self.name}:{path}").shuffle(models)
+        wanted = min(self.info.n_models or len(models), MOST_SYSTEMS)
+        sizes = group_sizes(len(models), wanted) if wanted > 1 else [1] * len(models)
+        start = 0
+        for number, size in enumerate(sizes):
+            own, start = models[start : start + size], start + size
+            screen, dealt = next(self._screens), f"{batch}.{number + 1}" if number else batch
+            if size * len(rows) > MOST_ON_SCREEN:
+                message = f"{size * len(rows)} texts on a screen; {MOST_ON_SCREEN} is the most"
+                self.findings.error(path, message)
+            self.widest = max(self.widest, size)
+            document = f"document{path.removeprefix('data')}"
+            for row, (value, inner) in enumerate(rows):
+                spot = Spot(document, dealt if batch else "", screen, row * size, own, not number)
+                self._item(value, inner, spot, kind)
+
+    def _rows(self, values: Any, path: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+        """Yield the segments of a document with their paths, without fields of forms."""
+        for value, inner in self.findings.entries(path, values):
+            if isinstance(value, dict) and "tgt" not in value and {"form", "text"} & value.keys():
+                self.findings.kept["fields of forms"] += 1
+            elif self.findings.is_a(inner, value, "an object"):
+                yield value, inner
+
+    def _item(
+        self, value: Mapping[str, Any], path: str, spot: Spot, kind: Item.Kind | None
+    ) -> None:
+        targets = read_targets(self.findings, value, path)
+        rules = read_rules(self.findings, value, path, targets)
+        kind = kind or kind_of(value, rules)
+        is_target = kind == Item.Kind.TARGET
+        segment = self.texts.segment(value, path, spot.document, is_practice=not is_target)
+        if segment is None:
+            return
+        if spot.is_counted:
+            self.texts.count_kept(value, targets)
+        marked = read_raw(self.findings, value, path, targets)
+        spots = self._spots(spot, len(spot.models or targets), path)
+        shown = spot.models or list(targets)
+        note = self._note(value, path)
+        places = {model: at if of else None for model, (of, at) in zip(shown, spots, strict=True)}
+        for column, (model, (screen, place)) in enumerate(zip(shown, spots, strict=True)):
+            text = targets.get(model, "")
+            inner = f"{path}.validation.{model}"
+            own = rules.get(model, [])
+            check = read_check(self.findings, own, inner, self.info.scales, targets)
+            if is_target:
+                self.texts.keep_output(model, segment.key, text, f"{path}.tgt.{model}")
+            if model in marked:
+                self.marks.errors[len(self.items)] = marked[model]
+            if check.errors or check.above:
+                self.marks.checks[len(self.items)] = (check, text, places)
+            self.items.append(
+                ItemDraft(
+                    segment=segment.key,
+                    system=model if is_target else None,
+                    kind=kind,
+                    batch=spot.batch,
+                    text="" if is_target else text,
+                    screen=screen,
+                    place=place,
+                    column=column if self._has_columns else 0,
+                    n_columns=len(spots) if self._has_columns else 1,
+                    note=note,
+                    low=check.low,
+                    high=check.high,
+                    feedback=check.feedback,
+                )
+            )
+
+    def _note(self, value: Mapping[str, Any], path: str) -> str:
+        given = value.get("instructions") or ""
+        return plain(given) if self.findings.is_a(f"{path}.instructions", given, "text") else ""
+
+    def _spots(self, spot: Spot, n_outputs: int, path: str) -> list[tuple[int | None, int]]:
+        """Return the screen of every output of an item, and its place there."""
+        if spot.models:
+            return [(spot.screen, spot.place + column) for column in range(n_outputs)]
+        if self.info.protocol != "side-by-side":
+            return [(spot.screen, spot.place)] * n_outputs
+        if n_outputs > MOST_SYSTEMS:
+            message = f"{n_outputs} outputs are more than the {MOST_SYSTEMS} of a screen"
+            self.findings.error(f"{path}.tgt", message)
+        self.widest = max(self.widest, n_outputs)
+        screen = next(self._screens)
+        return [(screen, place) for place in range(n_outputs)]
+
+    @property
+    def _has_columns(self) -> bool:
+        return protocols.get(self.info.protocol).layout.has_systems
+
+    def drafts(
+        self, slug: str, name: str, source_language: str, target_language: str
+    ) -> tuple[TestSetDraft, CampaignDraft]:
+        """Return what was read."""
+        test_set = TestSetDraft(
+            slug=slug,
+            name=name,
+            source_language=source_language,
+            target_language=target_language,
+            description="Imported from Pearmut.",
+            segments=list(self.texts.segments.values()),
+            systems=self.texts.systems(),
+        )
+        own = protocols.get(self.info.protocol).question
+        shown = (
+            Campaign.ShownText.SOURCE if self.texts.has_sources else Campaign.ShownText.REFERENCE
+        )
+        campaign = CampaignDraft(
+            slug=slug,
+            name=name,
+            question=own,
+            protocol=self.info.protocol,
+            is_finished=False,
+            annotators_per_item=1,
+            places=self.info.places,
+            systems_per_screen=self.widest,
+            special_tokens=self.info.tokens,
+            answers=self.info.answers,
+            original=self.original,
+            instructions=self.info.instructions,
+            shown_text=shown,
+            items=self.items,
+        )
+        return test_set, campaign

@@ -1,0 +1,200 @@
+"""The rules by which Pearmut checks answers, as ranges and rules of gold and practice items."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.offsets import Convention, Raw
+from annotation.imports.pearmut.outputs import plain
+from annotation.imports.pearmut.prefilled import known_severity
+from annotation.models import Item
+from annotation.protocols import Protocol
+from annotation.protocols.asked import Scale
+
+Rules = Mapping[str, Sequence[Mapping[str, Any]]]
+ENDS = ("start_i", "end_i")
+NOT_HELD = "rules between outputs that are not on one screen here"
+UNKNOWN = "rules about errors of a severity that is not known here"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is right of one output: a range of scores, errors as the file has them, and the model
+    whose score has to be lower; and what is said afterwards."""
+
+    low: int | None = None
+    high: int | None = None
+    feedback: str = ""
+    errors: Sequence[Mapping[str, tuple[int, int] | str]] = field(default_factory=tuple)
+    above: str = ""
+
+
+def read_rules(
+    findings: Findings, value: Mapping[str, Any], path: str, targets: Mapping[str, str]
+) -> Rules:
+    """Validation by model: an object by model, or a list in the order of the outputs."""
+    rules = value.get("validation")
+    if rules is None:
+        return {}
+    path = f"{path}.validation"
+    if isinstance(rules, list):
+        if len(rules) != len(targets):
+            findings.error(path, f"{len(rules)} rules for {len(targets)} outputs")
+            return {}
+        rules = dict(zip(targets, rules, strict=True))
+    if not findings.is_a(path, rules, "an object"):
+        return {}
+    found = {}
+    for model, rule in rules.items():
+        if model not in targets:
+            findings.error(f"{path}.{model}", "there is no output of this name")
+        each = rule if isinstance(rule, list) else [rule]
+        found[model] = [r for r in each if findings.is_a(f"{path}.{model}", r, "an object")]
+    return found
+
+
+def kind_of(value: Mapping[str, Any], rules: Rules) -> Item.Kind:
+    """Items with rules are gold, or practice where they may be skipped."""
+    if "validation" not in value:
+        return Item.Kind.TARGET
+    every = [rule for own in rules.values() for rule in own]
+    can_skip = value.get("skippable") or any(rule.get("allow_skip") for rule in every)
+    return Item.Kind.TUTORIAL if can_skip else Item.Kind.GOLD
+
+
+def read_check(
+    findings: Findings,
+    rules: Sequence[Mapping[str, Any]],
+    path: str,
+    scales: Sequence[Scale],
+    targets: Mapping[str, str],
+) -> Check:
+    """Return what the rules of one output ask for.
+
+    With own sliders the range is that of the first, on which controls rest.
+    """
+    low = high = None
+    feedback = above = ""
+    errors: list[Mapping[str, tuple[int, int] | str]] = []
+    for rule in rules:
+        feedback = feedback or plain(str(rule.get("warning", "")))
+        first = scales[0] if scales else Scale("score")
+        if first.key in rule:
+            low, high = _scores(findings, rule[first.key], first, f"{path}.{first.key}")
+        further = (*(scale.key for scale in scales[1:]), "score") if scales else ()
+        if others := [name for name in further if name in rule]:
+            findings.kept["rules about further sliders"] += len(others)
+        if "error_spans" in rule:
+            errors += _errors(findings, rule["error_spans"], f"{path}.error_spans")
+        above = _above(findings, rule, path, targets) or above
+    return Check(low, high, feedback, errors, above)
+
+
+def _scores(
+    findings: Findings, value: Any, scale: Scale, path: str
+) -> tuple[int | None, int | None]:
+    found = _pair(value, scale.low) if isinstance(value, list) else None
+    if found and found[1] <= scale.high:
+        return found
+    bounds = f"from {scale.low} to {scale.high}"
+    findings.error(path, f"two whole numbers {bounds}, in order, are expected")
+    return None, None
+
+
+def _pair(value: Any, low: int = 0) -> tuple[int, int] | None:
+    """A whole number, or two in order, from `low` on; None for anything else."""
+    both = [value, value] if type(value) is int else value
+    if isinstance(both, list) and [type(each) for each in both] == [int, int]:
+        return (both[0], both[1]) if low <= both[0] <= both[1] else None
+    return None
+
+
+def _errors(
+    findings: Findings, values: Any, path: str
+) -> list[Mapping[str, tuple[int, int] | str]]:
+    found: list[Mapping[str, tuple[int, int] | str]] = []
+    for value, inner in findings.entries(path, values):
+        if not findings.is_a(inner, value, "an object"):
+            continue
+        own: dict[str, tuple[int, int] | str] = {"severity": str(value.get("severity") or "")}
+        for name in ENDS:
+            pair = _pair(value[name]) if value.get(name) is not None else None
+            if pair:
+                own[name] = pair
+            elif value.get(name) is not None:
+                findings.error(f"{inner}.{name}", "a whole number, or two in order, is expected")
+        found.append(own)
+    return found
+
+
+def _above(
+    findings: Findings, rule: Mapping[str, Any], path: str, targets: Mapping[str, str]
+) -> str:
+    other = rule.get("score_greaterthan")
+    if other is None:
+        return ""
+    if isinstance(other, str) and other in targets:
+        return other
+    findings.error(f"{path}.score_greaterthan", f"there is no output “{str(other)[:80]}” beside it")
+    return ""
+
+
+def as_raw(check: Check, text: str) -> Raw:
+    """Return the places that a check names, as marks: they may tell what offsets count."""
+    spans = [
+        {"start_i": each["start_i"][0], "end_i": max(each["start_i"][0], each["end_i"][1])}
+        for each in check.errors
+        if isinstance(each.get("start_i"), tuple) and isinstance(each.get("end_i"), tuple)
+    ]
+    return Raw(spans, text, "")
+
+
+def as_stored(
+    findings: Findings,
+    check: Check,
+    text: str,
+    places: Mapping[str, int | None],
+    protocol: Protocol,
+    convention: Convention,
+) -> dict[str, Any] | None:
+    """Return the rules of an item (:mod:`annotation.judging.rules`), None without any.
+
+    `places` are those on its screen by model, None of each where it stands alone.
+    """
+    found: dict[str, Any] = {}
+    if errors := [
+        bounds
+        for each in check.errors
+        if (bounds := _bounds(findings, each, text, protocol, convention))
+    ]:
+        found["errors"] = errors
+    if check.above and places.get(check.above) is not None:
+        found["above"] = places[check.above]
+    elif check.above:
+        findings.kept[NOT_HELD] += 1
+    return found or None
+
+
+def _bounds(
+    findings: Findings,
+    rule: Mapping[str, Any],
+    text: str,
+    protocol: Protocol,
+    convention: Convention,
+) -> list[Any]:
+    scheme = protocol.spans
+    severity = known_severity(scheme.severity_keys, rule["severity"]) if scheme else ""
+    if scheme is None or (rule["severity"] and not severity):
+        findings.kept[UNKNOWN] += 1
+        return []
+    units = convention.units(text)
+    last = len(text) + len(scheme.tokens)
+
+    def place(index: int) -> int:
+        own = units[index] if index < len(units) else len(text) + index - len(units)
+        return min(own, last)
+
+    start = [place(each) for each in rule["start_i"]] if "start_i" in rule else [0, last]
+    end = [place(each) + 1 for each in rule["end_i"]] if "end_i" in rule else [0, last]
+    return [*start, *end, severity]

@@ -1,0 +1,67 @@
+"""Rules of gold and practice items beside their range: errors to be found, outputs to be ranked.
+
+As Pearmut has them. `errors` is a list of [first start, last start, first end, last end, severity]
+in code points, ends excluded, severity empty for any: some marked error of the output must meet
+each. `above` is the place on the same screen of the item whose score has to be lower.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.models import ErrorSpan, Judgment
+from annotation.models.judgment import VALUE
+from annotation.protocols.base import TARGET
+
+ITEM = "assignment__item__"
+Bounds = Sequence[Any]
+
+
+def kept_rules(judgments: QuerySet[Judgment]) -> dict[int, bool]:
+    """Return whether each of some judgments keeps its item's rules; those without are not there.
+
+    One query where no item has rules, else three.
+    """
+    columns = ("pk", "assignment__annotator", f"{ITEM}screen", f"{ITEM}rules", VALUE)
+    rows = list(judgments.filter(**{f"{ITEM}rules__isnull": False}).values_list(*columns))
+    if not rows:
+        return {}
+    spans: dict[int, list[tuple[int, int, str]]] = {}
+    marked = ErrorSpan.objects.filter(judgment__in=[row[0] for row in rows], side=TARGET)
+    for judgment, start, end, severity in marked.values_list(
+        "judgment_id", "start", "end", "severity"
+    ):
+        spans.setdefault(judgment, []).append((start, end, severity))
+    beside = _values({row[1] for row in rows}, {row[2] for row in rows})
+    return {
+        pk: _has_all(rules.get("errors", ()), spans.get(pk, ()))
+        and _is_above(value, beside.get((who, screen, rules.get("above"))))
+        for pk, who, screen, rules, value in rows
+    }
+
+
+def _values(people: set[int], screens: set[int | None]) -> Mapping[tuple[int, int, int], float]:
+    """The current value of every answer on some screens, by person, screen and place."""
+    rows = Judgment.objects.filter(
+        is_current=True,
+        assignment__annotator__in=people,
+        **{f"{ITEM}screen__in": screens - {None}},
+    )
+    columns = ("assignment__annotator", f"{ITEM}screen", f"{ITEM}place", VALUE)
+    return {(who, screen, place): value for who, screen, place, value in rows.values_list(*columns)}
+
+
+def _has_all(rules: Sequence[Bounds], spans: Sequence[tuple[int, int, str]]) -> bool:
+    return all(
+        any(
+            first <= start <= last and low <= end <= high and severity in ("", own)
+            for start, end, own in spans
+        )
+        for first, last, low, high, severity in rules
+    )
+
+
+def _is_above(value: float | None, other: float | None) -> bool:
+    """What has no answer, or is compared with nothing, breaks no rule."""
+    return value is None or other is None or value > other

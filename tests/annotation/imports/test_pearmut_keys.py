@@ -1,0 +1,139 @@
+"""Every key of Pearmut's campaigns (1.1.6): taken, said to have no effect, or refused; and kept."""
+
+import json
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from annotation.exports.pearmut import campaign_json
+from annotation.imports import pearmut
+from annotation.imports.launch import launch
+from annotation.judging.rules import kept_rules
+from annotation.judging.screens import Feedback
+from annotation.models import Campaign, Item, Judgment
+from annotation.protocols.asked import Scale
+from annotation.quality.columns import read_columns
+from annotation.quality.verdict import check
+from annotation.uploads import Report
+from tests.annotation.appraise import as_file
+from tests.annotation.imports.test_imports_pearmut import campaign, errors, item, read
+
+CASES = [
+    ({"show_alignment": True, "template": "x"}, "show_alignment, template; pages look as they do"),
+    ({"show_model_names": True}, "names of systems are never shown"),
+    ({"seed": 3, "docs_per_user": 2}, "seed, docs_per_user; screens are dealt as"),
+    ({"dynamic_coldstart": 5, "dynamic_warmup": 1}, "dynamic_coldstart, dynamic_warmup; screens"),
+    ({"validation_threshold": 0.5}, "controls are judged by the rules of this site"),
+    ({"data_random_prob": 0.2}, "controls are judged by the rules of this site"),
+    ({"instructions_goodbye": "${TOKEN}"}, "no page after the last screen"),
+    ({"assets": {"source": "a", "destination": "b"}}, "files of media do not come"),
+    ({"newest": 1}, "not known here, and kept in the file: newest"),
+    ({"instructions": "<b>Read</b>, ${USER_ID}."}, "${USER_ID} will stand there as it is"),
+    ({"instructions": "<b>Read</b>."}, "HTML is shown as plain text"),
+    ({"users": ["a", {"user_id": "b", "token_pass": "P", "token_fail": "F"}]},
+     "1 users with codes for the end: kept in the file"),
+    ({"special_tokens": ["[missing]", "[instructions fault]"]}, "1 special tokens: kept"),
+    ({"protocol": "MQM", "mqm_categories": "input"}, "that annotators type freely: kept"),
+]  # fmt: skip
+ITEMS = [
+    ({"src_text": "so happy", "condition": 1}, "1 values of “src_text”: kept in the file"),
+    ({"skippable": True}, "1 items that may be skipped: kept"),
+    ({"src": "<img src='assets/a.png' />"}, "1 tags of audio, video, images or frames, shown as"),
+    ({"validation": {"modelA": {"score_greaterthan": "modelB"}},
+      "tgt": {"modelA": "x", "modelB": "y"}}, "rules between outputs that are not on one screen"),
+    ({"validation": {"modelA": {"error_spans": [{"severity": "odd"}]}}}, "rules about errors of a"),
+]  # fmt: skip
+REFUSED = [
+    ({"users": ["a", "a"]}, {}, "info.users[1]: a user_id of its own is expected"),
+    ({"users": [{"token_pass": "x"}]}, {}, "info.users[0]: a user_id of its own is expected"),
+    ({}, {"instructions": {"a": 1}}, "data[0][0][0].instructions: text is expected"),
+    ({}, {"validation": {"modelA": {"score_greaterthan": "z"}}},
+     "validation.modelA.score_greaterthan: there is no output “z” beside it"),
+    ({}, {"validation": {"modelA": {"error_spans": [{"start_i": [3, 1]}]}}},
+     "validation.modelA.error_spans[0].start_i: a whole number, or two in order"),
+    ({}, {"tgt": {"modelA": "half \ud83d"}}, "data[0][0][0].tgt.modelA: the text contains U+D83D"),
+    ({}, {"tgt": {"modelA": "\0"}}, "data[0][0][0].tgt.modelA: the text contains U+0000 (NUL)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("info", "sentence"), CASES)
+def test_a_setting_without_effect_is_said_to_have_none(info: Any, sentence: str) -> None:
+    _, report = read(campaign([[item()]], **info))
+    assert not report.errors, report.errors
+    assert any(sentence in str(each) for each in report.warnings), report.problems
+
+
+@pytest.mark.parametrize(("changes", "sentence"), ITEMS)
+def test_what_an_item_has_beside_its_texts_is_said(changes: Any, sentence: str) -> None:
+    _, report = read(campaign([[item(**changes)]]))
+    assert not report.errors, report.errors
+    assert any(sentence in str(each) for each in report.warnings), report.problems
+
+
+@pytest.mark.parametrize(("info", "changes", "sentence"), REFUSED)
+def test_what_is_wrong_is_refused(info: Any, changes: Any, sentence: str) -> None:
+    found = errors(campaign([[item(**changes)]], **info))
+    assert any(sentence in each for each in found), found
+
+
+def test_a_list_of_campaigns_with_every_key_goes_out_as_it_came(db: None) -> None:
+    whole = campaign([[item(src_text="x", **ITEMS[3][0])]], users=1, **{
+        name: value for info, _ in CASES[:9] for name, value in info.items()
+    }) | {"data_goodbye": [[{"text": "Clear?", "form": "number"}]], "token": "t"}  # fmt: skip
+    plain = campaign([[item("b")]]) | {"campaign_id": "other"}
+    drafts, report = read([whole, plain])
+    assert not report.errors, report.errors
+    launch(drafts)
+    out = [json.loads("".join(campaign_json(each))) for each in Campaign.objects.order_by("pk")]
+    assert out == [whole, plain]
+    # A log of lines does not say which of the two it is of.
+    report = Report()
+    assert not pearmut.read(
+        as_file("c.json", [whole, plain]), report, source_language="en", target_language="de",
+        log=as_file("log.jsonl", "{}\n{}"),
+    )  # fmt: skip
+    assert any("do not say of which campaign" in str(each) for each in report.errors)
+
+
+def test_rules_about_errors_and_between_outputs_are_checks_here(db: None) -> None:
+    """The example’s tutorial asks for “Die Katze” as major, its check for two outputs above one."""
+    folder = settings.DATA_DIR / "protocols"
+    values = json.loads((folder / "cesa-dynamic.json").read_text(encoding="utf-8"))
+    (given,) = json.loads((folder / "annotations.json").read_text(encoding="utf-8")).values()
+    # Not the document whose source is an image.
+    values["data"] = values["data"][:1]
+    shown = values["data_welcome"][1]
+    found, missed = ({"start_i": 0, "end_i": end, "severity": "major"} for end in (8, 2))
+    for user, span in (("ann1", found), ("ann3", missed)):
+        marked = {"t": {"score": 30, "error_spans": [span]}}
+        given.append(
+            {"user_id": user, "item_i": "welcome_1", "item": shown, "annotation": [marked]}
+        )
+    check_entry = next(each for each in given if each.get("item_i") == "random_0")
+    again = json.loads(json.dumps(check_entry)) | {"user_id": "ann3"}
+    again["annotation"][0]["3rd translation"]["score"] = 10
+    given.append(again)
+    report = Report()
+    drafts = pearmut.read(
+        as_file("c.json", values), report, source_language="en", target_language="de",
+        log=as_file("log.json", {values["campaign_id"]: given}),
+    )  # fmt: skip
+    assert not report.errors, report.errors
+    stored = launch(drafts)[0].result.campaign
+    rules = [each.rules for each in stored.items.filter(kind=Item.Kind.TUTORIAL) if each.rules]
+    assert rules == [{"errors": [[0, 4, 9, 10, "major"]]}]
+    practice = Judgment.objects.filter(assignment__item__kind=Item.Kind.TUTORIAL)
+    kept = kept_rules(practice)
+    by_person = {each.assignment.annotator.label: kept[each.pk] for each in practice}
+    assert by_person == {"ann1": True, "ann3": False}
+    assert not Feedback.on(30, 10, 40, "", scale=Scale(), is_kept=False).is_right
+    columns = read_columns(stored)
+    people = dict(stored.annotators.values_list("label", "pk"))
+    passed = {
+        name: check(columns, columns.annotator == people[name], scale=Scale()).gold
+        for name in ("ann1", "ann3")
+    }
+    assert {name: rate and (rate.passed, rate.n) for name, rate in passed.items()} == {
+        "ann1": (2, 2), "ann3": (1, 2),
+    }  # fmt: skip
