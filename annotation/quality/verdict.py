@@ -83,9 +83,7 @@ def low_score(scale: Scale) -> int:
     return scale.range_at(0, LOW)[1]
 
 
-def check(
-    columns: JudgmentColumns, own: Mask, *, scale: Scale | None
-) -> Checks:
+def check(columns: JudgmentColumns, own: Mask, *, scale: Scale | None) -> Checks:
     """Judge one annotator, whose judgments are marked in `own`.
 
     Without the `scale` of their scores there is no telling a low one: traps are not counted then,
@@ -100,11 +98,7 @@ def check(
     parts = {}
     if test is not None and ranks is not None:
         parts["bad references"] = of_test(test, ranks)
-    parts |= {
-        name: of_rate(rate)
-        for name, rate in (("traps", traps), ("gold", gold))
-        if rate
-    }
+    parts |= {name: of_rate(rate) for name, rate in (("traps", traps), ("gold", gold)) if rate}
     return Checks(
         bad_references=test,
         signed_rank=ranks,
