@@ -16,7 +16,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotation.judging.rules import kept_rules
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item, Judgment, Stop
+from annotation.protocols.asked import Scale
 from annotation.quality.scales import scale_of
 from annotation.quality.verdict import low_score
 
@@ -51,23 +53,27 @@ def _look(annotator: Annotator) -> bool:
 
 
 def failures(annotator: Annotator) -> int:
-    """Count the attention checks failed since somebody last let the annotator go on (two queries).
+    """Count the attention checks failed since somebody last let the annotator go on.
 
-    A trap is failed above the lowest fifth of the scale, a gold item outside its range; where
-    answers are errors and no scores, neither can be failed.
+    A trap is failed above the lowest fifth of the scale, a gold item outside its range or against
+    its rules; where answers are errors and no scores, by its rules alone.
     """
-    scale = scale_of(annotator.campaign)
-    if scale is None:
-        return 0
     since = annotator.stops.aggregate(at=Max("decided_at"))["at"]
     rows = Judgment.objects.filter(assignment__annotator=annotator, is_current=True)
     if since is not None:
         rows = rows.filter(submitted_at__gt=since)
+    gold = Q(**{_KIND: Item.Kind.GOLD})
+    failed = {pk for pk, is_kept in kept_rules(rows.filter(gold)).items() if not is_kept}
+    if scale := scale_of(annotator.campaign):
+        failed |= set(rows.filter(_outside(scale)).values_list("pk", flat=True))
+    return len(failed)
+
+
+def _outside(scale: Scale) -> Q:
     low = Coalesce(F("assignment__item__low"), Value(scale.low))
     high = Coalesce(F("assignment__item__high"), Value(scale.high))
-    failed = Q(**{_KIND: Item.Kind.TRAP}, score__gt=low_score(scale))
-    failed |= Q(**{_KIND: Item.Kind.GOLD}) & (Q(score__lt=low) | Q(score__gt=high))
-    return rows.filter(failed).count()
+    trap = Q(**{_KIND: Item.Kind.TRAP}, score__gt=low_score(scale))
+    return trap | Q(**{_KIND: Item.Kind.GOLD}) & (Q(score__lt=low) | Q(score__gt=high))
 
 
 def stop(person: Annotator, reason: Stop.Reason, *, n_failed: int) -> Stop:
