@@ -137,11 +137,11 @@ messages: $(DEV)
 	$(BIN)/python manage.py messages
 
 browser:
-	@command -v chromium >/dev/null || (command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	@command -v chromium-headless-shell chromium >/dev/null || (command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends \
-	    chromium fonts-noto-core fonts-noto-cjk libpango-1.0-0 libpangoft2-1.0-0 \
+	    chromium-headless-shell fonts-noto-core fonts-noto-cjk libpango-1.0-0 libpangoft2-1.0-0 \
 	    libharfbuzz-subset0 >/dev/null) || \
-	  (echo "The browser tests need Chromium as 'chromium' on the PATH." && false)
+	  (echo "The browser tests need Chromium as 'chromium-headless-shell' or 'chromium' on the PATH." && false)
 
 clean:
 	rm -rf $(VENV) $(NEWEST) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis

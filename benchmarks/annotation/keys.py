@@ -49,7 +49,8 @@ def main() -> None:
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+                executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+                args=["--no-sandbox", "--disable-gpu"],
             )
             page = browser.new_context(viewport={"width": 1920, "height": 1080}).new_page()
             page.set_default_timeout(120_000)

@@ -9,6 +9,7 @@ site and the browser need; nobody reads or thinks.
 
 import argparse
 import re
+import shutil
 import time
 from collections.abc import Callable
 
@@ -205,7 +206,8 @@ def main() -> None:
     way = Before() if args.way == "before" else Now()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            args=["--no-sandbox"],
         )
         for name, tasks in (
             ("admin", (way.opens, way.renews, way.judges)),
