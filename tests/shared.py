@@ -91,8 +91,9 @@ def rows_once(name: str, make: Callable[[], object]) -> None:
 
     rows = once_a_run(RUN[0] / f"rows-{name}", first)
     if not made_here:
-        for table, new in rows:
-            _insert(table, new)
+        with transaction.atomic():  # foreign keys are looked at when all is there
+            for table, new in rows:
+                _insert(table, new)
 
 
 def _tables() -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -105,7 +106,7 @@ def _insert(table: str, rows: list[tuple[Any, ...]]) -> None:
     if rows:
         marks = ", ".join("?" * len(rows[0]))
         connection.ensure_connection()
-        insert = f'INSERT OR REPLACE INTO "{table}" VALUES ({marks})'  # noqa: S608
+        insert = f'INSERT INTO "{table}" VALUES ({marks})'  # noqa: S608
         connection.connection.executemany(insert, rows)
 
 

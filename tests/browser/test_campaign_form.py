@@ -33,7 +33,7 @@ def test_fields_follow_the_choices(visitor: Visitors) -> None:
     unfold(page, "protocol", "compared", "ratings")
     expect(systems).to_be_hidden()
     expect(most).to_be_hidden()
-    page.get_by_label("Side-by-side").check()
+    page.locator("[name=protocol][value=side-by-side]").check()
     expect(systems).to_be_visible()
     question = protocols.get("side-by-side").length_question
     expect(page.get_by_label("Question")).to_have_attribute("placeholder", question)
