@@ -44,7 +44,7 @@ ADMIN = {
 # nothing is played, nobody is stopped, and nobody differs.
 NOWHERE = {
     "logout", "model-check", "matrix-figure", "preferences-figure", "account-link",
-    "annotate-attitude", "item-around", "item-media", "segment-media", "annotate-stopped",
+    "annotate-attitude", "item-around", "item-media", "segment-media",
     "stop-decide", "adjudicate", "annotate-corrections",
 }  # fmt: skip
 FOR_ANYBODY = {"login"}

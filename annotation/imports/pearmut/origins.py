@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.imports.pearmut.findings import Findings
 from annotation.uploads.media.beside import NOT_TEXT
-from annotation.uploads.media.tags import RefusedTagError, read_tag
+from annotation.uploads.media.elements import RefusedTagError, read_tag
 
 # Where WMT26 keeps the words of what annotators only heard or saw.
 WORDS = ("src_text", "gold_transcript")

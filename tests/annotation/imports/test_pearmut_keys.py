@@ -128,7 +128,8 @@ def test_rules_about_errors_and_between_outputs_are_checks_here(db: None) -> Non
     kept = kept_rules(practice)
     by_person = {each.assignment.annotator.label: kept[each.pk] for each in practice}
     assert by_person == {"ann1": True, "ann3": False}
-    assert not Feedback.on(30, 10, 40, "", scale=Scale(), is_kept=False).is_right
+    row = {"item__gold": None, "given": 30, "item__low": 10, "item__high": 40, "item__feedback": ""}
+    assert not Feedback.on(row, stored.judging, is_kept=False).is_right
     columns = read_columns(stored)
     people = dict(stored.annotators.values_list("label", "pk"))
     passed = {

@@ -17,6 +17,7 @@ from tests.annotation.appraise import as_file
 from tests.world import World
 
 FOLDER = settings.DATA_DIR / "protocols"
+PICTURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 PEOPLE = ("A1", "A2", "A3")
 MARKED = "Die Brücke ist seit Montag gesperrt.\nDer Bus 😀 fährt nicht."
 
@@ -45,6 +46,7 @@ def sent_in(admin: Client, values: Any) -> str:
     data = {
         "tool": "pearmut", "pearmut-source_language": "en", "pearmut-target_language": "de",
         "pearmut-campaign": SimpleUploadedFile("c.json", json.dumps(values).encode()),
+        "pearmut-recordings": SimpleUploadedFile("assets/post1.png", PICTURE),
     }  # fmt: skip
     checked = admin.post(reverse("campaign-import"), data)
     assert admin.post(checked.url).status_code == 200
@@ -131,6 +133,7 @@ def test_a_file_of_wmt26_is_rated_through_the_pages_and_goes_out_equal(
     drafts = pearmut.read(
         as_file("c.json", values), report, source_language="en", target_language="de",
         log=as_file("log.jsonl", log), name="again",
+        media=[InputFile("assets/post1.png", PICTURE)],
     )  # fmt: skip
     assert not report.errors, report.errors
     assert facts(launch(drafts)[0].result.campaign) == facts(campaign)

@@ -88,7 +88,7 @@ def test_columns_can_be_said_on_the_page(world: World, as_owner: Client) -> None
     address = send(as_owner, "Zeile\tMaschine\tCOMET\n1\tstrong\t0.5\n")
     response = as_owner.get(address)
     assert response.status_code == 422
-    assert "no column names the system; there are Zeile, Maschine, COMET" in response.text
+    assert "there are Zeile, Maschine, COMET" in response.text
     chosen = {"column-0": "segment", "column-1": "system"}
     page = as_owner.post(address, filled(response.text, **chosen)).text
     assert "Import 1 metric<" in page
@@ -169,7 +169,7 @@ def test_a_name_that_is_not_there_is_told_once_beside_those_that_are(
     page = unescape(as_owner.get(send(as_owner, table)).text)
     assert page.count("the test set has no system “nobody”; there are strong, weak") == 1
     page = unescape(as_owner.get(send(as_owner, "segment\tm\n1\t0.5\n")).text)
-    assert "no column names the system; there are m, segment. Add one" in page
+    assert "there are m, segment." in page
 
 
 @pytest.mark.parametrize(
