@@ -26,7 +26,7 @@ from annotation.quality.people import (
     trap_levels,
 )
 from annotation.quality.reach import Tested, who_was_tested
-from annotation.quality.scales import scale_of, scales_of
+from annotation.quality.scales import about_scale, scale_of
 from annotation.quality.together import likely_of
 from annotation.quality.verdict import low_score
 from metaeval.arrays import mean
@@ -142,16 +142,10 @@ def quality_report(
             [(each.label, each.checks) for each in annotators if each.n and not each.excluded_at],
         ),
         warnings=[
-            *_of_scale(campaign, scale),
+            *about_scale(campaign, scale, has_agreement=bool(without and without.n)),
             *_sentences(columns, annotators, without, with_traps, r_without, r_with),
         ],
     )
-
-
-def _of_scale(campaign: Campaign, scale: str) -> list[str]:
-    """Which of several scales all of it rests on."""
-    named = scale or next(iter(scales_of(campaign)), "")
-    return [f"Scores, control items and agreement are those of the scale {named}."] if named else []
 
 
 def _one_vs_rest(

@@ -14,6 +14,10 @@ from annotation.quality.current import Table
 
 # Minus the edits of a post-edited output in percent.
 HTER = "HTER"
+PENALTIES = (
+    "Scores are penalties or edits, and many are 0: an annotator’s mean and spread say which "
+    "outputs they were given, not how strict they are. Quote α on raw scores here, not α on z."
+)
 
 
 def scales_of(campaign: Campaign) -> list[str]:
@@ -33,6 +37,16 @@ def scale_of(campaign: Campaign, scale: str = "") -> Scale | None:
     """
     first = next(iter(campaign.judging.scales), None)
     return first if first and scale in ("", first.key) else None
+
+
+def about_scale(campaign: Campaign, scale: str, *, has_agreement: bool) -> list[str]:
+    """Say which of several scales quality rests on, and where z-scores of it mean little."""
+    named = scale or next(iter(scales_of(campaign)), "")
+    is_standardised = campaign.judging.is_standardised and scale != HTER
+    return [
+        *([f"Scores, control items and agreement are those of the scale {named}."] * bool(named)),
+        *([PENALTIES] * (has_agreement and not is_standardised)),
+    ]
 
 
 def value_of(scale: str) -> Any:

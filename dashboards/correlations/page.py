@@ -27,7 +27,7 @@ R = TypeVar("R", Metric, Row)
 COLUMNS = (
     *("campaign", "scores", "key", "label", "metric", "signature", "origin", "is_turned"),
     *("n", "n_missing", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit"),
-    *("value", "low", "high", "rank", "kind", "floor"),
+    *("value", "low", "high", "rank", "is_best", "kind", "floor"),
 )
 # More lines than these are no figure that somebody reads.
 LEADING = 40

@@ -23,6 +23,7 @@ def tables(document: Systems) -> list[Table]:
     """A campaign's scores with marks, and its lengths where they are known."""
     found = [_scores(document)]
     found += [_compared(document, group) for group in document.agreement if not group.is_shown]
+    found += [_outside(document)] if document.outside else []
     return found + ([_lengths(document)] if document.lengths.rows else [])
 
 
@@ -78,6 +79,25 @@ def _grid(document: Systems) -> list[Line]:
         grid.append([*texts("τ-b", "", "", ""), *taus])
         grid.append([*texts("Accuracy", "", "", ""), *accuracies])
     return grid
+
+
+def _outside(document: Systems) -> Table:
+    """Systems that the task leaves out, and above how many of its own a metric puts them."""
+    labels = {column.key: _name(column) for column in document.columns}
+    body = [
+        [
+            *texts(row.system, labels[row.measure], row.n),
+            number(row.score, 3),
+            Cell(f"{row.above} of {row.against}"),
+        ]
+        for row in document.outside
+    ]
+    caption = (
+        "Systems that were not judged: above how many of those judged a metric puts them, each "
+        "over the segments of both."
+    )
+    head = texts("System", "Metric", "Segments", "Score", "Above")
+    return Table(caption, f"{document.campaign}-outside", "llrrr", [head], body)
 
 
 def _name(column: Column) -> str:

@@ -61,6 +61,11 @@ class Line:
         """Its rank."""
         return self.beside.rank
 
+    @property
+    def beside_is_best(self) -> bool:
+        """Whether it is of the first rank's there."""
+        return self.beside.is_best
+
 
 @dataclass(frozen=True)
 class Rival:

@@ -27,7 +27,15 @@ from dashboards.trust.shown import with_trust
 MANY, LEADING = 40, 12
 COLUMNS = (
     *("campaign", "key", "label", "value", "low", "high", "rank", "is_best", "p"),
-    *("beside_value", "beside_low", "beside_high", "beside_rank", "kind", "floor"),
+    *(
+        "beside_value",
+        "beside_low",
+        "beside_high",
+        "beside_rank",
+        "beside_is_best",
+        "kind",
+        "floor",
+    ),
 )
 
 

@@ -1,6 +1,6 @@
 """The scatter plot: points that open their texts, a region of them, what is saved of it."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from django.http import Http404, HttpRequest
@@ -16,13 +16,44 @@ from dashboards.panel.human import unique_names
 from dashboards.papers.scatter import tables
 from dashboards.scatter import region
 from dashboards.scatter.document import HUMAN, Scatter, ScatterChoice
-from dashboards.scatter.points import Disagreement
 from metrics.scores import measure_keys
 
 SIDES = {
     "metric higher": "The metric scores these higher than the other axis does",
     "metric lower": "The metric scores these lower than the other axis does",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line of the data: a disagreement, or r and τ of a floor, the ceiling or a person.
+
+    `side` tells which; `label`, `n` and what follows are of the latter alone.
+    """
+
+    side: str
+    gap: float | None = None
+    system: str = ""
+    segment: str = ""
+    document: str = ""
+    x: float | None = None
+    y: float | None = None
+    output: int | None = None
+    label: str = ""
+    n: int | None = None
+    r: float | None = None
+    tau: float | None = None
+    r_within: float | None = None
+
+
+def lines(document: Scatter) -> list[Line]:
+    """The worst disagreements, then floors and people where the address wants them."""
+    found = [Line(**vars(row)) for row in document.rows]
+    return found + [
+        Line(side=each.kind, label=each.label, n=each.n, r=each.r, tau=each.tau,
+             r_within=each.r_within)
+        for each in document.bounds
+    ]  # fmt: skip
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Scatter) -> dict[str, Any]:
@@ -85,7 +116,8 @@ SCATTER = Page(
     title="Metric and human",
     kind="scatter",
     template="dashboards/scatter.html",
-    columns=[column.name for column in fields(Disagreement)],
+    columns=[column.name for column in fields(Line)],
+    rows=lines,
     context=context,
     choose=choose,
     tables=tables,

@@ -9,7 +9,7 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.correlations.document import CEILING, DEFAULT, FLOOR, METRIC, Correlations, Row
-from dashboards.correlations.page import COLUMNS, CORRELATIONS, choose, present
+from dashboards.correlations.page import CORRELATIONS, choose, present
 from dashboards.pages import selection, statistics
 from dashboards.papers import latex
 from dashboards.studies.averages import (
@@ -217,7 +217,6 @@ def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
 
 STUDY = CORRELATIONS.of_study(
     title="Metrics",
-    columns=(*COLUMNS, "is_best"),
     takes=(*CORRELATIONS.takes, "beside"),
     template="dashboards/study.html",
     context=context_of_study,

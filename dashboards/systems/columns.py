@@ -23,7 +23,8 @@ class Row(Cell):
     """One system by the humans (clusters, ranks from `first` to `last`, wins) or by a measure.
 
     A measure's `p` and `difference` are of the system and the next or the best one, over the
-    `shared` segments; `n` is behind the score alone.
+    `shared` segments; `n` is behind the score alone. A system that the task leaves out is put
+    `above` so many of the `against` systems that it is compared with.
     """
 
     measure: str
@@ -36,6 +37,8 @@ class Row(Cell):
     n: int
     shared: int | None = None
     difference: float | None = None
+    above: int | None = None
+    against: int | None = None
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,12 @@ from dashboards.systems.deviations import (
     Lengths,
     deviations,
 )
+from dashboards.systems.outside import outside
 from metaeval.results import MissingDataWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 from metaeval.systems.ranking import TESTS
 
-VERSION = 4
+VERSION = 5
 N_RESAMPLES = 1000
 
 
@@ -58,7 +59,10 @@ class SystemsChoice(Choice):
 
 @dataclass(frozen=True, kw_only=True)
 class Systems(CampaignDocument):
-    """The table. `systems` are in the human order; `marks` says what is marked, or why not."""
+    """The table. `systems` are in the human order; `marks` says what is marked, or why not.
+
+    `outside` are the systems of the test set that the task leaves out.
+    """
 
     has_published_systems: bool
     versus: str
@@ -73,6 +77,7 @@ class Systems(CampaignDocument):
     lengths: Lengths
     units: Sequence[str] = (WORDS, CHARACTERS)
     rows: Sequence[Row]
+    outside: Sequence[Row] = ()
     marks: str = ""
 
 
@@ -106,6 +111,7 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         lengths=lengths,
         warnings=list(dict.fromkeys(warnings)),
         rows=[*human, *(row for column in columns for row in column.rows)],
+        outside=outside(campaign, panel),
     )
 
 

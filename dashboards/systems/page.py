@@ -23,7 +23,7 @@ from dashboards.papers import latex
 from dashboards.papers.systems import study_tables, tables
 from dashboards.results.document import Mark
 from dashboards.studies.systems import Score, study_table
-from dashboards.systems.columns import AgreementGroup, by_name
+from dashboards.systems.columns import AgreementGroup, Row, by_name
 from dashboards.systems.document import Systems, SystemsChoice
 from dashboards.trust.shown import comments, with_trust
 from dashboards.trust.systems import marked
@@ -58,8 +58,30 @@ def context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict
         ],
         "standings": _standings(document),
         "pairs": _pairs(document),
+        "outside": _outside(document),
         "shows_spans": len(spans) > 1,
     }
+
+
+def _outside(document: Systems) -> list[dict[str, Any]]:
+    """Measures down the page, systems that the task leaves out across."""
+    labels = {column.key: column for column in document.columns}
+    found: dict[str, dict[str, Row]] = {}
+    for row in document.outside:
+        found.setdefault(row.measure, {})[row.system] = row
+    names = list(dict.fromkeys(row.system for row in document.outside))
+    return [
+        {
+            "systems": part,
+            "lines": [(labels[key], [own.get(n) for n in part]) for key, own in found.items()],
+        }
+        for part in (_across(names) if names else [])
+    ]
+
+
+def lines(document: Systems) -> list[Row]:
+    """The rows of humans and measures, and those of systems that the task leaves out."""
+    return [*document.rows, *document.outside]
 
 
 def _standings(document: Systems) -> dict[str, Any]:
@@ -114,8 +136,9 @@ SYSTEMS = Page(
     template="dashboards/systems.html",
     columns=(
         "measure", "system", "score", "rank", "cluster", "first", "last", "wins", "p", "mark", "n",
-        "shared", "difference",
+        "shared", "difference", "above", "against",
     ),
+    rows=lines,
     context=context,
     choose=choose_marks,
     tables=tables,

@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.metaeval.covered import correlations, worlds
 from benchmarks.metaeval.covered.case import EXCEEDS, Case, Size, holds, pair_of, seed_of
 from metaeval.correlation import correlate_metrics
+from metaeval.correlation.intervals import soft_pairwise_intervals
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import (
     LEVELS,
@@ -57,6 +58,13 @@ def spa(rng: np.random.Generator, size: Size) -> float:
     return holds(found[0], found[1], expected_spa(size)) if found else np.nan
 
 
+def spa_jackknife(rng: np.random.Generator, size: Size) -> float:
+    """The interval that pages show: segments are left out, not drawn."""
+    human, metrics = worlds.matrices(worlds.scores(rng, *pair_of(size)))
+    found = soft_pairwise_intervals(human, metrics)
+    return holds(float(found.lows[0]), float(found.highs[0]), expected_spa(size))
+
+
 @cache
 def expected_spa(size: Size) -> float:
     """Return its mean over campaigns of this size, which decides the p-values that it is of."""
@@ -88,6 +96,8 @@ CASES = (
             ("r_system", "r over systems", ""),
         )
     ),
+    Case("SPA, jackknife over segments", correlations.SAME, spa_jackknife,
+         ((5, 20), (5, 100), (12, 100)), share=0.3, remark="too wide where systems are many"),
     Case("SPA, percentile over segments", correlations.SAME, spa,
          ((5, 20), (5, 100), (12, 100)), share=0.3, remark="of the command, on no page"),
     Case("chosen layer, held out", "six equally good layers", chosen_layer,

@@ -4,12 +4,14 @@ from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.correlation.intervals.crossed import correlation_intervals
 from metaeval.correlation.intervals.independent import mean_interval, wilson_interval
 from metaeval.correlation.intervals.jackknife import jackknife_interval, system_intervals
+from metaeval.correlation.intervals.soft import soft_pairwise_intervals
 
 __all__ = [
     "CorrelationIntervals",
     "correlation_intervals",
     "jackknife_interval",
     "mean_interval",
+    "soft_pairwise_intervals",
     "system_intervals",
     "wilson_interval",
 ]

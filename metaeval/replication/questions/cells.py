@@ -9,6 +9,7 @@ import numpy as np
 from metaeval.arrays import differences_of
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.correlation.intervals.crossed import correlation_intervals
+from metaeval.correlation.intervals.soft import soft_chance, soft_pairwise_intervals
 from metaeval.correlation.measure import SYSTEM_LEVEL
 from metaeval.correlation.panel import grouped
 from metaeval.correlation.ties import uninformed_accuracy
@@ -16,7 +17,6 @@ from metaeval.replication.questions.comparison import (
     CONFIDENCE,
     Comparison,
     interval_fields,
-    no_intervals,
     notes_of,
 )
 from metaeval.replication.questions.scored import Scored
@@ -32,9 +32,6 @@ MANY_CELLS = 3_000
 # Mixtures of two metrics may tie, and then a permutation test of an order statistic compares all
 # pairs of a group: with more members than this it takes hours.
 WIDE_GROUP = 1_500
-# Over 12 systems x 30 segments a percentile bootstrap of segments covers 86 % of the time: copies
-# of segments make every p-value smaller, and soft accuracy is made of p-values.
-NO_INTERVAL = "none: a bootstrap of p-values covers less than it says"
 CLUSTERED_TEST = "one-sided t test of the difference, clustered by segment"
 CELLS_SWAP = (
     "PERM-BOTH swaps every output on its own, as if those of one segment were independent: where "
@@ -47,7 +44,7 @@ def compare_cells(scored: Scored, question: Question) -> Comparison:
     """Intervals over segments, and the test that is asked for: t, or PERM-BOTH over cells."""
     values, notes = values_of(scored, question)
     if question.statistic.correlation == "soft_pairwise_accuracy":
-        told, pvalues = no_intervals(values, NO_INTERVAL), None
+        told, pvalues = _soft_intervals(scored, notes), None
     else:
         found = _intervals(scored, question)
         told, pvalues = interval_fields(found), found.difference_pvalues
@@ -83,9 +80,16 @@ def _intervals(scored: Scored, question: Question) -> CorrelationIntervals:
     return correlation_intervals(human, metrics, question.measure, confidence=CONFIDENCE)
 
 
+def _soft_intervals(scored: Scored, notes: dict[str, None]) -> dict[str, Any]:
+    """Intervals of soft pairwise accuracy; differences have p-values alone, none against zero."""
+    found = soft_pairwise_intervals(*scored.matrices(), confidence=CONFIDENCE)
+    notes |= notes_of(found.warnings)
+    return interval_fields(found) | {"zero_pvalues": None, "n_informative": found.n_segments}
+
+
 def _chance(scored: Scored, question: Question) -> float:
     if question.statistic.correlation == "soft_pairwise_accuracy":
-        return 0.5
+        return soft_chance(scored.matrices()[0])
     if question.statistic.correlation != "acc_eq":
         return 0.0
     human = scored.matrices()[0]

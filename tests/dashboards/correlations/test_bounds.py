@@ -1,5 +1,6 @@
 """Floor and ceiling as rows of results, and the mark of metrics that the floor holds down."""
 
+import csv
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -113,6 +114,11 @@ def test_every_page_shows_them_where_the_address_says_so(
     assert as_researcher.get(address, {"bounds": "perhaps"}).status_code == 400
 
 
+def rows_of(client: Client, address: str, query: dict[str, str]) -> list[dict[str, str]]:
+    """The lines of a CSV file."""
+    return list(csv.DictReader(client.get(address, query).getvalue().decode().splitlines()))
+
+
 def test_floors_and_people_on_the_same_points(rated: Campaign, as_researcher: Client) -> None:
     document = scatter.compute(rated, ScatterChoice(scores="raw"))
     texts = dict(Output.objects.values_list("pk", "text"))
@@ -145,6 +151,17 @@ def test_floors_and_people_on_the_same_points(rated: Campaign, as_researcher: Cl
     data = reverse("scatter-data", args=[rated.slug, "tex"])
     assert "Floor: short outputs" in as_researcher.get(data, shown).text
     assert "Floor: " not in as_researcher.get(data).text
+    address = reverse("scatter-data", args=[rated.slug, "csv"])
+    plain, bounded = (rows_of(as_researcher, address, query) for query in ({}, shown))
+    assert {row["side"] for row in plain} == {"metric higher", "metric lower"}
+    of_z = {each.label: each for each in scatter.compute(rated, ScatterChoice()).bounds}
+    added = {row["label"]: row for row in bounded[len(plain) :]}
+    assert set(added) == set(of_z)
+    for label, row in added.items():
+        assert (row["side"], int(row["n"])) == (of_z[label].kind, of_z[label].n)
+        assert [float(row[name]) if row[name] else None for name in ("r", "tau")] == [
+            of_z[label].r, of_z[label].tau,
+        ]  # fmt: skip
 
 
 def test_programs_get_the_rows_and_the_marks(rated: Campaign, as_researcher: Client) -> None:

@@ -13,6 +13,8 @@ from scipy import stats
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from annotation.quality import quality_report
+from annotation.quality.scales import PENALTIES
 from dashboards.bundle.content import read_content
 from dashboards.bundle.manifest import manifest_of
 from dashboards.bundle.readme import readme
@@ -90,11 +92,16 @@ def test_scores_are_standardised_as_before(world: World) -> None:
 
 def test_the_report_follows_the_protocol(world: World) -> None:
     campaign = make_rated()
+    points = campaign.protocol
     Campaign.objects.filter(pk=campaign.pk).update(protocol="mqm")
     campaign.refresh_from_db()
     said = parts(campaign, Filters())["facts"].human_scores
     assert said == "mean raw scores (minus the penalty, not standardised per annotator)"
     assert PENALTIES_STANDARDISED in parts(campaign, Filters(scores="z"))["warnings"]
+    # Agreement on z-scores of penalties is said to be none to quote, that of points is not.
+    assert PENALTIES in quality_report(campaign).warnings
+    Campaign.objects.filter(pk=campaign.pk).update(protocol=points)
+    assert PENALTIES not in quality_report(Campaign.objects.get(pk=campaign.pk)).warnings
 
 
 @pytest.mark.parametrize(("score", "means"), [(1.0, [-0.5, 0.5]), (-1.0, [-5.0, -1.0])])

@@ -1,5 +1,6 @@
 """Significance of WMT17 and of the demo: pages, data and LaTeX against metaeval from raw rows."""
 
+import csv
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -101,6 +102,21 @@ def test_any_subset_of_metrics(campaign: Campaign, client: Client) -> None:
         assert client.get(f"{address}?metric=comet").status_code == 400
 
 
+def _files_say_what_is_bold(campaign: Campaign, client: Client) -> None:
+    marked = set()
+    for name in ("correlations", "results"):
+        data = reverse(f"{name}-data", args=[campaign.slug, "json"])
+        known = {row["key"]: row for row in client.get(data).json()["rows"]}
+        lines = client.get(data.replace("json", "csv")).getvalue().decode().splitlines()
+        for row in csv.DictReader(lines):
+            line = known[row["key"]]
+            marked |= {row["is_best"], row["floor"]}
+            assert (row["is_best"], row["floor"]) == (str(line["is_best"]), line["floor"])
+            if name == "results":
+                assert row["beside_is_best"] == str(line["beside"]["is_best"])
+    assert {"True", "False", "above"} <= marked
+
+
 def test_the_table_of_metrics_has_intervals_ranks_and_bold_first_ranks(
     campaign: Campaign, client: Client
 ) -> None:
@@ -115,6 +131,7 @@ def test_the_table_of_metrics_has_intervals_ranks_and_bold_first_ranks(
         )
         assert (row["rank"] is None) == (row["low"] <= 0 <= row["high"])
         assert row["is_best"] == (row["rank"] == 1 and row["low"] > 0)
+    _files_say_what_is_bold(campaign, client)
     page = client.get(reverse("correlations", args=[campaign.slug]) + "?statistic=tau-b")
     bold = re.findall(r'<td[^>]* class="num best"[^>]*data-name="(\w+)"', page.text)
     assert bold

@@ -36,6 +36,7 @@ CHECKED: list[tuple[str, str, Size, int]] = [
     ("difference of acc-eq by item", EQUAL, (12, 50), 60),
     ("pooled r", NEW, (12, 50), 100),
     ("r over systems", "t₃ tails, ρ = .5", 20, 200),
+    ("SPA, jackknife over segments", SAME, (5, 20), 200),
     ("r over hybrids, limit", "segments of one spread", (4, 100), 200),
     ("difference of limits", EQUAL, (4, 100), 100),
     ("test of limits, one-sided", EQUAL, (4, 100), 100),

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 from metaeval import ScoreMatrix
 from metaeval.correlation import acc_eq, kendall_like, pairwise_accuracy, soft_pairwise_accuracy
+from metaeval.correlation.intervals.soft import soft_chance, soft_pairwise_intervals
+from metaeval.correlation.soft_pairwise import soft_pairwise_limit
 from metaeval.results import ConstantInputWarning, TooFewWarning
 
 SCORES = arrays(np.float64, (4, 3), elements=st.integers(0, 4).map(float))
@@ -91,3 +94,42 @@ def test_sign_flip_p_tends_to_the_exact_enumeration():
     exact = (signs @ gaps >= gaps.sum() - 1e-12).mean()
     result = soft_pairwise_accuracy(human, human, n_resamples=20_000, rng=2)
     assert result.human_pvalues[0, 1] == pytest.approx(exact, abs=0.015)
+
+
+def test_soft_accuracy_without_each_segment_is_the_plain_loop():
+    rng, n = np.random.default_rng(4), 40
+    values = rng.normal(size=(2, 5, n)) + 0.3 * np.arange(5)[:, None]
+    values[1] = np.round(values[1])
+    values[:, rng.random((5, n)) < 0.3] = np.nan
+    values = values[:, :, np.isfinite(values[0]).sum(axis=0) > 1]
+    valid, n = np.isfinite(values[0]), values.shape[2]
+    human, metric = (ScoreMatrix(each, "ABCDE", map(str, range(n))) for each in values)
+    found = soft_pairwise_intervals(human, {"m": metric})
+    left = np.array([
+        soft_pairwise_limit(*np.delete(values, k, axis=2), np.delete(valid, k, axis=1)).statistic
+        for k in range(n)
+    ])  # fmt: skip
+    value, z = soft_pairwise_limit(*values, valid).statistic, np.log(left / (1.0 - left))
+    half = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) ** 2 / n * z.var(ddof=1))
+    ends = 1.0 / (1.0 + np.exp(-(np.log(value / (1.0 - value)) + np.array([-half, half]))))
+    assert (found.lows[0], found.highs[0]) == pytest.approx(tuple(ends), rel=1e-9)
+    assert np.isnan(found.difference_lows).all()
+    few = [each.subset(segments=each.segments[:19]) for each in (human, metric)]
+    with pytest.warns(TooFewWarning, match="19 segments"):
+        assert np.isnan(soft_pairwise_intervals(few[0], {"m": few[1]}).lows).all()
+
+
+def test_chance_of_soft_accuracy_is_what_random_numbers_reach():
+    rng, names = np.random.default_rng(5), [str(k) for k in range(200)]
+    for distance, low, high in ((0.0, 0.55, 0.75), (3.0, 0.5, 0.501)):
+        human = ScoreMatrix(
+            rng.normal(size=(6, 200)) + distance * np.arange(6)[:, None], "ABCDEF", names
+        )
+        everything = np.ones(human.values.shape, dtype=bool)
+        reached = [
+            soft_pairwise_limit(human.values, rng.normal(size=(6, 200)), everything).statistic
+            for _ in range(400)
+        ]
+        assert low <= soft_chance(human) <= high
+        error = np.std(reached) / 20.0
+        assert soft_chance(human) == pytest.approx(np.mean(reached), abs=4 * error)

@@ -180,9 +180,17 @@ def test_one_metric_a_constant_one_and_missing_scores(key: str) -> None:
     assert found.n == (3 if key in ("systems", "pa") else 33)
 
 
-@pytest.mark.parametrize("key", ["spa", "pa"])
-def test_statistics_without_an_interval_that_covers_say_so(key: str) -> None:
-    found = compare(planted(), parse(key))
+def test_differences_of_soft_accuracy_have_p_and_its_values_intervals() -> None:
+    found = compare(planted(), parse("spa"))
+    assert found.interval.startswith("jackknife over 40 segments")
+    assert (found.lows < found.values).all()
+    assert (found.values < found.highs).all()
+    assert np.isnan(found.difference_lows).all()
+    assert np.isfinite(found.pvalues[0, 1])
+
+
+def test_pairwise_accuracy_has_no_interval_that_covers_and_says_so() -> None:
+    found = compare(planted(), parse("pa"))
     assert found.interval.startswith("none")
     assert np.isnan(found.lows).all()
     assert np.isnan(found.difference_lows).all()
