@@ -8,7 +8,7 @@ imported where it scores. Pure: neither Django nor torch. How to write one: docs
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -36,6 +36,9 @@ class Plugin:
 
     ``scorer`` is the dotted path of its class (``package.module:Class``), ``measures`` the values
     of a segment as (key, label), the first of which has neither and is called as the metric.
+    Where what it reads or returns hangs on its options, ``describe`` says it in place of these
+    fields, from (name, label, checked options); ValueError where these do not fit together. Code
+    does not travel: the web server needs such a package, too.
     """
 
     label: str
@@ -50,6 +53,7 @@ class Plugin:
     options: tuple[Option, ...] = ()
     packages: tuple[str, ...] = ()
     contract: int = CONTRACT
+    describe: Callable[[str, str, Options], MetricInfo] | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,11 @@ class Found:
     version: str
     plugin: Plugin | None = None
     error: str = ""
+
+    @property
+    def scorer(self) -> str:
+        """The dotted path of its class; empty where it is off."""
+        return self.plugin.scorer if self.plugin else ""
 
     @property
     def install(self) -> str:
@@ -76,7 +85,9 @@ class Found:
         return Family(
             key=self.key,
             label=plugin.label,
-            description=f"{plugin.description} (plug-in {self.distribution} {self.version})",
+            description=f"{plugin.description} (plug-in {self.distribution} {self.version})"
+            if self.distribution
+            else plugin.description,
             scorer=plugin.scorer,
             options=plugin.options,
             describe=self._describe,
@@ -86,6 +97,10 @@ class Found:
     def _describe(self, name: str, label: str, options: Options) -> MetricInfo:
         plugin = self.plugin
         assert plugin is not None  # noqa: S101
+        given = tuple(options.items())
+        if plugin.describe:
+            info = plugin.describe(name, label, options)
+            return replace(info, name=name, label=label, family=self.key, options=given)
         return MetricInfo(
             name=name,
             label=label,
@@ -98,12 +113,15 @@ class Found:
             description=plugin.description,
             citation=plugin.citation,
             family=self.key,
-            options=tuple(options.items()),
+            options=given,
         )
 
     def as_data(self) -> dict[str, Any]:
-        """For a worker's report: JSON."""
-        return asdict(self)
+        """For a worker's report: JSON; of code it says that there is some."""
+        data = asdict(self)
+        if self.plugin and self.plugin.describe:
+            data["plugin"]["describe"] = True
+        return data
 
 
 def from_data(data: Mapping[str, Any]) -> Found:
@@ -116,8 +134,17 @@ def from_data(data: Mapping[str, Any]) -> Found:
         listed["options"] = tuple(_option(each) for each in given["options"])
         listed["measures"] = tuple((key, word) for key, word in given["measures"])
         listed["packages"] = tuple(given["packages"])
+        if listed.get("describe"):
+            listed["describe"] = _elsewhere
         plugin = Plugin(**listed)
     return Found(data["key"], data["distribution"], data["version"], plugin, data["error"])
+
+
+def _elsewhere(name: str, label: str, options: Options) -> MetricInfo:
+    raise ValueError(
+        "What this plug-in returns hangs on its options, which its own code reads: install it on "
+        "the web server, too, and name it in METRIC_PLUGINS."
+    )
 
 
 def _option(data: Mapping[str, Any]) -> Option:
@@ -141,7 +168,7 @@ def here() -> dict[str, Found]:
     One that cannot be read is there with its error, and stops nothing.
     """
     permitted = allowed()
-    listed = [_found(entry) for entry in entry_points(group=GROUP) if _is_in(permitted, entry)]
+    listed = [read(entry) for entry in entry_points(group=GROUP) if _is_in(permitted, entry)]
     return {each.key: each for each in listed}
 
 
@@ -149,10 +176,11 @@ def _is_in(permitted: frozenset[str], entry: EntryPoint) -> bool:
     return entry.dist is not None and _plain(entry.dist.name) in permitted
 
 
-def _found(entry: EntryPoint) -> Found:
+def read(entry: EntryPoint) -> Found:
+    """Load the description that an entry point names; what is wrong with it is its error."""
     distribution = _plain(entry.dist.name) if entry.dist else ""
     version = entry.dist.version if entry.dist else ""
-    key = f"{distribution}--{entry.name}"
+    key = f"{distribution}--{entry.name}" if distribution else entry.name
     try:
         plugin = entry.load()
         problem = _problem(key, plugin)
@@ -231,7 +259,7 @@ class Signed:
         found = self.found
         return (
             f"{self.own()}|plugin:{found.distribution}|version:{found.version}"
-            f"|contract:{CONTRACT}|scorer:{found.plugin.scorer if found.plugin else ''}"
+            f"|contract:{CONTRACT}|scorer:{found.scorer}"
         )
 
 

@@ -6,12 +6,11 @@ from typing import Any
 
 from metrics import options, plugins
 from metrics.base import Metric, MetricError, MetricInfo
-from metrics.families import recent, reference_free
+from metrics.families import classic, recent, reference_free
 from metrics.families.bertscore import options as bertscore
 from metrics.families.bleurt import options as bleurt
 from metrics.families.comet import options as comet
 from metrics.families.lexical import infos as lexical
-from metrics.families.moverscore import options as moverscore
 from metrics.families.xmoverscore import options as xmoverscore
 
 _REI_2020 = "Rei et al. 2020, COMET: a neural framework for MT evaluation"
@@ -48,11 +47,6 @@ def _xmoverscore(definition: str, label: str) -> Entry:
     return info, xmoverscore.FAMILY.scorer
 
 
-def _moverscore() -> Entry:
-    chosen = options.clean(moverscore.FAMILY, {"checkpoint": "distilbert-base-uncased"})
-    return moverscore.make_info("moverscore", "MoverScore", chosen), moverscore.FAMILY.scorer
-
-
 _NEURAL: tuple[Entry, ...] = (
     # Layers and measures recommended in Cheng et al. 2023, section 5: 8-R, 11-F1, 13-F1, 41-F1.
     _bertscore("mbert", "mBERT", 13, "8-r", "bert-base-multilingual-cased"),
@@ -85,7 +79,6 @@ _NEURAL: tuple[Entry, ...] = (
         "Guerreiro et al. 2023, xCOMET",
     ),
     _bleurt(),
-    _moverscore(),
     _xmoverscore("release-2020", "2020"),
     _xmoverscore("head-2022", "2022"),
     _xmoverscore("paper", "as published"),
@@ -95,6 +88,7 @@ METRICS: dict[str, Entry] = {
     **{info.name: (info, scorer) for info, scorer in _NEURAL},
     **reference_free.METRICS,
     **recent.METRICS,
+    **classic.known(),
 }
 
 
@@ -105,17 +99,10 @@ FAMILIES: dict[str, str] = {
     "bleurt": "metrics.families.bleurt.options:FAMILY",
     "sentinel": "metrics.families.comet.sentinel_options:FAMILY",
     "metricx": "metrics.families.metricx.options:FAMILY",
-    "moverscore": "metrics.families.moverscore.options:FAMILY",
     "xmoverscore": "metrics.families.xmoverscore.options:FAMILY",
     "xbertscore": "metrics.families.xbertscore.options:FAMILY",
     "refreeeval": "metrics.families.refreeeval.options:FAMILY",
     "refreeeval-head": "metrics.families.refreeeval.head_options:FAMILY",
-    "sentsim": "metrics.families.sentsim.options:FAMILY",
-    "yisi": "metrics.families.yisi.options:FAMILY",
-    "yisi-static": "metrics.families.yisi.options:STATIC_FAMILY",
-    "yisi-0": "metrics.families.yisi.options:LETTERS_FAMILY",
-    "cosine": "metrics.families.cosine.options:FAMILY",
-    "wmd": "metrics.families.wmd.options:FAMILY",
     "sentbleu-wmt": "metrics.families.lexical.options:FAMILY",
     "lexical": "metrics.families.lexical.options:LEXICAL",
     "floor": "metrics.families.floor.options:FAMILY",
@@ -135,21 +122,28 @@ def add_family(path: str, family: options.Family, known: Mapping[str, Entry]) ->
 
 def has_family(key: str) -> bool:
     """Whether a family can be configured: ours, or that of a plug-in here or on a worker."""
-    if key in FAMILIES:
-        return True
-    found = plugins.everywhere().get(key) if "--" in key else None
-    return found is not None and found.plugin is not None
+    found = _plugin(key)
+    return key in FAMILIES or (found is not None and found.plugin is not None)
+
+
+def _plugin(key: str) -> plugins.Found | None:
+    return plugins.everywhere().get(key) if "--" in key else classic.found().get(key)
+
+
+def our_keys() -> list[str]:
+    """Return the keys of the families that come with Touchstone."""
+    return [*FAMILIES, *classic.found()]
 
 
 def family_keys() -> list[str]:
     """Return the keys of all families, ours first."""
-    return [*FAMILIES, *(key for key, found in plugins.everywhere().items() if found.plugin)]
+    return [*our_keys(), *(key for key, found in plugins.everywhere().items() if found.plugin)]
 
 
 def get_family(key: str) -> options.Family:
     """Return a family that can be configured; a permanent :class:`MetricError` for others."""
     if key not in FAMILIES:
-        found = plugins.everywhere().get(key)
+        found = _plugin(key)
         if found is not None and found.family is not None:
             return found.family
         known = ", ".join(family_keys())

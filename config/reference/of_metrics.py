@@ -6,7 +6,7 @@ from itertools import groupby
 from config.reference.markdown import code, table
 from metrics.base import MetricInfo
 from metrics.options import Option
-from metrics.registry import FAMILIES, METRICS, get_family
+from metrics.registry import METRICS, get_family, our_keys
 from training.jobs.kinds import KINDS
 
 HEAD = ("name", "metric", "reads", "several references", "values a segment", "source")
@@ -17,7 +17,7 @@ def write() -> str:
     """Return the page."""
     parts = ["# Metrics, families, trainings", "## Metrics", *_metrics()]
     parts += ["## Families", "Set by *Add a metric*, `manage.py add_metric FAMILY`, the API."]
-    for key in FAMILIES:
+    for key in our_keys():
         family = get_family(key)
         title = f"### {family.label}: `{key}`"
         parts += [title, family.description, _options(family.options)]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from metrics.families.classic import ENTRY_POINTS
+
 ROOT = Path(__file__).parents[2]
 ALL_OF_METAEVAL = (
     "import importlib, pkgutil, metaeval\n"
@@ -122,6 +124,27 @@ def test_no_import_runs_backwards(package: str) -> None:
         for name in imported_names(path)
         if not any(name == good or name.startswith(f"{good}.") for good in ALLOWED[package])
     ]
+    assert wrong == []
+
+
+def test_only_their_entry_points_name_the_classic_families() -> None:
+    """They are plug-ins: what a plug-in of somebody else cannot ask for, they do without."""
+    families = {path.split(":")[0].rpartition(".")[0] for path in ENTRY_POINTS.values()}
+    rooms = [ROOT / family.replace(".", "/") for family in families]
+    # A command of SentSim's own, which Django finds in an app alone.
+    own = {
+        ROOT / "metrics/families/classic.py",
+        ROOT / "metrics/management/commands/fit_sentsim.py",
+    }
+    wrong = [
+        f"{path.relative_to(ROOT)} names {name}"
+        for package in sorted(ALLOWED)
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if path not in own and not any(path.is_relative_to(room) for room in rooms)
+        for name in imported_names(path)
+        if any(f"{name}.".startswith(f"{family}.") for family in families)
+    ]
+    assert len(families) == 5
     assert wrong == []
 
 

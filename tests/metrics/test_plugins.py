@@ -13,9 +13,10 @@ from django.test import Client
 from django.utils import timezone
 
 from metrics import catalogue, plugins, registry
-from metrics.base import MetricError, SegmentInput
+from metrics.base import MetricError, MetricInfo, SegmentInput
 from metrics.known import everything_known
 from metrics.models import ConfiguredMetric, MetricRun
+from metrics.options import Option, Options
 from metrics.plugins import CONTRACT, Found, Plugin
 from metrics.workers import capability
 from metrics.workers.fleet import Worker
@@ -141,6 +142,25 @@ def test_descriptions_come_back_from_a_report_as_they_were() -> None:
     info = found.family.describe("x", "X", {"precision": "float32"})
     assert info.measures == ("x", "x-n")
     assert info.measure_labels == ("X", "X count")
+
+
+def test_one_may_be_described_by_code_which_does_not_travel() -> None:
+    def describe(name: str, label: str, options: Options) -> MetricInfo:
+        keys = ("", "-n") if options["count"] else ("",)
+        measures = tuple(name + key for key in keys)
+        return MetricInfo(name, label, measures, measures, needs_source=True, needs_reference=False)
+
+    count = Option("count", "Count", "boolean", False)
+    found = Found("a--b", "a", "1", Plugin("A", "B", "a:B", options=(count,), describe=describe))
+    assert found.family is not None
+    info = found.family.describe("x", "X", {"count": True})
+    assert (info.measures, info.needs_source) == (("x", "x-n"), True)
+    assert (info.family, info.options) == ("a--b", (("count", True),))
+    told = plugins.from_data(json.loads(json.dumps(found.as_data()))).family
+    assert told is not None
+    assert (told.key, told.description, told.options) == ("a--b", "B (plug-in a 1)", (count,))
+    with pytest.raises(ValueError, match="install it on the web server, too"):
+        told.describe("x", "X", {"count": True})
 
 
 def test_a_bad_name_is_refused(tmp_path: Path) -> None:

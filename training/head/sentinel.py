@@ -55,7 +55,7 @@ def run(work: Work) -> Outcome:
 
 
 def _encoder(name: str) -> Any:
-    from metrics.families.cosine.sentences import SentenceEncoder
+    from metrics.families.sentence_vectors import SentenceEncoder
 
     try:
         return SentenceEncoder(name)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from metrics.families.cosine.sentences import SentenceEncoder
+from metrics.families.sentence_vectors import SentenceEncoder
 from training.jobs.kinds import JobError
 from training.jobs.saving import write_whole
 from training.refreeeval.data import Example

@@ -3,9 +3,8 @@
 from metrics.base import MetricInfo
 from metrics.families.xbertscore.options import COMPARE, REFERENCES
 from metrics.families.xmoverscore.options import LANGUAGE_MODEL, LM_WEIGHT
-from metrics.options import PRECISION, Family, Option, Options
-
-SCORER = "metrics.families.cosine.scorer:Cosine"
+from metrics.options import PRECISION, Option, Options, clean_all
+from metrics.plugins import Plugin
 
 
 def make_info(name: str, label: str, options: Options) -> MetricInfo:
@@ -37,11 +36,10 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     return make_info(name, label, options)
 
 
-FAMILY = Family(
-    key="cosine",
+PLUGIN = Plugin(
     label="Cosine",
     description="Cosine of two sentence vectors, output against source or reference.",
-    scorer=SCORER,
+    scorer="metrics.families.cosine.scorer:Cosine",
     options=(
         Option(
             "checkpoint",
@@ -65,3 +63,5 @@ FAMILY = Family(
     ),
     describe=describe,
 )
+_LABSE = clean_all(PLUGIN.options, {"checkpoint": "sentence-transformers/LaBSE"})
+KNOWN = (make_info("cosine-labse", "Cosine LaBSE", _LABSE),)

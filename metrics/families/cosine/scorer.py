@@ -19,8 +19,8 @@ from metrics.base import (
 )
 from metrics.encoding import precision
 from metrics.families import lm, references
-from metrics.families.cosine.sentences import SentenceEncoder, Vectors, cosine
 from metrics.families.on_encoder import OnEncoder
+from metrics.families.sentence_vectors import SentenceEncoder, Vectors, cosine
 from metrics.families.slices import score_in_slices
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import Mapping

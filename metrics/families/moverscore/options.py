@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from metrics.base import MetricInfo
 from metrics.families import references
 from metrics.families.mover.definition import Definition
-from metrics.options import PRECISION, Family, Option, Options, count_layers
+from metrics.options import PRECISION, Option, Options, clean_all, count_layers
+from metrics.plugins import Plugin
 
 _ZHAO = (
     "Zhao et al. 2019, MoverScore: text generation evaluating with contextualized embeddings and "
@@ -63,8 +64,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     return make_info(name, label, options)
 
 
-FAMILY = Family(
-    key="moverscore",
+PLUGIN = Plugin(
     label="MoverScore",
     description="Word mover's score of output and reference under any encoder.",
     scorer="metrics.families.moverscore.scorer:MoverScore",
@@ -93,3 +93,5 @@ FAMILY = Family(
     describe=describe,
     packages=("ot",),
 )
+_DISTILLED = clean_all(PLUGIN.options, {"checkpoint": "distilbert-base-uncased"})
+KNOWN = (make_info("moverscore", "MoverScore", _DISTILLED),)

@@ -36,7 +36,7 @@ class TrainedSentinel(MeanOfSegments):
         self.digest = hashes.of_file(Path(path))[:12]
         self.encoder = None
         if info.checkpoint:
-            from metrics.families.cosine.sentences import SentenceEncoder
+            from metrics.families.sentence_vectors import SentenceEncoder
 
             self.encoder = SentenceEncoder(info.checkpoint, precision_of(info))
             self.device = self.encoder.encoder.spec.device

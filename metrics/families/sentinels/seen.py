@@ -9,7 +9,7 @@ import numpy as np
 from metrics.families.sentinels.options import LENGTHS, SOURCE, Array
 
 if TYPE_CHECKING:
-    from metrics.families.cosine.sentences import SentenceEncoder
+    from metrics.families.sentence_vectors import SentenceEncoder
 
 # Source and output.
 Texts = Sequence[tuple[str, str]]

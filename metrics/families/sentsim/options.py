@@ -2,9 +2,9 @@
 
 from metrics.base import MetricInfo
 from metrics.families.sentsim.combine import PARTS, Ranges
-from metrics.options import PRECISION, Family, Option, Options, check_layer
+from metrics.options import PRECISION, Option, Options, check_layer, clean_all
+from metrics.plugins import Plugin
 
-SCORER = "metrics.families.sentsim.scorer:SentSim"
 # Stored so that more is better in every column: distances are negated.
 _RAW = (("cosine", "cosine"), ("f", "F1"), ("wmd", "−WMD"), ("smd", "−SMD"))
 _COMBINED = (
@@ -62,11 +62,10 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     return make_info(name, label, options)
 
 
-FAMILY = Family(
-    key="sentsim",
+PLUGIN = Plugin(
     label="SentSim",
     description="Sentence cosine with token F1 or word mover's distance, output against source.",
-    scorer=SCORER,
+    scorer="metrics.families.sentsim.scorer:SentSim",
     options=(
         Option(
             "checkpoint",
@@ -83,3 +82,4 @@ FAMILY = Family(
     describe=describe,
     packages=("ot",),
 )
+KNOWN = (make_info("sentsim", "SentSim", clean_all(PLUGIN.options, {})),)

@@ -19,8 +19,8 @@ from metrics.base import (
 )
 from metrics.encoding import encoders, precision
 from metrics.encoding.token_vectors import Embedded, embed
-from metrics.families.cosine.sentences import SentenceEncoder, cosine
 from metrics.families.on_encoder import OnEncoder, check_layer, encoder_fields
+from metrics.families.sentence_vectors import SentenceEncoder, cosine
 from metrics.families.sentsim.combine import PARTS, combine
 from metrics.families.sentsim.distance import largest_distance, mean_distance, word_movers_distance
 from metrics.families.sentsim.options import find_ranges

@@ -4,7 +4,8 @@ from metrics.base import MetricInfo, one_measure
 from metrics.families.lexical.options import TOKENIZER
 from metrics.families.xbertscore.options import COMPARE, REFERENCES
 from metrics.families.yisi.options import VECTORS, check_vectors
-from metrics.options import Family, Option, Options
+from metrics.options import Option, Options
+from metrics.plugins import Plugin
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
@@ -26,8 +27,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     )
 
 
-FAMILY = Family(
-    key="wmd",
+PLUGIN = Plugin(
     label="Word mover's distance over word vectors",
     description="Exact transport between words with vectors aligned across languages (RCSLS).",
     scorer="metrics.families.wmd.scorer:WordMover",

@@ -6,11 +6,9 @@ from metrics.base import MetricInfo, one_measure
 from metrics.families import references
 from metrics.families.lexical.options import TOKENIZER
 from metrics.families.xbertscore.options import COMPARE
-from metrics.options import PRECISION, Family, Option, Options, check_layer
+from metrics.options import PRECISION, Option, Options, check_layer, clean_all
+from metrics.plugins import Plugin
 
-LETTERS = "metrics.families.yisi.surface:Yisi0"
-CONTEXTUAL = "metrics.families.yisi.contextual:YisiContextual"
-STATIC = "metrics.families.yisi.static:YisiStatic"
 _LO = "Lo 2019, YiSi: a unified semantic MT quality evaluation and estimation metric"
 
 VECTORS = (
@@ -129,12 +127,11 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     return make_contextual(name, label, options)
 
 
-FAMILY = Family(
-    key="yisi",
+PLUGIN = Plugin(
     label="YiSi",
     description="Weighted n-gram matching under an encoder: YiSi-1 against references, YiSi-2 "
     "against sources.",
-    scorer=CONTEXTUAL,
+    scorer="metrics.families.yisi.contextual:YisiContextual",
     options=(
         Option("checkpoint", "Encoder", "checkpoint", "bert-base-multilingual-cased"),
         Option("layer", "Layer", "integer", 9, minimum=0, help="0 is the embedding."),
@@ -144,19 +141,22 @@ FAMILY = Family(
     ),
     describe=describe,
 )
-STATIC_FAMILY = Family(
-    key="yisi-static",
+STATIC_PLUGIN = Plugin(
     label="YiSi over word vectors",
     description="YiSi-1 or YiSi-2 with a file of word vectors for each language.",
-    scorer=STATIC,
+    scorer="metrics.families.yisi.static:YisiStatic",
     options=(*VECTORS, COMPARE, TOKENIZER, *_MATCHING),
     describe=make_static,
 )
-LETTERS_FAMILY = Family(
-    key="yisi-0",
+LETTERS_PLUGIN = Plugin(
     label="YiSi-0",
     description="YiSi over words that are alike as far as they share letters.",
-    scorer=LETTERS,
+    scorer="metrics.families.yisi.surface:Yisi0",
     options=(TOKENIZER, *_MATCHING),
     describe=make_letters,
+)
+KNOWN = (
+    make_letters("yisi-0", "YiSi-0", clean_all(LETTERS_PLUGIN.options, {})),
+    make_contextual("yisi-1", "YiSi-1", clean_all(PLUGIN.options, {"compare": "reference"})),
+    make_contextual("yisi-2", "YiSi-2", clean_all(PLUGIN.options, {"compare": "source"})),
 )

@@ -9,7 +9,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
 from metrics.base import MetricError, SegmentInput
 from metrics.encoding import encoders
-from metrics.families.cosine.sentences import SentenceEncoder, cosine
+from metrics.families.sentence_vectors import SentenceEncoder, cosine
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import About, Mapping
 from tests.metrics.families.neural.small import roberta

@@ -10,7 +10,7 @@ import torch
 from sentence_transformers import SentenceTransformer, models
 
 from metrics.base import MetricError
-from metrics.families.cosine.sentences import SentenceEncoder, cosine
+from metrics.families.sentence_vectors import SentenceEncoder, cosine
 from tests.metrics.families.neural.test_bertscore import Run
 from tests.metrics.families.reference_free import TEXTS, read_check
 
