@@ -250,6 +250,7 @@ SAID = {
         ("1,204 systems", "1,204 个系统"),
         ("COMET has no scores: nobody rated.", "COMET 没有分数：无人评分。"),
         ("Nothing yet has no scores: metrics.", "Nothing yet 没有分数：指标。"),
+        ("many systems", "many systems"),
         ("80% of 12 ratings", "12 次评分的 80%"),
         ("3 systems · nobody rated", "3 个系统 · 无人评分"),
         ("What nobody says", "What nobody says"),

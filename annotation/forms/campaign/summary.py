@@ -110,7 +110,7 @@ def _checks(form: Any, value: Value) -> str:
         return "none: careless work goes unnoticed"
     reach, _ = form.reach()
     each, tests = ", ".join(planted), TESTS.get(reach, "these test nobody")
-    return f"{each} each: {tests}"
+    return f"{each} for each annotator: {tests}"
 
 
 def _told(form: Any, value: Value) -> str:
@@ -122,7 +122,7 @@ def _told(form: Any, value: Value) -> str:
 def _qualification(form: Any, value: Value) -> str:
     tested = "a comprehension test first" if value("comprehension") else "no test first"
     after = _number(value("stop_after"))
-    stops = f"stopped after {counted(after, 'failed check')}" if after else "nobody is stopped"
+    stops = f"stopped after failed checks: {after:,}" if after else "nobody is stopped"
     return f"{tested}, {stops}"
 
 
