@@ -1,6 +1,7 @@
 """Researchers' pages in Chinese hold no English but names, code and what is stored."""
 
 import re
+import uuid
 from collections import deque
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -14,24 +15,34 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 from django.utils import translation
 
+from annotation.adjudication.disagreements import disagreements, find
 from annotation.management.commands.messages import READERS_PAGES, SENTENCES
 from annotation.management.literals import literals, of_code
-from annotation.models import Annotator, Campaign, Segment, System, TestSet
+from annotation.models import (
+    Adjudication,
+    Annotator,
+    Campaign,
+    Segment,
+    Stop,
+    System,
+    TestSet,
+)
+from annotation.qualification.stopping import stop
 from annotation.web.sentences import Sentences, said
 from dashboards.published import published
 from metrics.families.judges.prompts import BUILT_IN
 from metrics.registry import METRICS
 from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
-from tests.world import World, make_demo
+from tests.world import World, make_campaign, make_demo
 
 CHINESE = "zh-hans"
 # Names of people, methods, measures, formats, programs and languages.
 _NAMES = """
 API Appraise atanh auto Ave BART baseline Benjamini BERT BERTScore bigrams BLEU BLEURT Bonferroni
-BOTH bpe Brackets Carlo Celery Cheng Chinese CHK chrF clauses clp CLP Cohen cohen COMET CPU cpu CSV
-Ctrl DA data DeBERTa Deutsch Dropout English Enter ESA Fisher fit full German GiB Google GPU gpu
-Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT judges JSON JSONL Kendall KiB
+BOTH bpe Brackets Carlo Celery Cheng Chinese CHK chrF clauses clp CLP Cohen cohen COMET cosine CPU
+cpu CSV Ctrl DA data DeBERTa Deutsch Dropout English Enter ESA Fisher fit full German GiB Google GPU
+gpu Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT judges JSON JSONL Kendall KiB
 Krippendorff LaTeX Lin Lines Liu Lo log Mann Markdown Mechanical MiB min MLQE MNLI Monte MoverScore
 mqm MQM none notebook numpy Och Ollama Pango Parquet PDF Pearmut Pearson PERM pip PNG Perrella
 Popović Prism Procrustes Prolific Python RankME RCSLS ReFreeEval released RoBERTa ROUGE rouge scipy
@@ -41,20 +52,27 @@ Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScor
 Zou Čeština
 """
 NAMES = frozenset(_NAMES.split())
-# Labels that code strings together from pieces, which are still in English, and names of columns.
-STRUNG = re.compile(
-    r"ratings ·|Sentence cosine with|, run \d|^Cosine$|System level, Pearson"
-    r"|SentSim cosine|traps cut to|Lexical metrics|a verdict takes 5|^See who|have not scored yet"
-    r"|with human translations|^spans$|检查 spans|too few for a verdict"
-    r"|^Metric，|^Human score$|campaigns? judge|^lengths$|^\d+ stored result"
-    r"|start_indices"
-)
+# Texts that name columns of tables, and a published set.
+STORED = re.compile(r"start_indices|^media 列|^检查 spans")
 SKIPPED = frozenset({"datalist", "script", "style", "code", "pre", "kbd", "textarea", "template"})
 # What no link leads to, or only a link from another page of its kind.
 STARTS = (
     "/", "/glossary/", "/search/?q=rated", "/search/?q=none-is-called-so",
-    "/campaigns/try-mqm/spans/", "/testsets/rated-set/spans/",
+    "/campaigns/try-mqm/spans/", "/testsets/rated-set/spans/", "/testsets/rated-set/",
+    "/campaigns/rated/access/", "/campaigns/rated/adjudication/", "/campaigns/rated/setup/",
+    "/campaigns/asked/setup/", "/campaigns/asked/edit/", "/campaigns/asked/preview/",
+    "/campaigns/asked/access/",
 )  # fmt: skip
+QUESTION = {"question": "评什么？", "choices": ["意思", "文风"], "right": 0}
+TERMS: dict[str, Any] = {
+    "comprehension": [QUESTION], "stop_after": 2, "hourly_rate": 12, "shows_pay": True,
+    "seconds_per_word": 2, "is_private": True, "asks_background": True, "consent": "同意",
+}  # fmt: skip
+ANSWERS = {
+    "segments": "document", "systems": "several",
+    "scales": [{"name": "好坏", "min": -2, "max": 2, "labels": {"-2": "坏", "2": "好"}}],
+    "choices": [{"name": "可用", "options": ["是", "否"]}],
+}  # fmt: skip
 READ_ALOUD = frozenset({"alt", "title", "aria-label", "placeholder", "data-of", "data-label"})
 VOID = frozenset({"input", "img", "br", "meta", "link", "hr", "wbr", "col", "source"})
 WORD = re.compile(r"(?<![\w./@%{&-])[A-Za-z][a-z]{2,}(?![\w./@}-])")
@@ -96,8 +114,8 @@ def left_over(page: str, stored: list[str]) -> Iterator[str]:
         bare = " ".join(text.split())
         for name in stored:
             bare = bare.replace(name, " ")
-        is_strung = STRUNG.search(" ".join(text.split()))
-        if not is_strung and (words := set(WORD.findall(bare)) - NAMES):
+        is_stored = STORED.search(" ".join(text.split()))
+        if not is_stored and (words := set(WORD.findall(bare)) - NAMES):
             yield f"{sorted(words)} in {' '.join(text.split())!r}"
 
 
@@ -142,9 +160,24 @@ def visited(client: Client) -> Iterator[tuple[str, str]]:
 
 
 def make_both() -> None:
-    """The demo and a campaign with spans, layers and a study."""
+    """The demo, a campaign with spans, layers and a study, and all that a campaign may ask."""
     make_demo()
-    make_filterable()
+    campaign = make_filterable()
+    Campaign.objects.filter(pk=campaign.pk).update(**TERMS)
+    make_decided(campaign)
+    beside = {"transcript": "0:02 一", "glossary": "一", "register": "一", "instructions": "一"}
+    campaign.test_set.segments.filter(position=0).update(beside=beside)
+    make_campaign(campaign.test_set, "asked", **TERMS, answers=ANSWERS, edit_minutes=30)
+
+
+def make_decided(campaign: Campaign) -> None:
+    """Items that annotators rated apart, one of them decided, and people who were stopped."""
+    find(campaign=campaign, gap=1, overlap=0.5)
+    item = disagreements(campaign)[0].item
+    Adjudication.objects.create(item=item, score=50, submit_key=uuid.uuid4())
+    first, second, *_ = campaign.annotators.all()
+    stop(first, Stop.Reason.TEST, n_failed=2)
+    Stop.objects.filter(pk=stop(second, Stop.Reason.CHECKS, n_failed=3).pk).update(may_go_on=True)
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +250,7 @@ SAID = {
         ("1,204 systems", "1,204 个系统"),
         ("COMET has no scores: nobody rated.", "COMET 没有分数：无人评分。"),
         ("Nothing yet has no scores: metrics.", "Nothing yet 没有分数：指标。"),
+        ("many systems", "many systems"),
         ("80% of 12 ratings", "12 次评分的 80%"),
         ("3 systems · nobody rated", "3 个系统 · 无人评分"),
         ("What nobody says", "What nobody says"),

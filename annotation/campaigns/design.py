@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from annotation.campaigns.effort import describe_effort
+from annotation.campaigns.effort import controls, describe_effort
 from annotation.counted import counted
 from annotation.models import Campaign
 from annotation.prefill.trial import shares_of
@@ -35,15 +35,15 @@ def _assignment(campaign: Campaign) -> Iterator[tuple[str, str]]:
 
 def _controls(campaign: Campaign) -> Iterator[str]:
     percent = f"{(campaign.trap_ratio * 100).normalize():f}%"
-    counts = (
-        (campaign.traps_per_annotator, f"traps cut to {percent}"),
-        (campaign.bad_references_per_annotator, "bad references"),
-        (campaign.repeats_per_annotator, "repeats"),
-        (campaign.references_per_annotator, "references as outputs"),
-    )
-    found = [f"{count:,} {what}" for count, what in counts if count]
-    yield from found
-    if found and campaign.control_spacing:
+    if n := campaign.traps_per_annotator:
+        yield f"{n:,} traps cut to {percent}"
+    if n := campaign.bad_references_per_annotator:
+        yield counted(n, "bad reference")
+    if n := campaign.repeats_per_annotator:
+        yield counted(n, "repeat")
+    if n := campaign.references_per_annotator:
+        yield f"{n:,} references as outputs"
+    if controls(campaign) and campaign.control_spacing:
         yield f"at least {campaign.control_spacing} screens apart"
 
 
@@ -72,9 +72,9 @@ def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
     if campaign.edit_minutes is not None:
         minutes = f"for {campaign.edit_minutes:,} minutes" if campaign.edit_minutes else "never"
         yield "Answers can be revised", minutes
-    words = campaign.seconds_per_word
-    beside = f" and {words.normalize():f} for each word" if words else ""
-    yield "Paid at most", f"{campaign.time_cap_seconds:,} seconds a screen{beside}"
+    most, words = f"{campaign.time_cap_seconds:,}", campaign.seconds_per_word.normalize()
+    by_word = f"{most} seconds a screen and {words:f} for each word"
+    yield "Paid at most", by_word if words else f"{most} seconds a screen"
     told = [address for address in (campaign.notify_email, campaign.notify_webhook) if address]
     if told:
         yield "Told when complete", ", ".join(told)

@@ -116,8 +116,8 @@ def describe_effort(campaign: Campaign) -> list[tuple[str, str]]:
     if pace and campaign.hourly_rate is not None:
         rate = float(campaign.hourly_rate)
         costs = _range(n * pace.low / 3600 * rate, n * pace.high / 3600 * rate)
-        hourly = f"at {campaign.hourly_rate} {campaign.currency} an hour"
-        lines.append(("Pay for it", f"{costs} {campaign.currency} {hourly}"))
+        paid = f"{costs} {campaign.currency}, at {campaign.hourly_rate} an hour"
+        lines.append(("Pay for it", paid))
     if spread and least and len(counts) > 1:
         told = (f"{least:.2g}", spread.unit, spread.source)
         lines.append(("Tells systems apart from", " · ".join(told)))

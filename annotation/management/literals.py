@@ -1,6 +1,10 @@
-"""The texts of Python code as patterns: what `annotation.web.sentences` may find on a page."""
+"""The texts of code and of published tables as patterns.
+
+They are what `annotation.web.sentences` may find on a page.
+"""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,15 +12,18 @@ from pathlib import Path
 # Code that writes no page.
 OUT = re.compile(r"/(migrations|management)/|^(tests|benchmarks|static|docs)/|^\.|^var/")
 FIELD = re.compile(r"\{([a-z]\w*)(?:[.\[!:][^{}]*)?\}")
-COUNTED = re.compile(r'counted(?::|\([^"()]+, )"([a-z -]+)"')
+COUNTED = re.compile(r'counted(?::|\((?:[^"()]|\([^"()]*\))+, )"([a-z -]+)"')
 
 
 def literals(root: Path) -> set[str]:
-    """Return every text of our Python code, with `%(name)s` for what is filled in."""
+    """Return every text of our code, with `%(name)s` for what is filled in."""
     found = set()
     for path in sorted(root.rglob("*.py")):
         if not OUT.search(path.relative_to(root).as_posix()):
             found |= set(of_code(path.read_text(encoding="utf-8")))
+    for path in sorted((root / "dashboards" / "published").glob("*.json")):
+        columns = json.loads(path.read_text(encoding="utf-8"))["columns"]
+        found |= {column["label"].replace("%", "%%") for column in columns}
     for path in sorted((root / "templates").rglob("*.html")):
         found |= set(_counts(path.read_text(encoding="utf-8")))
     return found

@@ -74,7 +74,7 @@ def design_doubt(campaign: Campaign) -> str:
     )
     if found == Reach.ENOUGH:
         return ""
-    return ADVICE[found] if has_score else f"{ADVICE[found]} {UNSCORED}"
+    return ADVICE[found] if has_score else f"{UNSCORED} {ADVICE[found]}"
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from django.utils.translation import get_language, to_locale
 
 DOMAIN = "said"
 PLACEHOLDER = re.compile(r"%\(([A-Za-z]\w*)\)s")
-# What is filled in: anything in a sentence, a name or number between one or two words.
-ANY, SHORT = ".*?", r"(?:[^.,:;()]|[.,](?=\d)){0,60}?"
+# What is filled in: anything in a sentence, a name or number between one or two words; `n` is
+# a number, behind the name of a campaign where a study says it.
+ANY, SHORT, NUMBER = ".*?", r"(?:[^.,:;()]|[.,](?=\d)){0,60}?", r"(?:[^:]*: )?\d[\d,]*"
 FEW_LETTERS = 12
 # How texts are strung together, the loosest first.
 BETWEEN = (" · ", "; ", ", ")
@@ -96,10 +97,14 @@ def _pattern(text: str, told: str) -> _Pattern:
     for place in PLACEHOLDER.finditer(text):
         expression += re.escape(text[end : place.start()].replace("%%", "%"))
         name, end = place[1], place.end()
-        expression += f"(?P={name})" if name in seen else f"(?P<{name}>{filled})"
+        expression += f"(?P={name})" if name in seen else f"(?P<{name}>{_of(name, filled)})"
         seen.add(name)
     expression += re.escape(text[end:].replace("%%", "%"))
     return _Pattern(re.compile(expression, re.DOTALL), len(literal), told)
+
+
+def _of(name: str, filled: str) -> str:
+    return NUMBER if name == "n" else filled
 
 
 @lru_cache

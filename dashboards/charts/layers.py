@@ -57,7 +57,7 @@ def profiles(document: Layers) -> Spec | None:
     }
     said = "".join(f" {each.label}: {each.value:.3f}." for each in _ends(document.bounds))
     return figure(
-        f"{document.statistic_label} by layer, {document.name}",
+        f"Agreement by layer in {document.name}: {document.statistic_label}",
         f"{document.statistic_label} of every layer, 0 being the embedding. A ring marks the "
         f"layer chosen on held-out folds.{said}",
         data={"values": values},

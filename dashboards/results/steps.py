@@ -66,11 +66,11 @@ def _score(campaign: Campaign, infos: Sequence[MetricInfo], *, is_first: bool) -
     if not infos:
         return []
     names = ", ".join(info.label for info in infos[:NAMES])
-    more = f" and {len(infos) - NAMES} more" if len(infos) > NAMES else ""
+    if (more := len(infos) - NAMES) > 0:
+        names = f"{names} and {more} more metrics"
     query = urlencode([("metric", info.name) for info in infos])
-    verb = "has" if len(infos) == 1 else "have"
     address = f"{reverse('run-start', args=[campaign.test_set.slug])}?{query}"
-    said = f"{names}{more} {verb} not scored{' yet' if is_first else ' these outputs'}."
+    said = f"No scores yet by {names}." if is_first else f"No scores of these outputs by {names}."
     return [Step(said, "Score", address)]
 
 

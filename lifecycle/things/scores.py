@@ -178,7 +178,7 @@ class Runs(Kind[MetricRun]):
 
     def called(self, thing: MetricRun) -> str:
         """Metric and test set."""
-        return f"{thing.label} on {thing.test_set.name}, run {thing.pk}"
+        return f"{thing.label} · {thing.test_set.name} · #{thing.pk}"
 
     def going(self, thing: MetricRun) -> Going:
         """What the workers reported."""

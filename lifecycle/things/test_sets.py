@@ -6,7 +6,6 @@ from django.db.models import Count
 from django.urls import reverse
 
 from annotation.access import may_share_test_set
-from annotation.counted import counted
 from annotation.models import Campaign, Item, Output, PublishedScore, Reference, System, TestSet
 from lifecycle.things.kind import Going, Kind
 from metrics.models import ImportedScores, MetricRun, MetricSignature
@@ -17,10 +16,8 @@ from training.preferences.options import KIND as PREFERENCES
 from training.translation.systems import starting as translations
 
 
-def judged(n: int, what: str) -> str:
-    """Say that campaigns keep something."""
-    campaigns = counted(n, "campaign judges", "campaigns judge")
-    return f"{campaigns} {what}: delete those first, or archive this." if n else ""
+def _judges(n: int) -> str:
+    return "1 campaign judges it" if n == 1 else f"{n:,} campaigns judge it"
 
 
 class TestSets(Kind[TestSet]):
@@ -58,7 +55,8 @@ class TestSets(Kind[TestSet]):
 
     def keeps(self, thing: TestSet) -> str:
         """Campaigns."""
-        return judged(Campaign.objects.filter(test_set=thing).count(), "it")
+        n = Campaign.objects.filter(test_set=thing).count()
+        return f"{_judges(n)}: delete those first, or archive this." if n else ""
 
     def stop(self, thing: TestSet) -> None:
         """Runs, translations and preference analyses over it."""
@@ -118,7 +116,7 @@ class Systems(Kind[System]):
         scores = PublishedScore.objects
         used |= set(scores.filter(output__system=thing).values_list("campaign", flat=True))
         used |= set(scores.filter(system=thing).values_list("campaign", flat=True))
-        return judged(len(used), "it").replace(", or archive this", "")
+        return f"{_judges(len(used))}: delete those first." if used else ""
 
     def stop(self, thing: System) -> None:
         """Runs that score it."""

@@ -95,17 +95,22 @@ def _ratio(value: Value) -> Decimal:
 
 
 def _checks(form: Any, value: Value) -> str:
-    kinds = {
-        "traps_per_annotator": "trap",
-        "bad_references_per_annotator": "bad reference",
-        "repeats_per_annotator": "repeat",
-        "references_per_annotator": "reference",
+    traps, bad, repeats, references = (
+        _number(value(f"{kind}_per_annotator"))
+        for kind in ("traps", "bad_references", "repeats", "references")
+    )
+    counts = {
+        counted(traps, "trap"): traps,
+        counted(bad, "bad reference"): bad,
+        counted(repeats, "repeat"): repeats,
+        f"{references:,} references as outputs": references,
     }
-    planted = [counted(n, kind) for name, kind in kinds.items() if (n := _number(value(name)))]
+    planted = [said for said, n in counts.items() if n]
     if not planted:
         return "none: careless work goes unnoticed"
     reach, _ = form.reach()
-    return " and ".join(planted) + f" each: {TESTS.get(reach, 'these test nobody')}"
+    each, tests = ", ".join(planted), TESTS.get(reach, "these test nobody")
+    return f"{each} for each annotator: {tests}"
 
 
 def _told(form: Any, value: Value) -> str:
@@ -117,14 +122,16 @@ def _told(form: Any, value: Value) -> str:
 def _qualification(form: Any, value: Value) -> str:
     tested = "a comprehension test first" if value("comprehension") else "no test first"
     after = _number(value("stop_after"))
-    stops = f"stopped after {counted(after, 'failed check')}" if after else "nobody is stopped"
+    stops = f"stopped after failed checks: {after:,}" if after else "nobody is stopped"
     return f"{tested}, {stops}"
 
 
 def _pay(form: Any, value: Value) -> str:
-    rate = f"{value('hourly_rate')} {value('currency')} an hour" if value("hourly_rate") else ""
-    limit = f"at most {_number(value('time_cap_seconds')):,} seconds a screen"
-    return ", ".join(filter(None, [rate, limit]))
+    rate, currency = value("hourly_rate"), value("currency")
+    limit = f"{_number(value('time_cap_seconds')):,}"
+    if rate:
+        return f"{rate} {currency} an hour, at most {limit} seconds a screen"
+    return f"at most {limit} seconds a screen"
 
 
 def _rest(form: Any, value: Value) -> str:

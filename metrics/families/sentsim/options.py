@@ -45,8 +45,11 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=True,
         needs_reference=False,
         queue="gpu",
-        description="Sentence cosine with token similarity of output and source"
-        + (", scaled by fixed ranges." if is_fitted else "; the parts, for ranges to be fitted."),
+        description="Sentence cosine with token similarity of output and source, scaled by fixed "
+        "ranges."
+        if is_fitted
+        else "Sentence cosine with token similarity of output and source; the parts, for ranges to "
+        "be fitted.",
         citation="Song et al. 2021, SentSim: crosslingual semantic evaluation of machine "
         "translation",
         shown=tuple(f"{name}-{key}" for key, _ in shown),

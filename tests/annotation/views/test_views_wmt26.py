@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.imports import pearmut
 from annotation.imports.launch import launch
 from annotation.models import Assignment, Campaign, Judgment
-from annotation.uploads import Report
+from annotation.uploads import InputFile, Report
 from tests.annotation.appraise import as_file
 from tests.world import World
 
@@ -133,7 +133,7 @@ def test_a_file_of_wmt26_is_rated_through_the_pages_and_goes_out_equal(
     drafts = pearmut.read(
         as_file("c.json", values), report, source_language="en", target_language="de",
         log=as_file("log.jsonl", log), name="again",
-        media=[InputFile("assets/post1.png", PICTURE)],
+        media=[InputFile.sent(SimpleUploadedFile("post1.png", PICTURE))],
     )  # fmt: skip
     assert not report.errors, report.errors
     assert facts(launch(drafts)[0].result.campaign) == facts(campaign)
