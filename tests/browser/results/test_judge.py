@@ -71,7 +71,8 @@ def working_off(run: MetricRun, halting: Halting) -> Iterator[None]:
 def mark(campaign: Campaign) -> None:
     """The annotator marks "Sen" and "quiet" in the first output."""
     assignment = Assignment.objects.filter(annotator__campaign=campaign).earliest("position")
-    output = assignment.item.output
+    user, output = assignment.annotator.user, assignment.item.output
+    assert user is not None
     assert output is not None
     assert output.text.startswith("Sentence ")
     quiet = output.text.index("quiet")
@@ -82,7 +83,7 @@ def mark(campaign: Campaign) -> None:
             Span("target", quiet, quiet + 5, "major", "accuracy/mistranslation"),
         ),
     )  # fmt: skip
-    judgments.submit(user=assignment.annotator.user, answers=[answer])
+    judgments.submit(user=user, answers=[answer])
 
 
 def start(page: Page, home: str, test_set: str) -> MetricRun:
