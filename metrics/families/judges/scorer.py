@@ -203,13 +203,14 @@ def _short(value: Any) -> str:
 def _served(client: Client, model: str) -> str:
     """Return what the server calls the model, with what else tells it apart.
 
-    llama.cpp takes any name and serves the one model that it has.
+    llama.cpp takes any name and serves the one model that it has. `created` tells nothing: there
+    and for vLLM it is the time of our question.
     """
     listed = client.models()
     found: Mapping[str, Any] = next((each for each in listed if each.get("id") == model), {})
     if not found and len(listed) == 1:
         found = listed[0]
-    told = [str(found[key]) for key in ("id", "root", "created") if found.get(key)]
+    told = [str(found[key]) for key in ("id", "root") if found.get(key)]
     text = json.dumps(" ".join(dict.fromkeys(told)), ensure_ascii=False).strip('"')
     return text.replace("|", "/")[:200] or "not told"
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import SHUT_RDWR, socket
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -54,7 +55,7 @@ class Server(ThreadingHTTPServer):
         self.respond, self.seen = respond, list[dict[str, Any]]()
         self.models: list[dict[str, Any]] | None = [{"id": "tiny", "root": "org/tiny"}]
         self.keys: set[str] = set()
-        self.lock, self.open, self.most_open = Lock(), 0, 0
+        self.lock, self.open, self.most_open = Lock(), set[socket](), 0
         self.is_over = Event()
 
     @property
@@ -64,6 +65,13 @@ class Server(ThreadingHTTPServer):
     def endpoint(self, **fields: Any) -> dict[str, Any]:
         """How the settings declare it."""
         return {"name": "local", "url": self.url, "allow_private": True, "timeout": 5} | fields
+
+    def hang_up(self) -> None:
+        """End the connections that clients keep open, and with them their threads."""
+        with self.lock:
+            for connection in self.open:
+                with suppress(OSError):  # the client has gone
+                    connection.shutdown(SHUT_RDWR)
 
     def answer(self, asked: dict[str, Any]) -> Answer:
         with self.lock:
@@ -79,13 +87,13 @@ class Handler(BaseHTTPRequestHandler):
     def setup(self) -> None:
         super().setup()
         with self.server.lock:
-            self.server.open += 1
-            self.server.most_open = max(self.server.most_open, self.server.open)
+            self.server.open.add(self.connection)
+            self.server.most_open = max(self.server.most_open, len(self.server.open))
 
     def finish(self) -> None:
         super().finish()
         with self.server.lock:
-            self.server.open -= 1
+            self.server.open.discard(self.connection)
 
     def handle(self) -> None:
         with suppress(ConnectionError):  # a client that has gone
@@ -141,3 +149,4 @@ def serving(respond: Respond) -> Iterator[Server]:
             server.is_over.set()
             server.shutdown()
             thread.join()
+            server.hang_up()

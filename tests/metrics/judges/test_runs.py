@@ -113,6 +113,19 @@ def test_a_second_judge_of_the_same_words_asks_nothing(
     assert again.status == Status.DONE
 
 
+def test_a_model_that_is_always_new_stays_the_same(
+    world: World, judge: Callable[..., MetricRun]
+) -> None:
+    """llama.cpp and vLLM say when they were asked where others say when a model was made."""
+    with serving(score_by_length) as server:
+        server.models = [{"id": "tiny", "created": 1795405397}]
+        first = work_off(judge(server))
+        first.signature.scores.all().delete()  # type: ignore[union-attr]
+        server.models = [{"id": "tiny", "created": 1795405398}]
+        again = work_off(judge(server))
+    assert (again.status, again.signature) == (Status.DONE, first.signature)
+
+
 def bad(**fields: Any) -> Callable[[dict[str, Any], int], Answer]:
     """A server that answers badly about one text, whenever it is asked."""
 
