@@ -12,6 +12,7 @@ from typing import Any
 from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.pearmut.answering import write_answers
+from annotation.imports.pearmut.origins import write_source
 from annotation.models import Campaign, Item, Judgment, OriginalFile
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Protocol, Span
@@ -67,7 +68,7 @@ def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:
     return [
         {
             "item_id": same[0].segment.key,
-            "src": same[0].segment.source,
+            **write_source(same[0].segment.source, same[0].segment.beside),
             "tgt": {_model(item): rated_text(item) for item in same},
             **({"instructions": same[0].note} if same[0].note else {}),
             **_suggested(same),

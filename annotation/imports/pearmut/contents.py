@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.imports.pearmut.findings import Findings
-from annotation.imports.pearmut.origins import WORDS, read_source
+from annotation.imports.pearmut.origins import WORDS, read_source, write_source
 from annotation.uploads import SegmentDraft, SystemDraft
 
 ITEM_KEYS = {
@@ -69,6 +69,13 @@ class Contents:
         outputs = self.outputs.setdefault(model, {})
         if outputs.setdefault(key, text) != text:
             self.findings.error(path, f"“{model}” has another output for “{key}” elsewhere")
+
+    def keys(self) -> dict[tuple[str, str], str]:
+        """Return segments by item_id and source, as the file has it and as we write it."""
+        found = {key: segment.key for key, segment in self.segments.items()}
+        for (own_id, _), each in self.segments.items():
+            found[own_id, write_source(each.source, each.beside)["src"]] = each.key
+        return found
 
     def systems(self) -> list[SystemDraft]:
         """Return the models with their outputs."""

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.html import format_html
+
 from annotation.imports.pearmut.findings import Findings
 from annotation.uploads.media.beside import NOT_TEXT
 from annotation.uploads.media.elements import RefusedTagError, read_tag
@@ -31,3 +33,13 @@ def read_source(
     if tag.alt:
         beside["alt"] = tag.alt
     return words or NOT_TEXT, beside
+
+
+def write_source(source: str, beside: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return `src`, and `src_text` where the source is a file; that goes by its content's hash."""
+    if not beside or not beside.get("is_source") or "file" not in beside:
+        return {"src": source}
+    tag = "img" if beside["kind"] == "image" else beside["kind"]
+    alt = format_html(' alt="{}"', beside["alt"]) if "alt" in beside else ""
+    words = {} if source == NOT_TEXT else {WORDS[0]: source}
+    return {"src": format_html('<{} src="{}"{}>', tag, beside["file"], alt)} | words

@@ -102,7 +102,7 @@ def _read_one(
     slug = f"{slug}-pearmut" if slug in ("new", "import") else slug
     test_set, campaign = reader.drafts(slug, title, *languages)
     if answers is not None and len(report.errors) == before:
-        keys = {key: segment.key for key, segment in reader.texts.segments.items()}
+        keys = reader.texts.keys()
         campaign = LogReader(answers, campaign, keys, protocol, convention).read(entries)
         answers.warn()
     return [(test_set, campaign)]
