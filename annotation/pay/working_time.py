@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation.models import Campaign, Judgment
 from annotation.pay.offers import HOUR_MS, pay_for
@@ -25,7 +25,7 @@ def working_time() -> dict[str, Any]:
 
 def rows(campaign: Campaign) -> Iterator[Sequence[Any]]:
     """Yield the rows of a table of all annotators under `COLUMNS`; hours in decimals."""
-    people = campaign.annotators.annotate(
+    people: QuerySet[Any] = campaign.annotators.annotate(
         completed=Count("assignments__completed_at"), **working_time()
     )
     for person in people.order_by("pk"):

@@ -7,6 +7,7 @@ from django import template
 from annotation import protocols
 from annotation.campaigns import effort, hindrances
 from annotation.models import Campaign, TestSet
+from annotation.protocols.paces import Pace
 from annotation.web import guide as steps
 from annotation.web import navigation
 from annotation.web.sentences import said
@@ -51,7 +52,7 @@ def campaign_cost(test_set: TestSet) -> dict[str, Any]:
     return {"data": data}
 
 
-def _told(found: effort.Pace | effort.Spread | None) -> dict[str, Any] | None:
+def _told(found: Pace | effort.Spread | None) -> dict[str, Any] | None:
     """The fields, words in the language of the page."""
     if found is None:
         return None

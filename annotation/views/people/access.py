@@ -131,7 +131,7 @@ def _people(campaign: Campaign, asked: str, sort: str, *, knows_all: bool) -> Qu
     return counted.order_by(*order, "pk")
 
 
-def _rows(campaign: Campaign, page: Page[Annotator]) -> list[dict[str, object]]:
+def _rows(campaign: Campaign, page: Page[Any]) -> list[dict[str, object]]:
     people = list(page)
     shown = Annotator.objects.filter(pk__in=[person.pk for person in people])
     done = codes.finished(campaign, shown)
