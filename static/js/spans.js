@@ -262,6 +262,7 @@ export function makeSpans(root, changed, say, bar) {
     const severity = bar.severityOf(event);
     if (severity && !isChosen && below) change(below, { severity });
     else if (severity) mark(severity);
+    else if (event.key === "Escape" && opened) close(); // Its editor may still be on its way.
     else if ((event.key === "v" || event.code === "KeyV") && movable()) move();
     else if (event.key === "Enter") {
       if (isChosen) mark(bar.usual);
