@@ -13,7 +13,8 @@ ENCODER := $(VENV)/.installed-demo-encoder
 NEWEST := .venv-newest
 # What may come out otherwise there: rows stored, claimed, counted and filtered, hostile values, workers. Left out
 # is what computes from rows already read, renders them, or asks who may see them.
-WITH_SERVICES := tests/annotation tests/config tests/dashboards tests/fuzz tests/metrics tests/training \
+# The longest file first: begun last, it would keep one process busy alone.
+WITH_SERVICES := tests/fuzz tests/annotation tests/config tests/dashboards tests/metrics tests/training \
   --ignore=tests/metrics/families $(addprefix --ignore=tests/training/,head refreeeval remap) \
   $(addprefix --ignore=tests/annotation/,blindness/test_leaks.py test_access.py) \
   $(addprefix --ignore=tests/dashboards/,charts compare correlations layers pairs papers scatter shortness \
