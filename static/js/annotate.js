@@ -245,6 +245,11 @@ const renew = (some, ending) =>
 
 /** Enter on a button or a link keeps its own meaning. */
 function onKey(event) {
+  const isText = event.target.closest("textarea");
+  if (isText && event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
+    if (!current.isLocked && !document.querySelector("dialog[open]")) send(current, true);
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input:not([type=range]), textarea, select")) return;

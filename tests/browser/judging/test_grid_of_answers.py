@@ -59,10 +59,10 @@ def correct(page: Page, hand: str) -> None:
     field = page.get_by_role("textbox", name="Your version")
     if hand == "keyboard":
         expect(field).to_be_focused()
-        press(page, "Control+End", "Backspace", "!")
-    else:
-        field.tap() if hand == "touch" else field.click()
-        press(page, "Control+End", "?")
+        press(page, "Control+End", "Backspace", "!", "Control+Enter")
+        return
+    field.tap() if hand == "touch" else field.click()
+    press(page, "Control+End", "?")
     click(page, hand == "touch", "Submit")
 
 
