@@ -11,18 +11,17 @@ DEV := $(VENV)/.installed-dev
 ENCODER := $(VENV)/.installed-demo-encoder
 # The web's set at its newest, numpy 2 included: what workers need holds only workers back.
 NEWEST := .venv-newest
-# What may come out otherwise there: rows stored, claimed, counted and filtered, hostile values, workers. Left out
-# is what computes from rows already read, renders them, or asks who may see them.
-# The longest file first: begun last, it would keep one process busy alone.
-WITH_SERVICES := tests/fuzz tests/annotation tests/config tests/dashboards tests/metrics tests/training \
-  --ignore=tests/metrics/families $(addprefix --ignore=tests/training/,head refreeeval remap) \
-  $(addprefix --ignore=tests/annotation/,blindness/test_leaks.py test_access.py) \
-  $(addprefix --ignore=tests/dashboards/,charts compare correlations layers pairs papers scatter shortness \
-  significance systems whatif \
-  $(addprefix documents/test_,web_process.py) $(addprefix taking/test_,bundle.py report.py trust.py))
-# What several windows, lost connections and killed submits do to a database.
-BROWSER_WITH_SERVICES := $(addprefix tests/browser/,$(addprefix judging/test_,annotate.py protocols_unsent.py) \
-  test_whole_way.py)
+# What may come out otherwise there: rows stored, claimed, locked, counted and filtered, hostile values, workers. A new
+# test falls in with its room. Out are rooms that ask who may see, render and word, or compute from rows already read.
+# Files of published data are stored as small ones are. The longest file first: begun last, it would keep one process busy alone.
+WITH_SERVICES := tests/fuzz tests/annotation tests/config tests/lifecycle tests/metrics tests/training \
+  $(addprefix tests/dashboards/,documents home pages preferences) tests/house/test_traces.py \
+  $(addprefix --ignore=tests/annotation/,blindness demo tables test_access.py views) \
+  $(addprefix --ignore=tests/annotation/imports/test_,crowd_workers.py imports.py mqm.py) \
+  $(addprefix --ignore=tests/config/test_,full_disk.py redaction.py) \
+  $(addprefix --ignore=tests/metrics/,checkpoints datasets encoding families forms test_plugins.py views) \
+  $(addprefix --ignore=tests/training/,head parallel perturbations refreeeval remap translation) \
+  --ignore=tests/dashboards/documents/test_web_process.py
 # Where scores are computed, in tests that compare with other code. Held to AVX2, libraries take
 # other kernels than they do by themselves on a processor that has more.
 NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests/metrics/encoding/test_embeddings.py \
@@ -120,7 +119,7 @@ test-services: export DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgre
 test-services: export CELERY_BROKER_URL ?= redis://127.0.0.1:6379/9
 test-services: $(DEV) browser
 	$(PYTEST) $(PROCESSES) -m database $(WITH_SERVICES)
-	$(PYTEST) $(PROCESSES) $(BROWSER_WITH_SERVICES)
+	$(PYTEST) $(BROWSERS) -m services tests/browser
 
 check: $(DEV)
 	$(BIN)/ruff check .

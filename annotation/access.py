@@ -7,7 +7,7 @@ admin: the site admin, who reads and runs every campaign.
 
 A public campaign is read by everybody with a reading role, a private one by its members alone. A
 campaign is run by the campaign admin who created it and by its members with the role admin. Members
-with the role reviewer read it and decide where annotators differ.
+with the role reviewer decide where annotators differ, and see nothing else of it, public or not.
 
 A test set is read by every reading role. Site admins add to any; campaign admins to those that
 they own and those that are shared with them.
@@ -33,6 +33,10 @@ ROLES = (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR)
 READERS = frozenset({ADMIN, CAMPAIGN_ADMIN, RESEARCHER})
 CREATORS = frozenset({ADMIN, CAMPAIGN_ADMIN})
 NOT_YOURS = "You may read this campaign; only its admins may change it."
+ONLY_REVIEWS = (
+    "You review this campaign, so only its adjudication is open to you: decisions are made without "
+    "knowing systems, people or results."
+)
 NOT_REVIEWER = "You may read this campaign; only its reviewers and admins may decide here."
 View = Callable[..., HttpResponseBase]
 
@@ -74,14 +78,26 @@ def is_researcher(user: Any) -> bool:
 
 
 def visible_campaigns(user: Any) -> QuerySet[Campaign]:
-    """Return the campaigns that a user may read."""
+    """Return the campaigns that a user may read; not those that they only review."""
     rows = Campaign.objects.all()
     if is_site_admin(user):
         return rows
     if not is_researcher(user):
         return rows.none()
-    memberships = Membership.objects.filter(user=user).values("campaign")
-    return rows.filter(Q(is_private=False) | Q(pk__in=memberships) | _created_by(user))
+    memberships = Membership.objects.filter(user=user)
+    reviewed = memberships.filter(role=Membership.Role.REVIEWER).values("campaign")
+    others = memberships.exclude(role=Membership.Role.REVIEWER).values("campaign")
+    is_open = Q(is_private=False) & ~Q(pk__in=reviewed)
+    return rows.filter(is_open | Q(pk__in=others) | _created_by(user))
+
+
+def reviewed_campaigns(user: Any) -> QuerySet[Campaign]:
+    """Return the campaigns of which a user sees the adjudication alone."""
+    rows = Campaign.objects.exclude(pk__in=visible_campaigns(user).values("pk"))
+    if not is_researcher(user):
+        return rows.none()
+    reviewer = Membership.Role.REVIEWER
+    return rows.filter(memberships__user=user, memberships__role=reviewer)
 
 
 def run_campaigns(user: Any) -> QuerySet[Campaign]:
@@ -140,15 +156,29 @@ def test_set_refusal(test_set: TestSet) -> str:
 def campaign_for_reader(request: HttpRequest, slug: str) -> Campaign:
     """Return a campaign, with its test set, to somebody who may read it.
 
-    403 without a reading role, 404 for a campaign that is not there or not the user's to see.
-    Templates of the same request learn by `is_admin` whether the user runs this campaign.
+    403 without a reading role and for reviewers, 404 for a campaign that is not there or not the
+    user's to see. Templates of the same request learn by `is_admin` whether the user runs it.
     """
     if not is_researcher(request.user):
         raise PermissionDenied
     found = visible_campaigns(request.user).select_related("test_set").filter(slug=slug).first()
+    if found is None and reviewed_campaigns(request.user).filter(slug=slug).exists():
+        raise PermissionDenied(ONLY_REVIEWS)
     if found is None:
         raise Http404
     request.campaign = found  # type: ignore[attr-defined]
+    return found
+
+
+def campaign_for_reader_or_reviewer(request: HttpRequest, slug: str) -> Campaign:
+    """Return a campaign, with its test set, to somebody who may read it or decides in it.
+
+    Templates of the same request learn by `request.only_reviews` who sees nothing else.
+    """
+    rows = reviewed_campaigns(request.user).select_related("test_set")
+    if (found := rows.filter(slug=slug).first()) is None:
+        return campaign_for_reader(request, slug)
+    request.campaign, request.only_reviews = found, True  # type: ignore[attr-defined]
     return found
 
 
@@ -168,7 +198,7 @@ def reviews_campaign(user: Any, campaign: Campaign) -> bool:
 
 def campaign_for_reviewer(request: HttpRequest, slug: str) -> Campaign:
     """Return a campaign to somebody who may adjudicate; 403 for those who may only read it."""
-    campaign = campaign_for_reader(request, slug)
+    campaign = campaign_for_reader_or_reviewer(request, slug)
     if not reviews_campaign(request.user, campaign):
         raise PermissionDenied(NOT_REVIEWER)
     return campaign
@@ -188,7 +218,7 @@ def _required(check: Callable[[Any], bool]) -> Callable[[View], View]:
     return decorate
 
 
-# Roles alone. What belongs to a campaign also asks `campaign_for_reader` or `campaign_for_admin`.
+# Roles alone. What belongs to a campaign also asks one of `campaign_for_…`.
 admin_required = _required(is_admin)
 site_admin_required = _required(is_site_admin)
 researcher_required = _required(is_researcher)

@@ -1,8 +1,8 @@
 """Markdown from campaign admins, as HTML that can do no harm.
 
 Two fences stand one behind the other: the parser takes no HTML, and the sanitiser lets only the
-elements below through. Headings start at level 3, under the page's own; pictures become their
-description, because the pages load nothing from other hosts.
+elements below through. The highest headings are of level 3, under the page's own; pictures become
+their description, because the pages load nothing from other hosts.
 """
 
 import hashlib
@@ -83,5 +83,6 @@ def _heading(
     options: Any,
     env: MutableMapping[str, Any],
 ) -> str:
-    level = min(LAST_HEADING, int(tokens[index].tag[1]) + FIRST_HEADING - 1)
+    highest = min(token.tag for token in tokens if token.type == "heading_open")
+    level = min(LAST_HEADING, FIRST_HEADING + int(tokens[index].tag[1]) - int(highest[1]))
     return f"</h{level}>\n" if tokens[index].nesting < 0 else f"<h{level}>"

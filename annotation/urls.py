@@ -60,6 +60,7 @@ urlpatterns = [
     ),
     # 2 campaigns
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
+    path("campaigns/new/<slug:slug>/screen/", preview.draw_form, name="campaign-draw"),
     path("campaigns/import/file/", interchange.open_from_file, name="campaign-from-file"),
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),

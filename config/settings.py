@@ -162,8 +162,11 @@ MAX_MEDIA_BYTES = env_int("MAX_MEDIA_MB", 50) * 1024 * 1024
 MEDIA_ROOT = Path(os.environ.get("TOUCHSTONE_MEDIA", VAR_DIR / "media"))
 # Segments, references and outputs of one upload; they are checked while a browser waits.
 MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 200_000)
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
+# The longest document with all that can be asked of each segment has about 4,500.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
+# A long document with a text for each segment: nine bytes a Chinese letter, as a form sends it.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 
 # Memory of metric workers in MiB, for models without a GPU and for token vectors. Checked here,
 # read in metrics/encoding/memory.py and metrics/encoding/token_vectors.py, which know no Django.
@@ -281,6 +284,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 # have none.
 CELERY_WORKER_LOST_WAIT = 0.5
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_POOL = "config.work.pool:TaskPool"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
 WORK_QUEUES = ("cpu", "gpu", "judges", "documents", "documents-slow", "mail", "slow")

@@ -92,6 +92,12 @@ class ApproximationWarning(StatisticsWarning):
     code = "approximation"
 
 
+class AdaptiveDrawWarning(StatisticsWarning):
+    """What was judged was drawn by earlier scores, so plain means are biased."""
+
+    code = "adaptive_draw"
+
+
 class Interval(NamedTuple):
     """A confidence interval."""
 

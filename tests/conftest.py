@@ -28,7 +28,7 @@ from dashboards.documents import computing, state
 from dashboards.report import document, drawing, parts, pdf
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
-from tests.shared import RUN, SharedRows, once_a_run, share
+from tests.shared import RUN, SharedRows, emptied_quickly, once_a_run, share
 from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
 
@@ -66,6 +66,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
     gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_unconfigure() -> None:
+    gc.freeze()  # pytest looks for garbage five times over before it ends
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -174,6 +178,12 @@ def _of_server(statement: str) -> None:
         cursor.execute(statement)
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    with django_db_blocker.unblock(), emptied_quickly():
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     """A rolled-back database gives the same keys again, with other contents."""
@@ -207,8 +217,8 @@ def _newest_state(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def kept_state(_newest_state: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in real life, for tests that ask for hundreds of pages and change nothing meanwhile."""
-    monkeypatch.setattr(state, "KEPT_SECONDS", 1.0)
+    """Looked at once, for tests that ask for hundreds of pages and change nothing meanwhile."""
+    monkeypatch.setattr(state, "KEPT_SECONDS", 3600)
 
 
 @pytest.fixture(autouse=True)

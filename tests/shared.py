@@ -6,12 +6,14 @@ import random
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from copy import deepcopy
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
+from django.test import TransactionTestCase
 
 Made = TypeVar("Made")
 SharedRows = Callable[[Callable[[], Made]], AbstractContextManager[Made]]
@@ -39,22 +41,27 @@ class Snapshots:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.made: dict[Callable[[], Any], tuple[Path, Any]] = {}
 
     def load(self, make: Callable[[], Made]) -> Made:
         """Fill the empty database with what `make` stores, and return what it returns."""
         if connection.vendor != "sqlite":
             return make()
-        place = self.folder / f"{len(self.made)}.sqlite3"
-        if make in self.made:
-            place, made = self.made[make]
-            with closing(sqlite3.connect(place)) as copy:
+        made_here: list[bool] = []
+        folder = self.folder / f"{make.__module__}.{make.__name__}"
+        file = folder / "snapshot.sqlite3"
+
+        def first(_: Path) -> Made:
+            made_here.append(True)
+            made = make()
+            with closing(sqlite3.connect(file)) as copy:
+                _pages().backup(copy)
+            return made
+
+        made = once_a_run(folder, first)
+        if not made_here:
+            with closing(sqlite3.connect(file)) as copy:
                 copy.backup(_pages())
-            return deepcopy(made)
-        made = make()
-        with closing(sqlite3.connect(place)) as copy:
-            _pages().backup(copy)
-        self.made[make] = place, deepcopy(made)
+            ContentType.objects.clear_cache()  # of another process, maybe with other keys
         return made
 
 
@@ -122,3 +129,43 @@ def copy_pages(here: str | Path, there: str | Path) -> None:
 def _pages() -> sqlite3.Connection:
     connection.ensure_connection()
     return connection.connection
+
+
+# What migrations leave: roles, permissions, and the content types that these speak of.
+STAY = ("auth_group", "auth_permission", "django_content_type")
+
+
+@contextmanager
+def emptied_quickly() -> Iterator[None]:
+    """Transactional tests empty the tables with rows; Django would empty and fill all, slowly.
+
+    A test that changes what stays has Django do it.
+    """
+    flush = TransactionTestCase._fixture_teardown
+    at_first = _staying()
+
+    def empty(case: TransactionTestCase) -> None:
+        _delete_rows() if _staying() == at_first else flush(case)
+
+    with patch.object(TransactionTestCase, "_fixture_teardown", empty):
+        yield
+
+
+def _staying() -> list[Any]:
+    return [_read(f'SELECT * FROM "{table}" ORDER BY id') for table in STAY]  # noqa: S608
+
+
+@transaction.atomic  # foreign keys are looked at when all is gone
+def _delete_rows() -> None:
+    with connection.cursor() as cursor:
+        found = connection.introspection.django_table_names(only_existing=True, include_views=False)
+        tables = sorted(set(found) - {*STAY})
+        rows = (f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM \"{table}\")" for table in tables)  # noqa: S608
+        for (table,) in _read(" UNION ALL ".join(rows)):
+            cursor.execute(f'DELETE FROM "{table}"')  # noqa: S608
+
+
+def _read(statement: str) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return list(cursor.fetchall())

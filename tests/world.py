@@ -8,6 +8,7 @@ from functools import cache, partial
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group, User
+from django.core.management import call_command
 from django.db.models import Value
 from django.db.models.functions import Concat
 
@@ -119,6 +120,12 @@ def make_scored_demo(*metrics: str) -> None:
     rows_once("-".join(("demo", *metrics)), partial(_score_demo, metrics))
 
 
+def make_dataset(name: str, *metrics: str) -> TestSet:
+    """A published data set, all its outputs scored, and its last test set."""
+    rows_once("-".join((name, *metrics)), partial(_import_dataset, name, metrics))
+    return TestSet.objects.order_by("pk").last()
+
+
 def score(test_set: TestSet, *metrics: str) -> None:
     """Have the outputs scored here and now."""
     for run in starting.start(test_set=test_set, metrics=metrics, enqueue=False).runs:
@@ -131,6 +138,13 @@ def _score_demo(metrics: Sequence[str]) -> None:
     make_demo()
     for test_set in TestSet.objects.all():
         score(test_set, *metrics)
+
+
+def _import_dataset(name: str, metrics: Sequence[str]) -> None:
+    if not metrics:
+        call_command("import_dataset", name)
+    else:
+        score(make_dataset(name), *metrics)
 
 
 def _make_demo() -> None:

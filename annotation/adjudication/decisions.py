@@ -1,15 +1,16 @@
-"""Gold from decisions: practice and control items of another draft."""
+"""Gold from decisions: practice and control items of another campaign."""
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.access import run_campaigns
-from annotation.campaigns import require_status
 from annotation.judging.answers import rated_text
-from annotation.models import Adjudication, Campaign, Item
+from annotation.models import Adjudication, AuditEntry, Campaign, Item
+from annotation.protocols import Layout
 from annotation.protocols.asked import Scale
 
 MAX_TOLERANCE = 50
@@ -23,35 +24,66 @@ def decisions(campaign: Campaign) -> QuerySet[Adjudication]:
 
 
 def taking(campaign: Campaign, user: Any) -> list[Campaign]:
-    """Return the drafts that can take gold of a campaign: of its test set, run by the user."""
-    drafts = run_campaigns(user).filter(
-        status=Campaign.Status.DRAFT, test_set=campaign.test_set_id, protocol=campaign.protocol
-    )
-    return list(drafts.order_by("name"))
+    """Return the campaigns that can take gold of another one: of its test set, run by the user."""
+    rows = run_campaigns(user).filter(test_set=campaign.test_set_id, protocol=campaign.protocol)
+    rows = rows.filter(status__in=(Campaign.Status.DRAFT, Campaign.Status.OPEN))
+    return [each for each in rows.exclude(pk=campaign.pk).order_by("name") if not refusal(each)]
+
+
+def refusal(target: Campaign) -> str:
+    """Say why a campaign takes no more items; nothing where it does.
+
+    An open one takes them where items are drawn one by one: shares that are handed out stay.
+    """
+    if target.status == Campaign.Status.DRAFT:
+        return ""
+    if target.status != Campaign.Status.OPEN:
+        return "A closed campaign takes no more items."
+    if target.assignment_mode == Campaign.Mode.STATIC:
+        return "Its shares are handed out: gold goes to drafts and to open pools."
+    if target.judging.layout != Layout.SINGLE:
+        return "On screens of several texts a gold item alone would tell what it is."
+    return ""
 
 
 @transaction.atomic
-def give(*, campaign: Campaign, target: Campaign, kind: str, tolerance: int) -> int:
-    """Make items of a draft from the decisions, what it has already left out; return how many.
+def give(
+    *, campaign: Campaign, target: Campaign, kind: str, tolerance: int, actor: User | None = None
+) -> int:
+    """Make items of a campaign from the decisions, what it has already left out; return how many.
 
     Right scores are those at most `tolerance` points away. Where answers are errors alone, items
-    have no range, and practice shows the right errors. Raises ValidationError unless the other
-    campaign is a draft over the same test set, judged in the same way.
+    have no range, and practice shows the right errors. An open pool takes gold of outputs that it
+    does not rate itself, for nobody is to meet a text twice, and draws it for who comes next.
+    Raises ValidationError unless the other campaign takes items (`refusal`), is over the same test
+    set, and is judged in the same way.
     """
     target = Campaign.objects.select_for_update().get(pk=target.pk)
-    require_status(target, Campaign.Status.DRAFT, "given gold or practice items")
     if (target.test_set_id, target.protocol) != (campaign.test_set_id, campaign.protocol):
-        raise ValidationError("Gold goes to a draft over the same test set and protocol.")
+        raise ValidationError("Gold goes to a campaign over the same test set and protocol.")
+    if reason := refusal(target):
+        raise ValidationError(reason)
+    is_open = target.status == Campaign.Status.OPEN
+    if is_open and kind != Item.Kind.GOLD:
+        raise ValidationError("Practice comes first, and people have begun: add gold.")
     if not 0 <= tolerance <= MAX_TOLERANCE:
         raise ValidationError(f"The range goes at most {MAX_TOLERANCE} points up and down.")
     there = set(
         target.items.filter(kind=kind, batch="").values_list("segment_id", "text").iterator()
     )
+    if is_open:
+        rated = target.items.filter(kind=Item.Kind.TARGET)
+        there |= set(rated.values_list("segment_id", "output__text").iterator())
     made = [
         _item(each, target, kind, tolerance)
         for each in decisions(campaign)
         if (each.item.segment_id, rated_text(each.item)) not in there
     ]
+    if is_open and made:
+        details = {"items": len(made), "from": campaign.slug}
+        AuditEntry.objects.create(
+            campaign=target, actor=actor, action="gold added", details=details
+        )
     return len(Item.objects.bulk_create(made, batch_size=2_000))
 
 

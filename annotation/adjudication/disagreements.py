@@ -39,12 +39,9 @@ def find(*, campaign: Campaign, gap: int | None, overlap: float | None) -> Found
     campaign.save(update_fields=["review_gap", "review_overlap"])
     now = {row.item_id: row for row in _differing(campaign)}
     known = disagreements(campaign)
-    gone = known.filter(is_decided=False).exclude(item__in=list(now))
-    n_gone = sum(
-        known.filter(pk__in=batch).delete()[0]
-        for batch in batched(list(gone.values_list("pk", flat=True)), BATCH)
-    )
-    there = set(known.values_list("item_id", flat=True))
+    there = dict(known.values_list("item_id", "is_decided"))
+    gone = [item for item, is_decided in there.items() if not is_decided and item not in now]
+    n_gone = sum(known.filter(item__in=batch).delete()[0] for batch in batched(gone, BATCH))
     new = [row for item, row in now.items() if item not in there]
     Disagreement.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)
     return Found(len(new), n_gone)

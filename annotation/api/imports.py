@@ -28,6 +28,7 @@ from annotation.imports.judgments.options import LAST_WINS
 from annotation.imports.launch import examine, launch
 from annotation.imports.sources import Reading
 from annotation.models import Campaign
+from annotation.protocols.taxonomy import MOST_WEIGHT
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.problems import Place, Problem
 from annotation.views.uploads import is_too_large, too_large_sentence
@@ -128,6 +129,9 @@ class JudgmentsRequestSerializer(HumanScoresRequestSerializer):
     scale = serializers.CharField(required=False, max_length=40, help_text="0-6")
     ties = serializers.ChoiceField(required=False, choices=[LAST_WINS])
     ends_included = serializers.BooleanField(required=False)
+    critical = serializers.FloatField(
+        required=False, min_value=0, max_value=MOST_WEIGHT, help_text="weight of a critical error"
+    )
     time_zone = serializers.CharField(required=False, max_length=60)
     shown_text = serializers.ChoiceField(required=False, choices=Campaign.ShownText.choices)
 

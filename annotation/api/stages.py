@@ -77,6 +77,11 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     systems = SystemSerializer(many=True, read_only=True)
     n_assigned = serializers.IntegerField(read_only=True)
     n_completed = serializers.IntegerField(read_only=True)
+    answers = serializers.DictField(
+        allow_null=True,
+        help_text="Own scales, errors, text and choices, as in a campaign file; null where the "
+        "protocol's are asked.",
+    )
 
     class Meta:
         model = Campaign
@@ -89,6 +94,10 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "length_ratio",
             "shown_text",
             "question",
+            "protocol",
+            "answers",
+            "systems_per_screen",
+            "assignment_mode",
             "annotators_per_item",
             "traps_per_annotator",
             "trap_ratio",
@@ -120,6 +129,21 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     screen = serializers.IntegerField(source="assignment.item.screen", allow_null=True)
     column = serializers.SerializerMethodField()
     n_columns = serializers.IntegerField(source="assignment.item.n_columns")
+    inclusion = serializers.FloatField(
+        source="assignment.inclusion",
+        allow_null=True,
+        help_text="With which probability the system was drawn for the screen; null where nothing "
+        "was drawn.",
+    )
+    condition = serializers.CharField(
+        source="assignment.condition",
+        help_text="Which suggested errors were shown; empty where nothing is suggested.",
+    )
+    ratings = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="By the names of a campaign's own scales; `score` is the first of them.",
+    )
+    choices = serializers.DictField(child=serializers.CharField())
     is_excluded = serializers.SerializerMethodField()
     spans = SpanSerializer(many=True, read_only=True)
 
@@ -136,9 +160,15 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "screen",
             "column",
             "n_columns",
+            "inclusion",
+            "condition",
             "score",
+            "ratings",
+            "choices",
             "penalty",
             "spans",
+            "post_edit",
+            "hter",
             "comment",
             "is_flagged",
             "revision",
@@ -161,7 +191,8 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
 
     def get_column(self, judgment: Judgment) -> int:
         """The place among the systems beside each other on a screen, from 1."""
-        return judgment.assignment.item.column + 1
+        drawn = judgment.assignment.column
+        return (judgment.assignment.item.column if drawn is None else drawn) + 1
 
     def get_is_excluded(self, judgment: Judgment) -> bool:
         """Whether the annotator counts in no analysis."""

@@ -20,7 +20,7 @@ from annotation.uploads.problems import Place
 
 # What the form does not ask.
 BESIDE = ("special_tokens", "review_gap", "review_overlap")
-CHECKS = ("practice", "per_annotator", "trap_ratio", "control_spacing")
+CHECKS = ("practice", "per_annotator", "trap_ratio", "control_spacing", "_checks", "check_percent")
 
 
 def store_file(whole: CampaignFile, report: Report, *, user: Any = None) -> Campaign | None:

@@ -31,6 +31,9 @@ def to_values(campaign: Campaign) -> dict[str, Any]:
     systems = list(campaign.systems.order_by("name").values_list("name", flat=True))
     task = {name: _plain(getattr(campaign, name)) for name in FIELDS["task"] if name != "systems"}
     checks = {name: _plain(getattr(campaign, name)) for name in FIELDS["checks"]}
+    if campaign.status != Campaign.Status.DRAFT:
+        # They are made, and among the items.
+        checks["rotated_checks"] = 0
     return {
         "touchstone": 1,
         "texts": _texts(campaign.test_set),

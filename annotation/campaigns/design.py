@@ -26,6 +26,9 @@ def _assignment(campaign: Campaign) -> Iterator[tuple[str, str]]:
     yield "Assignment", campaign.get_assignment_mode_display()
     if campaign.assignment_mode == Campaign.Mode.STATIC:
         return
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
+        n, cold = campaign.exploration_percent, counted(campaign.cold_start, "document")
+        yield "Systems drawn evenly", f"on {n} % of screens, and until each has {cold}"
     if campaign.items_per_annotator:
         yield "Most items an annotator", f"{campaign.items_per_annotator:,}"
     if campaign.max_same_source:
@@ -43,6 +46,10 @@ def _controls(campaign: Campaign) -> Iterator[str]:
         yield counted(n, "repeat")
     if n := campaign.references_per_annotator:
         yield f"{n:,} references as outputs"
+    if n := campaign.rotated_checks:
+        yield f"up to {counted(n, 'check')} with moved words"
+    if n := campaign.check_percent:
+        yield f"one before a screen in {n} % of cases"
     if controls(campaign) and campaign.control_spacing:
         yield f"at least {campaign.control_spacing} screens apart"
 

@@ -19,7 +19,8 @@ from annotation.protocols import Layout
 
 Row = tuple[int, int, int, str]
 BATCH = 2_000
-# More answers than these come in one request no more, and nobody gives them in one sitting.
+# Nobody gives more answers than these in one sitting. All of them fit into one request
+# (`DATA_UPLOAD_MAX_NUMBER_FIELDS`).
 MOST_ON_SCREEN = 200
 SCREENS = 500
 MAX_SHUFFLE = 2**31 - 1
@@ -127,13 +128,18 @@ def _grids(campaign: Campaign) -> Iterator[list[Item]]:
 
 
 def _columns(campaign: Campaign, parts: Iterator[list[Row]]) -> Iterator[list[Item]]:
-    """Deal the systems of each part to screens at random; columns are alike in all its rows."""
+    """Deal the systems of each part to screens at random; columns are alike in all its rows.
+
+    In dynamic assignment all are on one screen, of which `n_columns` will be drawn and shown.
+    """
     rng = random.Random(f"{campaign.seed}:together")
+    is_dynamic = campaign.assignment_mode == Campaign.Mode.DYNAMIC
+    wanted = campaign.systems_per_screen
     for rows in parts:
         systems = list(dict.fromkeys(system for _, _, system, _ in rows))
         rng.shuffle(systems)
         start = 0
-        for size in group_sizes(len(systems), campaign.systems_per_screen):
+        for size in [len(systems)] if is_dynamic else group_sizes(len(systems), wanted):
             column = {system: n for n, system in enumerate(systems[start : start + size])}
             own = [row for row in rows if row[2] in column]
             segments = {segment: n for n, segment in enumerate(dict.fromkeys(r[1] for r in own))}
@@ -144,11 +150,18 @@ def _columns(campaign: Campaign, parts: Iterator[list[Row]]) -> Iterator[list[It
                     segment_id=segment,
                     output_id=output,
                     column=column[system],
-                    n_columns=size,
+                    n_columns=min(size, wanted) if is_dynamic else size,
                 )
                 for output, segment, system, _ in own
             ]
             start += size
+
+
+def most_shown(campaign: Campaign, n: int) -> int:
+    """The most of `n` systems that stand beside each other."""
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
+        return min(n, campaign.systems_per_screen)
+    return max(group_sizes(n, campaign.systems_per_screen))
 
 
 def group_sizes(n: int, wanted: int) -> list[int]:
@@ -173,6 +186,21 @@ def _check_documents(campaign: Campaign) -> None:
         raise ValidationError(
             f"{campaign.judging.label} needs documents, and {belong} to none. Choose a protocol "
             "for segments, or upload the test set with a document column."
+        )
+
+
+def _check_lengths(campaign: Campaign) -> None:
+    _check_documents(campaign)
+    documents = (
+        Output.objects.filter(system__in=campaign.systems.all())
+        .values("segment__document")
+        .annotate(segments=Count("segment", distinct=True))
+    )
+    longest = documents.order_by("-segments", "segment__document").first()
+    if longest and longest["segments"] > MOST_ON_SCREEN:
+        raise ValidationError(
+            f"The document “{longest['segment__document']}” has {longest['segments']:,} segments, "
+            f"and {MOST_ON_SCREEN} is the most on a screen. Split the document."
         )
 
 
@@ -210,7 +238,7 @@ def _check_grid(campaign: Campaign) -> None:
                 f"segment of a document, and “{name}” has {document['n']:,} of "
                 f"{segments * systems:,}."
             )
-        most = max(group_sizes(systems, campaign.systems_per_screen))
+        most = most_shown(campaign, systems)
         if segments * most > MOST_ON_SCREEN:
             raise ValidationError(
                 f"The document “{name}” has {segments:,} segments: with {most} systems a screen "
@@ -231,7 +259,7 @@ MAKERS: dict[Layout, Callable[[Campaign], Iterator[list[Item]]]] = {
 }
 CHECKS: dict[Layout, Callable[[Campaign], None]] = {
     Layout.SINGLE: _check_nothing,
-    Layout.DOCUMENT: _check_documents,
+    Layout.DOCUMENT: _check_lengths,
     Layout.TOGETHER: _check_together,
     Layout.GRID: _check_grid,
 }

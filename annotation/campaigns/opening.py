@@ -15,7 +15,14 @@ from annotation.campaigns.layouts import BATCH, Screens, next_screen, plant_targ
 from annotation.campaigns.people import require_status
 from annotation.campaigns.readiness import faults
 from annotation.campaigns.shares import assign, screens_of, share_out
-from annotation.controls import Control, ControlMaker, CrowdedError, plant_traps, spaced_order
+from annotation.controls import (
+    Control,
+    ControlMaker,
+    CrowdedError,
+    plant_checks,
+    plant_traps,
+    spaced_order,
+)
 from annotation.controls.spacing import most_controls
 from annotation.imports.tasks import assign_imported, has_imported_items
 from annotation.models import Annotator, Campaign, Item, is_archived
@@ -54,6 +61,7 @@ def _plant(campaign: Campaign, annotators: Sequence[Annotator]) -> None:
     if is_trial(campaign):
         give_out_trial(campaign, annotators, targets)
         return
+    plant_checks(campaign, next_screen(campaign))
     traps = plant_traps(campaign) if campaign.judging.layout == Layout.SINGLE else []
     maker = ControlMaker(campaign, targets, next_screen(campaign))
     if campaign.assignment_mode == Campaign.Mode.STATIC:

@@ -1,12 +1,21 @@
 """What stands against opening a draft, as far as counting tells."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from annotation.counted import counted
 from annotation.imports.tasks import has_imported_items
 from annotation.models import Campaign, Item, Output
 from annotation.prefill.trial import prefill_faults
 from annotation.protocols import Layout
+
+# Controls of which an annotator gets so many, made from what they rate.
+PLANTED = (
+    "traps_per_annotator",
+    "bad_references_per_annotator",
+    "repeats_per_annotator",
+    "references_per_annotator",
+)
 
 
 def hindrances(campaign: Campaign) -> list[str]:
@@ -19,7 +28,74 @@ def hindrances(campaign: Campaign) -> list[str]:
 
 def faults(campaign: Campaign) -> list[str]:
     """Return what is missing or does not go together, whatever the controls."""
-    return [*_people(campaign), *_texts(campaign), *prefill_faults(campaign)]
+    drawn = drawn_faults(
+        vars(campaign), campaign.judging.layout, n_systems=campaign.systems.count()
+    )
+    said = [sentence for _, sentence in drawn]
+    return [*_people(campaign), *_texts(campaign), *said, *prefill_faults(campaign)]
+
+
+def drawn_faults(
+    data: Mapping[str, Any], layout: Layout, *, n_systems: int
+) -> Iterator[tuple[str, str]]:
+    """Yield (field, sentence) for what does not go with systems or checks that are drawn."""
+    mode, per_screen = data.get("assignment_mode"), data.get("systems_per_screen") or 0
+    planted = [name for name in PLANTED if data.get(name)]
+    if mode == Campaign.Mode.DYNAMIC:
+        if not layout.has_systems:
+            yield (
+                "assignment_mode",
+                (
+                    "Dynamic assignment draws the systems of each screen: choose a protocol with "
+                    "several systems on a screen."
+                ),
+            )
+        elif n_systems <= per_screen:
+            yield (
+                "systems_per_screen",
+                (
+                    f"Nothing is drawn where all {n_systems} systems are on every screen: show "
+                    "fewer, or choose an open pool."
+                ),
+            )
+        for name in planted:
+            yield (
+                name,
+                (
+                    "A control that repeats a screen needs its systems to stay: ask for 0, and for "
+                    "checks with moved words."
+                ),
+            )
+    yield from _check_faults(data, layout, planted)
+
+
+def _check_faults(
+    data: Mapping[str, Any], layout: Layout, planted: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    n_checks, percent = data.get("rotated_checks"), data.get("check_percent")
+    if n_checks and not layout.has_systems:
+        yield (
+            "rotated_checks",
+            (
+                "Outputs with moved words are compared with others on their screen: choose a "
+                "protocol with several systems on a screen, or ask for 0."
+            ),
+        )
+    if n_checks and not percent:
+        yield "check_percent", "Say how likely a check is before each screen."
+    if percent and data.get("assignment_mode") == Campaign.Mode.STATIC:
+        yield (
+            "check_percent",
+            ("With fixed shares nothing is drawn: choose another assignment, or a chance of 0."),
+        )
+    elif percent and planted:
+        yield (
+            "check_percent",
+            (
+                "Checks that come by chance stand in the place of other controls: ask for none of "
+                "those, or for a chance of 0."
+            ),
+        )
 
 
 def _people(campaign: Campaign) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """A few screens of a campaign before it is opened, in memory: what annotators will be asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from annotation.models import Campaign, Item, Output, Segment
+from annotation.models import Campaign, Item, Output, Segment, System
 from annotation.protocols import Layout
 
 MOST = 3
@@ -27,14 +27,18 @@ def rehearse(campaign: Campaign) -> list[list[Shown]]:
     """Return practice screens and the first few others, as lists of items."""
     practice = campaign.items.filter(kind=Item.Kind.TUTORIAL).select_related("segment")
     first = [[Shown(item.segment, item.text, is_practice=True)] for item in practice[:MOST]]
-    return [*first, *_screens(campaign)]
+    return [*first, *first_screens(campaign, campaign.systems.all())]
 
 
-def _screens(campaign: Campaign) -> Iterator[list[Shown]]:
-    outputs = Output.objects.filter(system__in=campaign.systems.all()).select_related("segment")
+def first_screens(campaign: Campaign, systems: Iterable[System]) -> Iterator[list[Shown]]:
+    """Yield the first screens that show these systems; the campaign need not be stored."""
+    systems = sorted(systems, key=lambda system: system.name)
+    outputs = Output.objects.filter(system__in=systems).select_related("segment")
     layout = campaign.judging.layout
     if layout == Layout.GRID:
-        yield from _grid(campaign, outputs.order_by("segment__position", "system__name"))
+        shown = systems[: campaign.systems_per_screen]
+        rows = outputs.filter(system__in=shown).order_by("segment__position", "system__name")
+        yield from _grid(rows, len(shown))
         return
     if layout == Layout.DOCUMENT:
         first = _document(outputs.order_by("system", "segment__position"))
@@ -56,16 +60,13 @@ def _document(outputs: Sequence[Output] | object) -> Iterator[list[Shown]]:
         yield [*(Shown(row.segment, row.text, output=row.pk) for row in same), last]
 
 
-def _grid(campaign: Campaign, outputs: QuerySet[Output]) -> Iterator[list[Shown]]:
-    """The first document by as many systems as a screen shows."""
+def _grid(outputs: QuerySet[Output], n_systems: int) -> Iterator[list[Shown]]:
+    """The first document by the systems of a screen."""
     first = outputs.first()
     if first is None:
         return
-    systems = list(campaign.systems.order_by("name")[: campaign.systems_per_screen])
-    own = outputs.filter(segment__document=first.segment.document, system__in=systems)
-    yield [
-        Shown(row.segment, row.text, output=row.pk) for row in own[: MOST_SEGMENTS * len(systems)]
-    ]
+    own = outputs.filter(segment__document=first.segment.document)[: MOST_SEGMENTS * n_systems]
+    yield [Shown(row.segment, row.text, output=row.pk) for row in own]
 
 
 def _place(output: Output) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from annotation.controls.bad_references import degrade
 from annotation.controls.making import Control, ControlMaker
+from annotation.controls.rotated import plant_checks, rotate
 from annotation.controls.spacing import CrowdedError, spaced_order
 from annotation.controls.traps import count_cuttable, cut_text, plant_traps, possible_traps
 
@@ -12,7 +13,9 @@ __all__ = [
     "count_cuttable",
     "cut_text",
     "degrade",
+    "plant_checks",
     "plant_traps",
     "possible_traps",
+    "rotate",
     "spaced_order",
 ]

@@ -81,6 +81,7 @@ SPAN_HEADER = (
     "weight",
     "text",
 )
+DRAWN = ("assignment__condition", "assignment__inclusion")
 ANNOTATOR, ITEM = "assignment__annotator", "assignment__item"
 # Columns of the judgment itself that go out under their own names, in the header's order.
 OWN = (
@@ -111,6 +112,7 @@ COLUMNS = (
     f"{ITEM}__batch",
     f"{ITEM}__partner_id",
     f"{ITEM}__screen",
+    "assignment__column",
     f"{ITEM}__column",
     f"{ITEM}__n_columns",
     f"{ITEM}__segment__key",
@@ -123,6 +125,8 @@ SCALE, CHOICE = "scale_", "choice_"
 EDITS = ("post_edit", "hter")
 # Of campaigns with suggestions: which of them were shown, and what a span came from.
 CONDITION = "condition"
+# Of campaigns that draw the systems of a screen: with which probability this one was.
+INCLUSION = "inclusion"
 FATE = ("origin", "fate")
 Row = dict[str, Any]
 Pools = Mapping[str, Mapping[int, Moments]]
@@ -134,8 +138,10 @@ def header_of(campaign: Campaign) -> tuple[str, ...]:
     scales = [SCALE + scale.key for scale in protocol.scales if scale.key]
     choices = [CHOICE + choice.key for choice in protocol.choices]
     edits = EDITS if protocol.text else ()
-    more = (*scales, *choices, *edits)
-    return (*JUDGMENT_HEADER, *more, *((CONDITION,) if campaign.is_prefilled else ()))
+    is_dynamic = campaign.assignment_mode == Campaign.Mode.DYNAMIC
+    ours = {CONDITION: campaign.is_prefilled, INCLUSION: is_dynamic}
+    own = (name for name, is_there in ours.items() if is_there)
+    return (*JUDGMENT_HEADER, *scales, *choices, *edits, *own)
 
 
 def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
@@ -147,7 +153,7 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
     pools = moments(campaign, filters)
     openings, plays = _openings(campaign), _plays(campaign)
     more = header_of(campaign)[len(JUDGMENT_HEADER) :]
-    names = (*COLUMNS, "ratings", "choices", *EDITS, "assignment__condition") if more else COLUMNS
+    names = (*COLUMNS, "ratings", "choices", *EDITS, *DRAWN) if more else COLUMNS
     for values, spans in values_with_spans(judgments_of(campaign, filters), names):
         values["context_openings"] = openings.get(values["assignment_id"], 0)
         values["plays"] = plays.get(values["pk"], 0)
@@ -156,8 +162,8 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
 
 
 def _more(values: Row, name: str) -> Any:
-    if name == CONDITION:
-        return values["assignment__condition"]
+    if name in (CONDITION, INCLUSION):
+        return values[f"assignment__{name}"]
     if name in EDITS:
         return values[name]
     if name.startswith(CHOICE):
@@ -180,6 +186,7 @@ def _plays(campaign: Campaign) -> dict[int, int]:
 
 def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -> Row:
     start, end = values["started_at"], values["submitted_at"]
+    drawn = values["assignment__column"]
     return {
         "campaign": campaign.slug,
         "annotator": values[f"{ANNOTATOR}__label"],
@@ -204,7 +211,7 @@ def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -
         "item": values[f"{ITEM}_id"],
         "partner": values[f"{ITEM}__partner_id"],
         "screen": values[f"{ITEM}__screen"],
-        "column": values[f"{ITEM}__column"] + 1,
+        "column": (values[f"{ITEM}__column"] if drawn is None else drawn) + 1,
         "n_columns": values[f"{ITEM}__n_columns"],
         "judgment": values["pk"],
         "context_openings": values["context_openings"],

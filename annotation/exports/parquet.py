@@ -19,7 +19,7 @@ WHOLE = (
 )  # fmt: skip
 KEYS = ("item", "partner", "judgment")
 TRUTHS = ("is_simulated", "is_current", "is_flagged", "is_excluded")
-REALS = ("z_targets", "z_all", "seconds", "penalty", "hter")
+REALS = ("z_targets", "z_all", "seconds", "penalty", "hter", "inclusion")
 TIMES = ("started_at", "submitted_at")
 
 

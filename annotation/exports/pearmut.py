@@ -48,7 +48,15 @@ def _written(campaign: Campaign) -> dict[str, Any]:
         "shuffle": False,
         "users": max(1, campaign.annotators.count()),
         "instructions": campaign.instructions,
+        **({"instructions_goodbye": campaign.goodbye} if campaign.goodbye else {}),
     }
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
+        info |= {
+            "assignment": "dynamic",
+            "shuffle": True,
+            "dynamic_models": campaign.systems_per_screen,
+            "dynamic_coldstart": campaign.cold_start,
+        }
     info |= write_answers(campaign.judging)
     if scheme is not None:
         info["special_tokens"] = list(scheme.tokens) or [MISSING]

@@ -42,12 +42,13 @@ class LimitsForm(forms.Form):
 
 
 class GiveForm(forms.Form):
-    """Which draft gets what from the decisions."""
+    """Which campaign gets what from the decisions."""
 
-    target = forms.ChoiceField(label="Draft")
+    target = forms.ChoiceField(label="Campaign")
     kind = forms.ChoiceField(
         choices=[(Item.Kind.TUTORIAL, "Practice, told afterwards"), (Item.Kind.GOLD, "Gold")],
         label="As",
+        help_text="Open pools take gold, of outputs that they do not rate themselves.",
     )
     tolerance = forms.IntegerField(
         initial=10,

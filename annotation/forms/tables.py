@@ -11,6 +11,7 @@ from annotation.forms.uploads import FilesField
 from annotation.imports.judgments.options import LAST_WINS
 from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
 from annotation.models import Campaign, TestSet
+from annotation.protocols.taxonomy import MOST_WEIGHT
 from annotation.uploads import InputFile
 
 COLUMNS = "columns"
@@ -77,6 +78,14 @@ class JudgmentsWords(HumanScoresWords):
         required=False,
         label="Two different answers without times",
         choices=[("", "are errors"), (LAST_WINS, "the last row counts, earlier ones are kept")],
+    )
+    critical = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=MOST_WEIGHT,
+        label="Weight of a critical error",
+        help_text="Where the tables have any. GEMBA-MQM counts 25, Unbabel 10, of which a major "
+        "one is 5.",
     )
     ends_included = forms.BooleanField(
         required=False, label="The end of an error span names its last character"

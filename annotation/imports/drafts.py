@@ -66,7 +66,9 @@ class JudgmentDraft:
 class CampaignDraft:
     """A campaign as published: finished, or a draft that is ready to be opened.
 
-    Of a draft, every batch goes to `annotators_per_item` of its `places` annotators.
+    Of a draft, every batch goes to `annotators_per_item` of its `places` annotators, unless
+    systems are drawn for each screen: then its targets are made when it is opened. They are told
+    `codes` at the end, as :class:`annotation.models.Annotator` has them, None for none.
     `original` is the file that it came in, where that can go out again.
     `output_scores` (system, segment) and `system_scores` (system) are human scores published
     without the judgments behind them. Systems are those of the test set at `length_ratio`.
@@ -80,11 +82,16 @@ class CampaignDraft:
     is_finished: bool = True
     annotators_per_item: int = 3
     places: int = 0
+    codes: Sequence[Mapping[str, Any] | None] = ()
     systems_per_screen: int = 2
+    assignment_mode: Campaign.Mode = Campaign.Mode.STATIC
+    cold_start: int = 5
+    check_percent: int = 0
     special_tokens: Sequence[str] | None = None
     answers: Mapping[str, Any] | None = None
     original: str = ""
     instructions: str = ""
+    goodbye: str = ""
     shown_text: Campaign.ShownText = Campaign.ShownText.REFERENCE
     z_pool: Campaign.ZPool = Campaign.ZPool.TARGETS
     length_ratio: Decimal = Decimal(1)

@@ -39,6 +39,9 @@ def launch(
         invitations: Sequence[Invitation] = ()
         if result.is_new and not campaign_draft.is_finished and campaign_draft.places:
             invitations = add_annotators(campaign=result.campaign, links=campaign_draft.places)
+            for invitation, own in zip(invitations, campaign_draft.codes, strict=False):
+                invitation.annotator.codes = own and dict(own)
+                invitation.annotator.save(update_fields=["codes"])
         launched.append(Launched(result, invitations))
     return launched
 

@@ -101,7 +101,9 @@ def require_same(draft: CampaignDraft) -> Campaign | None:
     of_campaign = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     stored = set(of_campaign.values_list("submit_key", flat=True))
     wanted = {_submit_key(draft.slug, *answer) for answer in _with_revisions(draft.judgments)}
-    if stored != wanted or campaign.items.count() != len(draft.items):
+    brought = len(draft.items)
+    is_drawn = draft.assignment_mode == Campaign.Mode.DYNAMIC
+    if stored != wanted or (campaign.items.count() != brought and not is_drawn):
         raise ValidationError(
             f"A campaign {draft.slug!r} with other judgments is stored already "
             f"({len(stored)} here, {len(wanted)} in the files)."
@@ -134,10 +136,16 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         shown_text=draft.shown_text,
         question=draft.question,
         instructions=draft.instructions,
+        goodbye=draft.goodbye,
         z_pool=draft.z_pool,
         protocol=draft.protocol,
         annotators_per_item=draft.annotators_per_item,
         systems_per_screen=draft.systems_per_screen,
+        assignment_mode=draft.assignment_mode,
+        # Pearmut draws by the standing alone.
+        exploration_percent=0 if draft.original else 20,
+        cold_start=draft.cold_start,
+        check_percent=draft.check_percent,
         special_tokens=None if draft.special_tokens is None else list(draft.special_tokens),
         answers=None if draft.answers is None else dict(draft.answers),
         traps_per_annotator=0,

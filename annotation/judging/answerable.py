@@ -17,7 +17,7 @@ ASKED = stand_in(1)
 
 @dataclass(frozen=True)
 class Answerable:
-    """An item that was answered, and all items that its submit answers, in order."""
+    """An item that was answered, and all items of its screen, in order."""
 
     public_id: UUID
     rows: tuple[Assignment, ...]
@@ -44,7 +44,7 @@ def find_answerable(*, user: User, public_id: UUID) -> Answerable | None:
 
 
 def _answered_with(row: Assignment, protocol: Protocol) -> tuple[Assignment, ...]:
-    if not protocol.layout.has_systems or row.item.screen is None:
+    if not protocol.layout.has_several or row.item.screen is None:
         return (row,)
     return tuple(_screen.rows({ANNOTATOR: row.annotator_id, SCREEN: row.item.screen}))
 

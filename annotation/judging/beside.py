@@ -1,7 +1,7 @@
 """What an annotator hears, sees and reads beside a segment: it hangs on the segment alone."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,12 @@ def shown_beside(
         is_source=stored.get("is_source", False),
         **texts,
     )
+
+
+def kind_of(items: Iterable[Beside | None]) -> str:
+    """Return what all sources of a screen are that are no texts; empty where they differ."""
+    kinds = {each.kind if each and each.is_source else "" for each in items}
+    return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _stretch(stored: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from annotation.judging.answers import rated_text
 from annotation.models import Item
 from annotation.protocols import Protocol, Span
+from metaeval.edits import edit_count
 
 
 def hter(output: str, post_edit: str) -> float:
@@ -19,14 +20,16 @@ def hter(output: str, post_edit: str) -> float:
     >>> hter("the cat sat on mat", "the cat sat on the mat")
     16.666666666666664
     """
-    return float(_ter().sentence_score(output, [post_edit]).score) if output != post_edit else 0.0
+    text, edited = (_tokenizer()(each.rstrip()).split() for each in (output, post_edit))
+    edits = edit_count(text, edited)
+    return 100 * (edits / len(edited) if edited else float(edits > 0))
 
 
 @cache
-def _ter() -> Any:
-    from sacrebleu.metrics.ter import TER
+def _tokenizer() -> Any:
+    from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-    return TER(normalized=True, asian_support=True, case_sensitive=True)
+    return TercomTokenizer(normalized=True, asian_support=True, case_sensitive=True)
 
 
 def edits_of(

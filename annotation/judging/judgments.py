@@ -126,7 +126,8 @@ def submit(
     `rows` are their assignments as they were just read, with their texts. In a pool the next
     screen is claimed with the answers if `draws_next`. The same key again returns what it stored
     the first time. An answer to a revision older than the current one is refused, so that nobody
-    overwrites what they have not seen.
+    overwrites what they have not seen. Among several, an answer that says what is stored is none:
+    who changes one segment of a document revises that one, and times are those of what is new.
 
     Raises Assignment.DoesNotExist for an item of somebody else, NotOpenError for a campaign that
     takes no answers, TooLateError after the edit window, ConflictError where the stored answer
@@ -157,10 +158,12 @@ def _store(
     # What is rated for the first time need not be looked for: the constraints would tell.
     is_new = is_first_try and all(row.completed_at is None for row in assignments.values())
     earlier = [] if is_new else _stored(assignments.values(), answers)
-    cap = limit_of_rows(list(assignments.values()))
+    sent = [(assignments[answer.public_id], answer) for answer in answers]
+    standing = [_standing(*each, earlier, is_alone=len(sent) == 1) for each in sent]
+    together = standing.count(None), limit_of_rows(list(assignments.values()))
     stored = [
-        _settle_or_make(assignments[answer.public_id], answer, (len(answers), cap), earlier)
-        for answer in answers
+        judgment or _make(answer, assignment, _current(assignment, earlier), together)
+        for judgment, (assignment, answer) in zip(standing, sent, strict=True)
     ]
     new = [each for each in zip(stored, answers, strict=True) if each[0].pk is None]
     _step_back([judgment.assignment_id for judgment, _ in new if judgment.revision > 1])
@@ -184,30 +187,36 @@ def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
     return found
 
 
-def _settle_or_make(
-    assignment: Assignment,
-    answer: Answer,
-    together: tuple[int, int],
-    earlier: Sequence[Judgment],
-) -> Judgment:
-    """Return the judgment that stands for an answer; it is unsaved where it is a new one.
+def _standing(
+    assignment: Assignment, answer: Answer, earlier: Sequence[Judgment], *, is_alone: bool
+) -> Judgment | None:
+    """Return the stored judgment that stands for an answer, None where a new one is to be made.
 
-    `together` is how many answers were sent at once, and the seconds paid at most for all of them;
     `earlier` are what the keys stored before, and the current answers.
     """
     check(answer, assignment)
     same_key = next((row for row in earlier if row.submit_key == answer.submit_key), None)
-    own = (row for row in earlier if row.assignment_id == assignment.pk and row.is_current)
-    current = next(own, None)
+    current = _current(assignment, earlier)
     if same_key is not None:
         return _replay(same_key, answer, assignment, current)
     campaign = assignment.annotator.campaign
     refuse_unless_open(campaign.status)
     if current is not None and answer.seen != current.revision:
-        return _settle(current, answer, assignment)
+        return _settle(current, answer)
+    if current is not None and not is_alone and is_same(answer, current):
+        return current
     if not is_editable(campaign, assignment):
         raise TooLateError(TOO_LATE)
-    return _make(answer, assignment, current, together)
+    return None
+
+
+def _current(assignment: Assignment, earlier: Iterable[Judgment]) -> Judgment | None:
+    """Return the current answer of an assignment, which it then knows loaded."""
+    own = (row for row in earlier if row.assignment_id == assignment.pk and row.is_current)
+    current = next(own, None)
+    if current is not None:
+        current.assignment = assignment
+    return current
 
 
 def _stored(rows: Iterable[Assignment], answers: Sequence[Answer]) -> list[Judgment]:
@@ -232,12 +241,11 @@ def _replay(
     if same_key.assignment_id != assignment.pk or current is None:
         raise ConflictError(KEY_OF_ANOTHER_ITEM)
     same_key.assignment = assignment
-    return same_key if is_same(answer, same_key) else _settle(current, answer, assignment)
+    return same_key if is_same(answer, same_key) else _settle(current, answer)
 
 
-def _settle(current: Judgment, answer: Answer, assignment: Assignment) -> Judgment:
+def _settle(current: Judgment, answer: Answer) -> Judgment:
     """An unseen answer stands if the new one agrees with it; else the person has to decide."""
-    current.assignment = assignment
     if not is_same(answer, current):
         raise ConflictError(_differs(current, answer))
     return current
@@ -258,6 +266,7 @@ def _differs(current: Judgment, answer: Answer) -> str:
 def _make(
     answer: Answer, assignment: Assignment, current: Judgment | None, together: tuple[int, int]
 ) -> Judgment:
+    """`together` is how many new answers came at once, and the seconds paid at most for them."""
     n_sent, cap = together
     campaign = assignment.annotator.campaign
     return Judgment(

@@ -26,7 +26,7 @@ from django.utils import timezone
 
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
-from annotation.judging.beside import Beside, address_of, shown_beside
+from annotation.judging.beside import Beside, address_of, kind_of, shown_beside
 from annotation.judging.instructions import Prose
 from annotation.judging.progress import Progress, progress_of
 from annotation.judging.rules import kept_rules
@@ -131,7 +131,8 @@ class ShownScreen:
     source, and `gray` says which text that is. `asked_first` is the address of what the annotator
     has to answer before rating, and `anchors` what scores mean. `is_prefilled` tells of the
     campaign that errors are suggested. With `has_context`, the document around the segment can be
-    opened. Paid are at most `limit_seconds`, and after `idle_seconds` the page asks.
+    opened. Paid are at most `limit_seconds`, and after `idle_seconds` the page asks. Answers go to
+    `sent_to` where that is not the item's own address.
     """
 
     public_id: UUID
@@ -153,6 +154,7 @@ class ShownScreen:
     has_context: bool = False
     limit_seconds: int = 600
     idle_seconds: int = 60
+    sent_to: str = ""
     offered: Callable[[int | None], Offer | None] = field(default=lambda _: None, repr=False)
 
     @property
@@ -179,6 +181,11 @@ class ShownScreen:
     def title(self) -> str:
         """Where the screen stands in the annotator's order, in words."""
         return self.progress.title(self.items[0].place, self.items[-1].place)
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether any answer may still be given or changed."""
+        return any(item.is_editable for item in self.items)
 
     @property
     def item(self) -> ShownItem:
@@ -240,9 +247,12 @@ def make_screen(row: Any) -> ShownScreen | None:
     campaign: Campaign = row.annotator.campaign
     protocol = campaign.judging
     rows = _all_rows(row)
-    together = rows if protocol.layout.has_systems else [row]
     spans = _spans(campaign, rows)
     segments = {own: n for n, own in enumerate(dict.fromkeys(each.segment for each in rows))}
+    items = tuple(
+        _item(campaign, each, segments[each.segment], spans.get(each.judgment_id, ()))
+        for each in rows
+    )
     return ShownScreen(
         public_id=row.public_id,
         previous_id=rows[0].previous_id,
@@ -254,11 +264,8 @@ def make_screen(row: Any) -> ShownScreen | None:
         instructions=instructions.prose(
             campaign.instructions, row.translated, instructions.active()
         ),
-        question=campaign.question_text,
-        items=tuple(
-            _item(campaign, each, segments[each.segment], spans.get(each.judgment_id, ()))
-            for each in rows
-        ),
+        question=campaign.question_about(kind_of(each.beside for each in items)),
+        items=items,
         feedback=_feedback(rows[0], protocol),
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
@@ -266,7 +273,7 @@ def make_screen(row: Any) -> ShownScreen | None:
         anchors=protocol.anchors_at(campaign.length_ratio),
         is_prefilled=campaign.is_prefilled,
         has_context=has_context(campaign, row.document),
-        limit_seconds=limit_of(campaign, (each.rated_text or "" for each in together)),
+        limit_seconds=limit_of(campaign, [each.rated_text or "" for each in rows]),
         idle_seconds=campaign.idle_seconds,
         offered=partial(offer, campaign),
     )

@@ -45,7 +45,7 @@ def times_of(
 
 def limit_of_rows(rows: Sequence[Assignment]) -> int:
     """Return the limit of the screen of some assignments, their texts loaded."""
-    return limit_of(rows[0].annotator.campaign, (rated_text(row.item) for row in rows))
+    return limit_of(rows[0].annotator.campaign, [rated_text(row.item) for row in rows])
 
 
 def paid_milliseconds(passed: timedelta, *, cap: int, together: int = 1) -> int:

@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation import pool
 from annotation.judging import instructions
@@ -42,8 +42,8 @@ def _head(annotator: Annotator, item: UUID) -> UUID:
     """Return the first item of an item's screen."""
     own = Assignment.objects.filter(annotator=annotator)
     screens = own.filter(public_id=item, item__screen__isnull=False).values("item__screen")
-    head = own.filter(item__screen__in=screens, item__place=0).values_list("public_id", flat=True)
-    return head.first() or item
+    head = own.filter(item__screen__in=screens).order_by("position")
+    return head.values_list("public_id", flat=True).first() or item
 
 
 @cache
@@ -54,10 +54,15 @@ def _next(language: str) -> Prepared[Any]:
 
 
 @cache
-def _ahead(language: str, has_systems: bool) -> Prepared[Any]:
+def _ahead(language: str, has_several: bool) -> Prepared[Any]:
     """Items, or where a screen is submitted as one its first items, each for all of it."""
-    heads = {"item__place": 0} if has_systems else {}
-    return Prepared(lambda: _open().filter(**heads)[: SCREENS_AHEAD if has_systems else AHEAD])
+    if not has_several:
+        return Prepared(lambda: _open()[:AHEAD])
+    same = Assignment.objects.filter(
+        annotator=OuterRef("annotator"), item__screen=OuterRef("item__screen")
+    )
+    later = Exists(same.filter(position__lt=OuterRef("position")))
+    return Prepared(lambda: _open().filter(~later)[:SCREENS_AHEAD])
 
 
 def _open() -> QuerySet[Any]:
@@ -72,9 +77,9 @@ def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[Sh
     What follows practice waits for what is to be said of the practice.
     """
     pool.give_ahead(annotator=annotator, most=AHEAD)
-    has_systems = annotator.campaign.judging.layout.has_systems
-    rows = _ahead(instructions.active(), has_systems).rows({ANNOTATOR: annotator.pk})
-    if has_systems and after is not None:
+    has_several = annotator.campaign.judging.layout.has_several
+    rows = _ahead(instructions.active(), has_several).rows({ANNOTATOR: annotator.pk})
+    if has_several and after is not None:
         after = _head(annotator, after)
     rows = list(takewhile(lambda row: row.previous_kind != Item.Kind.TUTORIAL, rows))
     known = next((n for n, row in enumerate(rows) if row.public_id == after), None)

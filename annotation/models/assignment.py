@@ -16,7 +16,8 @@ class Assignment(models.Model):
     `claimed_at` is when the person got the item, and `released_at` when it went back to the pool
     unanswered; an answer that comes all the same still counts. The items of a screen are
     assigned together, at neighbouring positions. `condition` says which of an item's suggestions
-    are shown in a trial; empty where there is none.
+    are shown in a trial; empty where there is none. Where systems are drawn for each screen,
+    `inclusion` is the probability with which the item's system was, and `column` where it stands.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -24,6 +25,8 @@ class Assignment(models.Model):
     item = models.ForeignKey(Item, models.CASCADE, related_name="assignments")
     position = models.PositiveIntegerField()
     condition = models.CharField(max_length=10, blank=True, default="")
+    inclusion = models.FloatField(null=True, blank=True)
+    column = models.PositiveSmallIntegerField(null=True, blank=True)
     claimed_at = models.DateTimeField(null=True, blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)

@@ -14,6 +14,7 @@ from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 from annotation.models.terms import Terms
 from annotation.protocols import composed
+from annotation.protocols.questions import about_media
 
 # The most systems that one screen shows.
 MOST_SYSTEMS = 10
@@ -26,16 +27,18 @@ class Campaign(Terms):
     Campaigns that share a `study` are averaged on the dashboards.
 
     `items_per_annotator` and `max_same_source` (how many items over one source text a person may
-    get) hold in the open pool and in active assignment; 0 means no limit. A claim that is not
-    answered within `claim_minutes` is released. `control_spacing` is the least number of screens
-    between two control items, and between a control item and its partner. Answers may be revised
-    for `edit_minutes` after they are given: None is as long as the campaign is open, 0 never.
-    Paid time counts at most `time_cap_seconds` an answer. A private campaign is seen by its
-    members and by site admins only. `special_tokens` are what can be marked behind an output; None
-    is the protocol's own. `answers` are a grid, scales, an error taxonomy, a text and choices in
-    the place of the protocol's (:mod:`annotation.protocols.composed`); None where it has none of
-    its own. Of a
-    prefilled campaign, annotators are shown errors that others marked. With `shows_context`, they
+    get) hold wherever screens are drawn; 0 means no limit. A claim that is not answered within
+    `claim_minutes` is released. In dynamic assignment, systems are drawn evenly until each has
+    `cold_start` judged screens, and after that in `exploration_percent` of the draws. Of
+    `rotated_checks` that are made, one comes before a screen with a chance of `check_percent`, as
+    does gold; 0 leaves gold spread evenly. `control_spacing` is the least number of screens between
+    two control items, and between a control item and its partner. Answers may be revised for
+    `edit_minutes` after they are given: None is as long as the campaign is open, 0 never. Paid time
+    counts at most `time_cap_seconds` an answer. A private campaign is seen by its members and by
+    site admins only. `special_tokens` are what can be marked behind an output; None is the
+    protocol's own. `answers` are a grid, scales, an error taxonomy, a text and choices in the place
+    of the protocol's (:mod:`annotation.protocols.composed`); None where it has none of its own. Of
+    a prefilled campaign, annotators are shown errors that others marked. With `shows_context`, they
     may open the document around a segment.
     """
 
@@ -57,6 +60,7 @@ class Campaign(Terms):
         STATIC = "static", "Fixed shares: every annotator's items are set when the campaign opens"
         POOL = "pool", "Open pool: the next item goes where ratings are missing most"
         ACTIVE = "active", "Active: effort goes to the pairs of systems still undecided"
+        DYNAMIC = "dynamic", "Dynamic: every screen draws its systems, the best so far most often"
 
     class ZPool(models.TextChoices):
         TARGETS = "targets", "Ratings of outputs only"
@@ -84,6 +88,7 @@ class Campaign(Terms):
     answers = models.JSONField(null=True, blank=True)
     question = models.TextField(default=DEFAULT_QUESTION)
     instructions = models.TextField(blank=True)
+    goodbye = models.TextField(blank=True, max_length=5_000)
     # How outputs reach annotators.
     assignment_mode = models.CharField(max_length=10, choices=Mode.choices, default=Mode.STATIC)
     annotators_per_item = models.PositiveSmallIntegerField(
@@ -92,6 +97,10 @@ class Campaign(Terms):
     items_per_annotator = models.PositiveIntegerField(default=0)
     max_same_source = models.PositiveSmallIntegerField(default=0)
     claim_minutes = models.PositiveIntegerField(default=120, validators=[MinValueValidator(1)])
+    exploration_percent = models.PositiveSmallIntegerField(
+        default=20, validators=[MaxValueValidator(100)]
+    )
+    cold_start = models.PositiveSmallIntegerField(default=5)
     # Control items.
     traps_per_annotator = models.PositiveSmallIntegerField(default=60)
     trap_ratio = models.DecimalField(max_digits=4, decimal_places=2, default=Decimal("0.5"))
@@ -99,6 +108,8 @@ class Campaign(Terms):
     repeats_per_annotator = models.PositiveSmallIntegerField(default=0)
     references_per_annotator = models.PositiveSmallIntegerField(default=0)
     control_spacing = models.PositiveSmallIntegerField(default=0)
+    rotated_checks = models.PositiveSmallIntegerField(default=0)
+    check_percent = models.PositiveSmallIntegerField(default=0, validators=[MaxValueValidator(100)])
     # What annotators are asked, told and paid for.
     consent = models.TextField(blank=True)
     asks_background = models.BooleanField(default=False)
@@ -146,7 +157,11 @@ class Campaign(Terms):
     @property
     def question_text(self) -> str:
         """The question with its placeholder filled, a protocol's own one in the active language."""
-        question = gettext(self.question) if self.question else ""
+        return self.question_about("")
+
+    def question_about(self, kind: str) -> str:
+        """The same, of a source that is `audio`, `video` or `image` where that is no text."""
+        question = gettext(about_media(self.question, kind)) if self.question else ""
         return question.replace("{percent}", self.percent)
 
     @property

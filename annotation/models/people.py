@@ -46,7 +46,8 @@ class Annotator(models.Model):
     when they gave the last answer here; the time of the next one begins there at the earliest.
     `attitude` is what they think of suggestions by AI, from 1 (against) to 5, asked after a trial.
     `qualified_at` is when they passed the comprehension test; with `stopped_at`, they rate nothing
-    until somebody has decided.
+    until somebody has decided. `codes` are completion codes that came with the campaign: `passed`,
+    `failed`, and with how many failed checks one still passes (`most`, below 1 a share of them).
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="annotators")
@@ -64,6 +65,7 @@ class Annotator(models.Model):
     consented_at = models.DateTimeField(null=True, blank=True)
     background = models.JSONField(null=True, blank=True)
     language = models.CharField(max_length=20, blank=True, default="")
+    codes = models.JSONField(null=True, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)
     attitude = models.PositiveSmallIntegerField(null=True, blank=True)
     qualified_at = models.DateTimeField(null=True, blank=True)
@@ -88,11 +90,11 @@ class Annotator(models.Model):
 
 
 class Membership(models.Model):
-    """What an account may do with one campaign: read it, decide where annotators differ, run it."""
+    """What an account may do with one campaign: read it, run it, or only adjudicate."""
 
     class Role(models.TextChoices):
         RESEARCHER = "researcher", "Researcher: reads"
-        REVIEWER = "reviewer", "Reviewer: reads, and decides where annotators differ"
+        REVIEWER = "reviewer", "Reviewer: decides where annotators differ, and sees nothing else"
         ADMIN = "admin", "Campaign admin: runs the campaign"
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="memberships")

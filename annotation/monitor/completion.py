@@ -1,6 +1,6 @@
 """How many ratings are there, and how many are wanted."""
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Max, Q, Sum
 
 from annotation.models import Assignment, Campaign, Item
 
@@ -11,6 +11,8 @@ GIVEN = {
     "rated": Count("completed_at", filter=_RATING),
     "open": Count("pk", filter=OPEN & _RATING),
 }
+# Items that a screen shows: of the systems on it, `n_columns` are drawn in dynamic assignment.
+SIZE = Count("pk") * Max("n_columns") / Count("column", distinct=True)
 
 
 def wanted(campaign: Campaign) -> tuple[int, int, bool]:
@@ -29,7 +31,7 @@ def count_wanted(campaign: Campaign, rated: int, n_open: int) -> tuple[int, int,
     stands on the first item of a screen and holds for all of it."""
     unclaimed = 0
     if campaign.assignment_mode != Campaign.Mode.STATIC:
-        rows = campaign.items.values("screen").annotate(ratings=Sum("wanted"), size=Count("pk"))
+        rows = campaign.items.values("screen").annotate(ratings=Sum("wanted"), size=SIZE)
         needed = rows.filter(ratings__gt=0).values_list("screen", "ratings", "size").order_by()
         unclaimed = sum(n if screen is None else n * size for screen, n, size in needed)
     missing = n_open + unclaimed

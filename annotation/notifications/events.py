@@ -1,4 +1,4 @@
-"""Word of a campaign's end: once when all wanted ratings are there, once when it is closed.
+"""Word of a campaign: once when all wanted ratings are there, once when it is closed, and stops.
 
 `Campaign.notified_at` is set by a conditional UPDATE; who sets it sends the notification. A
 campaign that lacks ratings again (reopened, or items given to somebody else) is unmarked, and
@@ -14,16 +14,17 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Campaign, Notification
+from annotation.models import Annotator, Campaign, Notification
 from config.work.sending import send_on_commit
 
 logger = logging.getLogger(__name__)
 Channel = Notification.Channel
 QUEUE = "mail"
-COMPLETE, CLOSED = "complete", "closed"
-SENTENCES = {COMPLETE: "is complete", CLOSED: "is closed"}
+COMPLETE, CLOSED, STOPPED = "complete", "closed", "stopped"
+SENTENCES = {COMPLETE: "is complete", CLOSED: "is closed", STOPPED: "has stopped {annotator}"}
 
 
 def wants_notice(campaign: Campaign) -> bool:
@@ -78,6 +79,14 @@ def tell_closed(campaign: Campaign) -> None:
         _tell(campaign, CLOSED, done, total)
 
 
+def tell_stopped(person: Annotator) -> None:
+    """Tell that somebody was stopped and waits for a decision, in the transaction that stops."""
+    campaign = person.campaign
+    if wants_notice(campaign):
+        done, total, _ = _ratings(campaign)
+        _tell(campaign, STOPPED, done, total, annotator=person.label)
+
+
 def _ratings(campaign: Campaign) -> tuple[int, int, bool]:
     """How many there are, how many are wanted, and whether that is all: workers load the
     statistics behind the monitor only where somebody asks."""
@@ -86,10 +95,10 @@ def _ratings(campaign: Campaign) -> tuple[int, int, bool]:
     return wanted(campaign)
 
 
-def _tell(campaign: Campaign, event: str, done: int, total: int) -> None:
+def _tell(campaign: Campaign, event: str, done: int, total: int, **more: str) -> None:
     """Ask for a notification on every channel; workers hear of it once it is stored."""
-    notice = _notice(campaign, event, done, total)
-    subject = f"{' '.join(campaign.name.split())} {SENTENCES[event]}"
+    notice = _notice(campaign, event, done, total) | more
+    subject = f"{' '.join(campaign.name.split())} {SENTENCES[event].format(**more)}"
     channels = [
         (Channel.EMAIL, campaign.notify_email, _mail_text(subject, notice)),
         (Channel.WEBHOOK, campaign.notify_webhook, json.dumps(notice)),
@@ -104,11 +113,14 @@ def _tell(campaign: Campaign, event: str, done: int, total: int) -> None:
 
 def _notice(campaign: Campaign, event: str, done: int, total: int) -> dict[str, Any]:
     """The body of a webhook; `id` tells a repeated delivery from a second event."""
+    address = campaign.get_absolute_url()
+    if event == STOPPED:
+        address = reverse("access", args=[campaign.slug])
     return {
         "id": str(uuid4()),
         "event": event,
         "campaign": campaign.slug,
-        "url": f"{settings.SITE_URL}{campaign.get_absolute_url()}",
+        "url": f"{settings.SITE_URL}{address}",
         "done": done,
         "total": total,
         "at": timezone.now().isoformat(timespec="seconds"),

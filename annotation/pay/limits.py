@@ -1,17 +1,24 @@
-"""How many seconds of a screen are paid at most: the campaign's, and more where there are words."""
+"""How many seconds of a screen are paid at most: the campaign's, and more where there are words.
 
-from collections.abc import Iterable
+A document by one system is so many screens as it has parts to be rated.
+"""
+
+from collections.abc import Sequence
 
 from annotation.languages import is_character_based
 from annotation.models import Campaign
+from annotation.protocols import Layout
 
 
-def limit_of(campaign: Campaign, texts: Iterable[str]) -> int:
+def limit_of(campaign: Campaign, texts: Sequence[str]) -> int:
     """Return the seconds that are paid at most for a screen with these texts to be rated."""
+    most = campaign.time_cap_seconds
+    if campaign.judging.layout == Layout.DOCUMENT:
+        most *= len(texts)
     if not campaign.seconds_per_word:
-        return campaign.time_cap_seconds
+        return most
     n_words = sum(words_in(text, campaign.test_set.target_language) for text in texts)
-    return campaign.time_cap_seconds + round(campaign.seconds_per_word * n_words)
+    return most + round(campaign.seconds_per_word * n_words)
 
 
 def words_in(text: str, language: str) -> int:

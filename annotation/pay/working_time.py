@@ -1,6 +1,6 @@
 """Working time by person: what is paid, and what browsers report of somebody at work."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
@@ -23,8 +23,11 @@ def working_time() -> dict[str, Any]:
     return {"paid_ms": Subquery(paid), "active_ms": Subquery(active)}
 
 
-def rows(campaign: Campaign) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a table of all annotators under `COLUMNS`; hours in decimals."""
+def rows(campaign: Campaign, told: Mapping[int, str] | None = None) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a table of all annotators under `COLUMNS`; hours in decimals.
+
+    With `told`, what each of them was told by id comes last, empty for the others.
+    """
     people: QuerySet[Any] = campaign.annotators.annotate(
         completed=Count("assignments__completed_at"), **working_time()
     )
@@ -37,4 +40,5 @@ def rows(campaign: Campaign) -> Iterator[Sequence[Any]]:
             round(active / HOUR_MS, 4),
             pay_for(campaign, paid),
             campaign.currency if campaign.hourly_rate is not None else "",
+            *(() if told is None else (told.get(person.pk, ""),)),
         )

@@ -6,13 +6,13 @@ request; all others use what is cached. `docs/assignment.md` states the rule and
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import numpy as np
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Avg
+from django.db.models import Avg, QuerySet
 
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
@@ -20,6 +20,7 @@ from metaeval.judgments.planning import Allocation, allocate
 
 PERIOD = 30
 KEEP = 24 * 3600
+Compute = Callable[[Campaign], Mapping[int, float]]
 
 
 class Screen(Protocol):
@@ -73,22 +74,34 @@ def _systems(campaign: Campaign, candidates: Sequence[Screen]) -> dict[int, froz
 
 
 def shares_of(campaign: Campaign) -> Mapping[int, float]:
-    """The share of each system as last computed; none before the first time."""
+    """The share or weight of each system as last computed; none before the first time."""
     shares: Mapping[int, float] = cache.get(_key(campaign, "shares"), {})
     return shares
 
 
-def refresh(campaign: Campaign) -> None:
+def refresh(campaign: Campaign, compute: Compute | None = None) -> None:
     """Compute the shares anew, unless somebody did within `PERIOD` seconds."""
-    if not cache.add(_key(campaign, "fresh"), True, PERIOD):
-        return
+    if cache.add(_key(campaign, "fresh"), True, PERIOD):
+        cache.set(_key(campaign, "shares"), (compute or _current_shares)(campaign), KEEP)
+
+
+def _current_shares(campaign: Campaign) -> Mapping[int, float]:
     systems, allocation = current_allocation(campaign)
-    shares = dict(zip(systems, allocation.shares.tolist(), strict=True))
-    cache.set(_key(campaign, "shares"), shares, KEEP)
+    return dict(zip(systems, allocation.shares.tolist(), strict=True))
 
 
 def _key(campaign: Campaign, what: str) -> str:
     return f"active-{what}:{campaign.pk}"
+
+
+def current_judgments(campaign: Campaign) -> QuerySet[Judgment]:
+    """What the draw goes by: how outputs are judged now, by those who are not excluded."""
+    return Judgment.objects.filter(
+        is_current=True,
+        assignment__item__campaign=campaign,
+        assignment__item__kind=Item.Kind.TARGET,
+        assignment__annotator__excluded_at=None,
+    ).order_by()
 
 
 def current_allocation(campaign: Campaign) -> tuple[list[int], Allocation]:
@@ -98,13 +111,7 @@ def current_allocation(campaign: Campaign) -> tuple[list[int], Allocation]:
     """
     systems = list(campaign.systems.order_by("pk").values_list("pk", flat=True))
     rows = list(
-        Judgment.objects.filter(
-            is_current=True,
-            assignment__item__campaign=campaign,
-            assignment__item__kind=Item.Kind.TARGET,
-            assignment__annotator__excluded_at=None,
-        )
-        .order_by()
+        current_judgments(campaign)
         .values_list("assignment__item__output__system", "assignment__item__segment")
         .annotate(mean=Avg(VALUE))
     )

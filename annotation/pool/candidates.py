@@ -123,10 +123,9 @@ def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
     own = Assignment.objects.filter(annotator=annotator.pk)
     open_ = own.filter(completed_at=None, released_at=None)
     n_open_items = open_.order_by().values("annotator").annotate(n=Count("pk")).values("n")
-    n_open = open_.filter(item__place=0).order_by().values("annotator").annotate(n=Count("pk"))
     rows: QuerySet[Any, Any] = described(found, annotator).annotate(
         n_open_items=Subquery(n_open_items),
-        n_open=Subquery(n_open.values("n")),
+        n_open=mixing.count_screens(open_, annotator.campaign),
         returned=Subquery(releases.returned(annotator).values("pk")[:1]),
         **mixing.state_columns(annotator, CONTROL),
     )
@@ -136,12 +135,15 @@ def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
 def described(items: QuerySet[Item], annotator: Annotator) -> QuerySet[Any, Any]:
     """Add whether the annotator was given the screen, and how often its source text."""
     campaign = annotator.campaign
-    own = Assignment.objects.filter(annotator=annotator.pk, item=OuterRef("pk"))
+    everything = Assignment.objects.filter(annotator=annotator.pk)
+    own = everything.filter(item=OuterRef("pk"))
+    is_dynamic = campaign.assignment_mode == Campaign.Mode.DYNAMIC
+    shown = everything.filter(item__screen=OuterRef("screen")) if is_dynamic else own
     same = Item.objects.filter(campaign=campaign.pk, segment=OuterRef("segment"))
     given = same.filter(kind=Item.Kind.TARGET, wanted__lt=campaign.annotators_per_item, place=0)
     is_active = campaign.assignment_mode == Campaign.Mode.ACTIVE
     rows: QuerySet[Any, Any] = items.annotate(
-        is_given=Exists(own),
+        is_given=Exists(shown),
         n_seen=_count(same.filter(Exists(own))) if campaign.max_same_source else Value(0),
         n_others=_count(given.exclude(pk=OuterRef("pk"))) if is_active else Value(0),
     ).values("pk", "screen", "wanted", "segment", *COLUMNS, of=F("output__system"))

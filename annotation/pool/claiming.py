@@ -9,20 +9,23 @@ one such query. `docs/assignment.md` states the rules.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Annotator, Assignment, Campaign, Item
-from annotation.pool import active, candidates, mixing, releases
+from annotation.pool import active, candidates, dynamic, mixing, releases
 from annotation.pool.candidates import Candidate, Look
 from annotation.pool.given import warm
 from annotation.pool.mixing import State
 from config.database.turns import turn
 
 TRIES = 5
+# The items of a screen in order, with fields of their assignments.
+Given = Mapping[int, Mapping[str, Any]]
 # Of the screens that are left, everybody gets at most one in so many ahead.
 SHARES = 3
 
@@ -107,17 +110,17 @@ def _claim(annotator: Annotator, found: Look, screens: int, items: int) -> bool:
     while screens > 0 and (room := _room(annotator.campaign, state, items)) > 0:
         control = mixing.next_control(annotator, state)
         room = min(room, screens)
-        given = [control] if control else _claim_targets(annotator, found, state, room)
+        given = [_as_they_are(control)] if control else _targets(annotator, found, state, room)
         if not given:
             return state is not found.state
-        keys = [key for screen in given for key in screen]
-        _assign(annotator, keys, state.next_position)
-        state = state.after(screens=len(given), items=len(keys), is_control=control is not None)
-        screens, items = screens - len(given), items - len(keys)
+        every = {key: fields for screen in given for key, fields in screen.items()}
+        _assign(annotator, every, state.next_position)
+        state = state.after(screens=len(given), items=len(every), is_control=control is not None)
+        screens, items = screens - len(given), items - len(every)
     return False
 
 
-def _claim_targets(annotator: Annotator, found: Look, state: State, most: int) -> list[list[int]]:
+def _targets(annotator: Annotator, found: Look, state: State, most: int) -> list[Given]:
     """Claim screens up to the next control; return the items of each."""
     campaign, left, is_first = annotator.campaign, found.candidates, state is found.state
     if is_first and not left and not found.is_all:
@@ -127,7 +130,7 @@ def _claim_targets(annotator: Annotator, found: Look, state: State, most: int) -
         drawn = _draw(campaign, left, most)
         taken = _take([one.pk for one in drawn], waits=is_first)
         if taken or not drawn:
-            return [_items(campaign.pk, one) for one in drawn if one.pk in taken]
+            return [_shown(campaign, one) for one in drawn if one.pk in taken]
         most = 1
     return []
 
@@ -166,24 +169,30 @@ def _choose(campaign: Campaign, left: Sequence[Candidate]) -> Candidate:
     return random.choice([one for one in left if one.wanted == most])
 
 
-def _items(campaign_id: int, chosen: Candidate) -> list[int]:
+def _shown(campaign: Campaign, chosen: Candidate) -> Given:
     if chosen.screen is None:
-        return [chosen.pk]
-    items = Item.objects.filter(campaign=campaign_id, screen=chosen.screen).order_by("place")
-    return list(items.values_list("pk", flat=True))
+        return _as_they_are([chosen.pk])
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
+        return dynamic.draw_systems(campaign, chosen.screen)
+    items = Item.objects.filter(campaign=campaign.pk, screen=chosen.screen).order_by("place")
+    return _as_they_are(items.values_list("pk", flat=True))
+
+
+def _as_they_are(items: Iterable[int]) -> Given:
+    return {key: {} for key in items}
 
 
 def _give_tutorial(annotator: Annotator) -> bool:
     """Everybody begins with all tutorial items, in the order in which they were made."""
     items = annotator.campaign.items.filter(kind=Item.Kind.TUTORIAL).order_by("pk")
     keys = list(items.values_list("pk", flat=True))
-    _assign(annotator, keys, 0)
+    _assign(annotator, _as_they_are(keys), 0)
     return bool(keys)
 
 
-def _assign(annotator: Annotator, items: Sequence[int], position: int) -> None:
+def _assign(annotator: Annotator, items: Given, position: int) -> None:
     now = timezone.now()
     Assignment.objects.bulk_create(
-        Assignment(annotator=annotator, item_id=item, position=place, claimed_at=now)
-        for place, item in enumerate(items, position)
+        Assignment(annotator=annotator, item_id=item, position=place, claimed_at=now, **fields)
+        for place, (item, fields) in enumerate(items.items(), position)
     )

@@ -26,7 +26,7 @@ class Given:
     """Counts over all assignments up to the last one, whatever became of them.
 
     `n_since` counts the screens after the last control, whose place is `last_control`. Tutorial
-    items are no screens here.
+    items are no screens here. `last_screen` is the number of the last one, if it has any.
     """
 
     last_key: int = 0
@@ -35,6 +35,7 @@ class Given:
     n_controls: int = 0
     n_since: int = 0
     last_control: int = -1
+    last_screen: int | None = None
 
     def and_then(self, rows: Sequence[tuple[Any, ...]]) -> Self:
         """Count the assignments that come next."""
@@ -42,22 +43,25 @@ class Given:
             return self
         n_screens, n_controls = self.n_screens, self.n_controls
         n_since, last_control = self.n_since, self.last_control
-        for _, position, place, kind, partner in rows:
-            is_screen = place == 0 and kind != TUTORIAL
+        before = self.last_screen
+        for _, position, screen, kind, partner in rows:
+            is_new = screen is None or screen != before
+            before = screen
+            is_screen = is_new and kind != TUTORIAL
             n_screens += is_screen
             n_since += is_screen
             if partner is not None or kind in CONTROLS:
-                n_controls += place == 0
+                n_controls += is_new
                 n_since, last_control = 0, position
         key, position, *_ = rows[-1]
-        return type(self)(key, position, n_screens, n_controls, n_since, last_control)
+        return type(self)(key, position, n_screens, n_controls, n_since, last_control, before)
 
 
 _since = Statement(
     lambda: (
         Assignment.objects.filter(annotator=ANNOTATOR, position__gte=POSITION)
         .order_by("position")
-        .values_list("pk", "position", "item__place", "item__kind", "item__partner")
+        .values_list("pk", "position", "item__screen", "item__kind", "item__partner")
     )
 )
 

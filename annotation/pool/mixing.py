@@ -69,18 +69,33 @@ def state_columns(annotator: Annotator, last_control: int) -> dict[str, Any]:
     """What went back to the pool unanswered, and the gold screens, as columns for any query."""
     own = Assignment.objects.filter(annotator=annotator.pk, completed_at=None)
     dead = own.exclude(released_at=None)
-    heads = dead.filter(item__place=0).exclude(item__kind=Kind.TUTORIAL)
+    heads = dead.exclude(item__kind=Kind.TUTORIAL)
     gold = Item.objects.filter(campaign=annotator.campaign_id, kind=Kind.GOLD, place=0)
     return {
         "dead_items": _count(dead, "annotator"),
-        "dead_screens": _count(heads, "annotator"),
-        "dead_since": _count(heads.filter(position__gt=last_control), "annotator"),
+        "dead_screens": count_screens(heads, annotator.campaign),
+        "dead_since": count_screens(heads.filter(position__gt=last_control), annotator.campaign),
         "n_gold": _count(gold, "campaign"),
     }
 
 
 def _count(rows: QuerySet[Any], group: str) -> Subquery:
     return Subquery(rows.order_by().values(group).annotate(n=Count("pk")).values("n"))
+
+
+def count_screens(own: QuerySet[Assignment], campaign: Campaign) -> Subquery:
+    """How many screens begin in some assignments of an annotator.
+
+    Where systems are drawn, the first item of a screen need not be shown.
+    """
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
+        return _different(own)
+    return _count(own.filter(item__place=0), "annotator")
+
+
+def _different(own: QuerySet[Assignment]) -> Subquery:
+    screens = Count(Coalesce("item__screen", -F("item")), distinct=True)
+    return Subquery(own.order_by().values("annotator").annotate(n=screens).values("n"))
 
 
 def next_control(annotator: Annotator, state: State) -> list[int] | None:
@@ -109,13 +124,18 @@ def quotas_of(campaign: Campaign, *, n_gold: int) -> dict[str, int]:
 def is_due(annotator: Annotator, state: State, planned: int) -> bool:
     """Whether the next control is due: one at a random place in each of `planned` equal parts.
 
-    The parts are of `items_per_annotator`, or of ten screens each if there is no such limit.
+    The parts are of `items_per_annotator`, or of ten screens each if there is no such limit. With
+    `check_percent`, one is due before each screen with that chance.
     """
     campaign = annotator.campaign
     if state.n_controls >= planned:
         return False
     if state.n_controls and state.n_since < campaign.control_spacing:
         return False
+    if campaign.check_percent:
+        # Drawn for each screen once: a page loaded again, or a second process, draws the same.
+        rng = random.Random(f"{campaign.seed}:{annotator.label}:check:{state.n_screens}")
+        return rng.random() * 100 < campaign.check_percent
     limit = campaign.items_per_annotator
     after = (
         (state.n_items + 1) * planned / limit
@@ -171,8 +191,7 @@ def _n_given(own: QuerySet[Assignment], kind: str) -> Subquery:
             campaign=OuterRef("item__campaign"), screen=OuterRef("item__screen")
         )
         rows = rows.exclude(Exists(other.filter(kind__in=CONTROLS).exclude(kind=Kind.REPEAT)))
-    screens = Count(Coalesce("item__screen", -F("item")), distinct=True)
-    return Subquery(rows.order_by().values("annotator").annotate(n=screens).values("n"))
+    return _different(rows)
 
 
 def _choose(

@@ -13,7 +13,8 @@ from annotation.protocols.questions import QUESTIONS, Asks
 
 TARGET, SOURCE = "target", "source"
 # Severities as metrics and published data name them, from the lightest.
-LEVELS = ("neutral", "minor", "major", "critical")
+CRITICAL = "critical"
+LEVELS = ("neutral", "minor", "major", CRITICAL)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ class Layout(StrEnum):
     """What one screen shows: a grid of segments (one, or a document) × systems (one, several).
 
     SINGLE: one item. DOCUMENT: the segments of one document by one system, in order, then the
-    document as a whole where scores or choices are asked; each is submitted on its own. TOGETHER:
-    outputs of several systems for one segment, submitted as one. GRID: a document with the outputs
-    of several systems as columns, alike in all its rows, submitted as one.
+    document as a whole where scores are asked. TOGETHER: outputs of several systems for one
+    segment. GRID: a document with the outputs of several systems as columns, alike in all its
+    rows. What a screen shows is submitted as one.
     """
 
     SINGLE = "single"
@@ -31,5 +31,10 @@ class Layout(StrEnum):
 
     @property
     def has_systems(self) -> bool:
-        """Whether a screen shows several systems, whose answers are submitted as one."""
+        """Whether a screen shows several systems."""
         return self in (Layout.TOGETHER, Layout.GRID)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether a screen shows several items, whose answers are submitted as one."""
+        return self != Layout.SINGLE

@@ -10,7 +10,15 @@ from dataclasses import replace
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotation.protocols.base import SOURCE, TARGET, Category, Protocol, Severity, SpanScheme
+from annotation.protocols.base import (
+    LEVELS,
+    SOURCE,
+    TARGET,
+    Category,
+    Protocol,
+    Severity,
+    SpanScheme,
+)
 from annotation.protocols.grid import Layout
 from annotation.protocols.marked import MISSING
 
@@ -70,7 +78,7 @@ SCHEME = SpanScheme(
     sides=(TARGET, SOURCE),
     weights={
         ("fluency/punctuation", "minor"): 0.1,
-        **{("non-translation", severity): 25 for severity in ("neutral", "minor", "major")},
+        **{("non-translation", severity): 25 for severity in LEVELS},
     },
 )
 ONE = Protocol(

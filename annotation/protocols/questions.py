@@ -118,3 +118,77 @@ QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
         ),
     ),
 }
+
+# Sources that are no texts, by the word for them; the questions about them are translated whole.
+MEDIA = {"audio": "recording", "video": "video", "image": "picture"}
+_ABOUT_MEDIA = (
+    gettext_noop("How accurately does the black text express the meaning of the recording?"),
+    gettext_noop("How accurately does the black text express the meaning of the video?"),
+    gettext_noop("How accurately does the black text express the meaning of the picture?"),
+    gettext_noop(
+        "How much do you agree that the black text expresses {percent} of the main "
+        "information in the recording?"
+    ),
+    gettext_noop(
+        "How much do you agree that the black text expresses {percent} of the main "
+        "information in the video?"
+    ),
+    gettext_noop(
+        "How much do you agree that the black text expresses {percent} of the main "
+        "information in the picture?"
+    ),
+    gettext_noop("How accurately does each text express the meaning of the recording?"),
+    gettext_noop("How accurately does each text express the meaning of the video?"),
+    gettext_noop("How accurately does each text express the meaning of the picture?"),
+    gettext_noop(
+        "How much do you agree that each text expresses {percent} of the main information in "
+        "the recording?"
+    ),
+    gettext_noop(
+        "How much do you agree that each text expresses {percent} of the main information in "
+        "the video?"
+    ),
+    gettext_noop(
+        "How much do you agree that each text expresses {percent} of the main information in "
+        "the picture?"
+    ),
+    gettext_noop("Rate the black text as a rendering of the recording, on every scale."),
+    gettext_noop("Rate the black text as a rendering of the video, on every scale."),
+    gettext_noop("Rate the black text as a rendering of the picture, on every scale."),
+    gettext_noop("Rate each text as a rendering of the recording, on every scale."),
+    gettext_noop("Rate each text as a rendering of the video, on every scale."),
+    gettext_noop("Rate each text as a rendering of the picture, on every scale."),
+    gettext_noop(
+        "Change the black text only as far as needed, until it says what the recording says "
+        "and reads well."
+    ),
+    gettext_noop(
+        "Change the black text only as far as needed, until it says what the video says and "
+        "reads well."
+    ),
+    gettext_noop(
+        "Change the black text only as far as needed, until it says what the picture says and"
+        " reads well."
+    ),
+    gettext_noop(
+        "Change each text only as far as needed, until it says what the recording says and "
+        "reads well."
+    ),
+    gettext_noop(
+        "Change each text only as far as needed, until it says what the video says and reads well."
+    ),
+    gettext_noop(
+        "Change each text only as far as needed, until it says what the picture says and "
+        "reads well."
+    ),
+)
+
+
+def about_media(question: str, kind: str) -> str:
+    """Return a usual question, in English, about a source of a kind that is no text.
+
+    >>> about_media("How accurately does each text express the meaning of the gray text?", "audio")
+    'How accurately does each text express the meaning of the recording?'
+    """
+    asked = question.replace("gray text", MEDIA.get(kind, "gray text"))
+    return asked if asked in _ABOUT_MEDIA else question

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotation.judging.rules import kept_rules
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item, Judgment, Stop
+from annotation.notifications.events import tell_stopped
 from annotation.protocols.asked import Scale
 from annotation.quality.scales import scale_of
 from annotation.quality.verdict import low_score
@@ -69,6 +70,16 @@ def failures(annotator: Annotator) -> int:
     return len(failed)
 
 
+def passes(annotator: Annotator, most: float) -> bool:
+    """Whether an annotator fails at most so many checks, below 1 at most that share of them."""
+    n_failed = failures(annotator)
+    if 0 < most < 1:
+        checks = Q(**{f"{_KIND}__in": (Item.Kind.TRAP, Item.Kind.GOLD)}, is_current=True)
+        n_checks = Judgment.objects.filter(checks, assignment__annotator=annotator).count()
+        return n_failed <= most * n_checks
+    return n_failed <= most
+
+
 def _outside(scale: Scale) -> Q:
     low = Coalesce(F("assignment__item__low"), Value(scale.low))
     high = Coalesce(F("assignment__item__high"), Value(scale.high))
@@ -77,9 +88,10 @@ def _outside(scale: Scale) -> Q:
 
 
 def stop(person: Annotator, reason: Stop.Reason, *, n_failed: int) -> Stop:
-    """Stop somebody whose row is locked."""
+    """Stop somebody whose row is locked, and tell those who run the campaign."""
     person.stopped_at = timezone.now()
     person.save(update_fields=["stopped_at"])
+    tell_stopped(person)
     return Stop.objects.create(
         annotator=person, reason=reason, n_failed=n_failed, stopped_at=person.stopped_at
     )

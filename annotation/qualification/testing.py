@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from annotation.models import Annotator, Campaign, Stop, TestAttempt
-from annotation.qualification.comprehension import Question
+from annotation.qualification.comprehension import Question, in_language
 from annotation.qualification.stopping import stop
 
 
@@ -15,7 +16,8 @@ from annotation.qualification.stopping import stop
 class Asked:
     """A question as its annotator sees it: which choice is right is not here.
 
-    `explanation` is told once the question was answered wrongly, which `is_wrong` says.
+    `explanation` is told once the question was answered wrongly, which `is_wrong` says. `language`
+    is empty where the question is not in the annotator's.
     """
 
     name: str
@@ -24,6 +26,7 @@ class Asked:
     is_wrong: bool = False
     explanation: str = ""
     given: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,15 @@ def sitting(annotator: Annotator) -> Sitting:
 
 def _asked(place: int, question: Question, last: TestAttempt | None) -> Asked:
     is_wrong = last is not None and last.given[place] != question["right"]
+    language = get_language() or ""
+    words = in_language(question, language)
     return Asked(
         name=f"q{place}",
-        question=question["question"],
-        choices=[(str(n), choice) for n, choice in enumerate(question["choices"])],
+        question=words["question"],
+        choices=[(str(n), choice) for n, choice in enumerate(words["choices"])],
         is_wrong=is_wrong,
-        explanation=question.get("explanation", "") if is_wrong else "",
+        explanation=words.get("explanation", "") if is_wrong else "",
+        language=language if language in question.get("translations", {}) else "",
     )
 
 

@@ -28,7 +28,8 @@ class JudgmentColumns:
     cannot be. `low` and `high` bound the right score of gold items, and `keeps` is 1 where their
     other rules are kept, 0 where not, nan without any. `kind` holds the values of `Item.Kind`.
     `beside_control` marks repeats that stood on one screen with a replaced text, whose
-    ratings may have moved away from it. `submitted` is in Unix seconds, nan where not known.
+    ratings may have moved away from it. `submitted` is in Unix seconds, and
+    `inclusion` the probability with which the system was drawn for the screen; nan where not known.
     """
 
     annotator: Integers
@@ -48,6 +49,7 @@ class JudgmentColumns:
     active: Floats
     doubted: Mask
     submitted: Floats
+    inclusion: Floats
 
     def __len__(self) -> int:
         return len(self.score)

@@ -38,6 +38,7 @@ NUMBERS: dict[str, Any] = {
     "given": "score",
     "paid": "paid_ms",
     "active": "active_ms",
+    "inclusion": "assignment__inclusion",
 }
 OTHERS = (f"{ITEM}kind", "time_doubt", "created_at", "started_at", "submitted_at", "sent_together")
 # `created` and `submitted` are in Unix seconds, `seconds` is the server's time of one answer.

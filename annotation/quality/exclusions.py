@@ -5,7 +5,7 @@ annotator is included. Every decision is an audit entry.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -59,8 +59,7 @@ def include_annotator(*, annotator: Annotator, actor: User | None, reason: str) 
     annotator.excluded_at = None
     annotator.save(update_fields=["excluded_at"])
     if annotator.campaign.assignment_mode != Campaign.Mode.STATIC:
-        for screens in batched(_screens(annotator), BATCH):
-            _want(annotator.campaign, screens)
+        _want_again(annotator)
     _note(INCLUDE, annotator, actor, _reason(reason, "including"))
     return annotator
 
@@ -86,8 +85,7 @@ def reassign_items(*, annotator: Annotator, actor: User | None, reason: str = ""
     if campaign.assignment_mode == Campaign.Mode.STATIC:
         result = _give(campaign, annotator)
     else:
-        wanted = sum(_want(campaign, batch) for batch in batched(_screens(annotator), BATCH))
-        result = Reassigned(wanted, 0)
+        result = Reassigned(_want_again(annotator), 0)
     details = {"given": result.given, "left": result.left}
     _note(REASSIGN, annotator, actor, reason.strip(), details)
     return result
@@ -167,6 +165,32 @@ def _missing(campaign: Campaign, screens: Sequence[Sequence[int]]) -> Iterator[t
     held = _holders(screens)
     for index, items in enumerate(screens):
         yield index, max(0, campaign.annotators_per_item - held.get(items[0], 0))
+
+
+def _want_again(annotator: Annotator) -> int:
+    """Set how many ratings an annotator's screens still want; returns how many want any."""
+    campaign = annotator.campaign
+    screens: Iterable[list[int]] = _screens(annotator)
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
+        return _want_drawn(campaign, {item for items in screens for item in items})
+    return sum(_want(campaign, batch) for batch in batched(screens, BATCH))
+
+
+def _want_drawn(campaign: Campaign, items: set[int]) -> int:
+    """The same by the numbers of screens: which items of one somebody was shown is drawn."""
+    numbers = campaign.items.filter(pk__in=items).values("screen")
+    held = Assignment.objects.filter(
+        _held(), annotator__excluded_at=None, item__campaign=campaign, item__screen__in=numbers
+    )
+    people = (
+        held.order_by().values_list("item__screen").annotate(n=Count("annotator", distinct=True))
+    )
+    known = dict(people)
+    heads = list(campaign.items.select_for_update().filter(screen__in=numbers, place=0))
+    for head in heads:
+        head.wanted = max(0, campaign.annotators_per_item - known.get(head.screen, 0))
+    Item.objects.bulk_update(heads, ["wanted"], batch_size=500)
+    return sum(head.wanted > 0 for head in heads)
 
 
 def _want(campaign: Campaign, screens: Sequence[Sequence[int]]) -> int:

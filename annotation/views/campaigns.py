@@ -14,6 +14,7 @@ from annotation.access import (
     campaign_for_admin,
     campaign_for_reader,
     researcher_required,
+    reviewed_campaigns,
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
@@ -52,7 +53,12 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def campaign_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Where a campaign is entered: its results, or its setup while nobody has judged anything."""
+    """Where a campaign is entered: its results, or its setup while nobody has judged anything.
+
+    Who only reviews it comes to what is to be decided.
+    """
+    if reviewed_campaigns(request.user).filter(slug=slug).exists():
+        return redirect("adjudication", slug)
     campaign = campaign_for_reader(request, slug)
     if has_scores(campaign):
         return redirect("results", slug)

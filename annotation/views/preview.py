@@ -1,32 +1,36 @@
-"""Trying a campaign: its first screens as annotators will see them; nothing is stored."""
+"""Trying a campaign, stored or as typed: its first screens as annotators will see them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID, uuid5
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
-from django.utils.safestring import SafeString, mark_safe
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import campaign_for_admin, researcher_required
-from annotation.campaigns.rehearsal import Shown, rehearse
+from annotation.campaigns.rehearsal import Shown, first_screens, rehearse
+from annotation.forms.campaign.form import CampaignForm
 from annotation.interface import is_known
 from annotation.judging import instructions
-from annotation.judging.beside import shown_beside
+from annotation.judging.beside import kind_of, shown_beside
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
-from annotation.models import Campaign
+from annotation.models import Campaign, TestSet
 from annotation.prefill.keeping import suggested_in
+from annotation.presets.filling import standard_text
 from annotation.protocols import Span
-from annotation.views.judging.cards import fresh_cards
+from annotation.views.judging.cards import drawn, fresh_cards
 
 # Names of items that are stored nowhere.
 NOWHERE = UUID("f3a1d6de-6c53-4be0-9a5e-0d2c2f1f3a11")
+# Fields that say what a screen shows.
+DRAWN = ("length_ratio", "systems", "protocol", "systems_per_screen", "answers", "shown_text",
+         "question", "instructions")  # fmt: skip
 
 
 @researcher_required
@@ -37,8 +41,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     screens = rehearse(campaign)
     number = request.GET.get("screen", "1")
     place = min(int(number) if number.isdecimal() and len(number) < 4 else 1, len(screens) or 1)
-    language = request.GET.get("language", "en")
-    language = language if is_known(language) else "en"
+    language = _known(request.GET.get("language"))
     if request.method == "POST":
         messages.info(request, "An annotator’s answer would be stored now. Here nothing is.")
         return redirect(_address(campaign, place % max(1, len(screens)) + 1, language))
@@ -58,6 +61,27 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/preview.html", context)
 
 
+@researcher_required
+@require_POST
+def draw_form(request: HttpRequest, slug: str) -> JsonResponse:
+    """Draw the first screen of a task as typed: `html`, and `errors` by field. Stores nothing."""
+    test_set = get_object_or_404(TestSet, slug=slug)
+    form = CampaignForm(request.POST, test_set=test_set)
+    errors = {name: list(form.errors.get(name, ())) for name in DRAWN}
+    if any(errors.values()):
+        return JsonResponse({"errors": errors})
+    campaign = form.instance
+    campaign.test_set, campaign.slug = test_set, "new"
+    screens = list(first_screens(campaign, form.chosen))
+    language = _known(request.POST.get("language"))
+    html = _drawn(request, campaign, screens, 1, language) if screens else ""
+    return JsonResponse({"html": html, "errors": errors})
+
+
+def _known(language: str | None) -> str:
+    return language if language and is_known(language) else "en"
+
+
 def _address(campaign: Campaign, place: int, language: str) -> str:
     address = reverse("campaign-preview", args=[campaign.slug])
     return f"{address}?screen={place}&language={language}"
@@ -69,16 +93,12 @@ def _drawn(
     screens: list[list[Shown]],
     place: int,
     language: str,
-) -> SafeString:
+) -> str:
     """Draw a screen by the annotators' templates, with its answers sent back here."""
     with translation.override(language):
         screen = _screen(campaign, screens[place - 1], place, len(screens))
-        context = {"screen": screen, "cards": fresh_cards(request, screen)}
-        html: str = render_to_string("annotation/_item.html", context, request)
-    for item in screen.items:
-        own = reverse("item", args=[item.public_id])
-        html = html.replace(own, _address(campaign, place, language))
-    return mark_safe(html)  # noqa: S308 - made of escaped parts
+        screen = replace(screen, sent_to=_address(campaign, place, language))
+        return drawn(request, screen, fresh_cards(request, screen))
 
 
 def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> ShownScreen:
@@ -96,14 +116,23 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
         campaign_status=Campaign.Status.OPEN,
         protocol=campaign.judging,
         span_sides=span_sides(campaign),
-        instructions=instructions.read(campaign, "instructions"),
-        question=campaign.question_text,
+        instructions=_instructions(campaign),
+        question=campaign.question_about(kind_of(each.beside for each in items)),
         items=items,
         feedback=None,
         count=lambda: Progress(place=place, done=place - 1, total=total, paid_ms=0),
         gray=campaign.shown_text,
         is_prefilled=campaign.is_prefilled,
     )
+
+
+def _instructions(campaign: Campaign) -> instructions.Prose:
+    """Those of a draft, or what an unsaved one will get."""
+    if campaign.pk:
+        return instructions.read(campaign, "instructions")
+    language = instructions.active()
+    standard = "" if campaign.instructions.strip() else standard_text(campaign, language)
+    return instructions.prose(campaign.instructions, standard, language)
 
 
 def _item(

@@ -19,16 +19,17 @@ def write() -> str:
 
 
 def _ours() -> Iterator[tuple[str, URLPattern]]:
-    for route, entry in _walk(get_resolver().url_patterns, "/"):
+    for route, entry in walk():
         if not route.startswith(ELSEWHERE):
             yield re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", route), entry
 
 
-def _walk(patterns: list[Any], before: str) -> Iterator[tuple[str, URLPattern]]:
-    for entry in patterns:
+def walk(patterns: list[Any] | None = None, before: str = "/") -> Iterator[tuple[str, URLPattern]]:
+    """Yield every address with its route as it is written."""
+    for entry in get_resolver().url_patterns if patterns is None else patterns:
         route = before + str(entry.pattern)
         if isinstance(entry, URLResolver):
-            yield from _walk(entry.url_patterns, route)
+            yield from walk(entry.url_patterns, route)
         else:
             yield route, entry
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from config.work.lease import Lease
 
 Row = TypeVar("Row", bound=Work)
+END_SECONDS = 4.0
 
 
 class Kind(Generic[Row]):
@@ -44,6 +45,10 @@ class Kind(Generic[Row]):
     def serves(self) -> set[str]:
         """Return the requirements of rows that this host meets."""
         return {f"host:{socket.gethostname()}"}
+
+    def end_seconds(self, row: Row) -> float:
+        """Return how long work may go on, once its row is lost, before it is ended by force."""
+        return END_SECONDS
 
     def claim(self, row: Row) -> bool:
         """Take a row in a transaction; whether nobody else was faster."""

@@ -12,8 +12,6 @@ from config.work.models import Work
 from config.work.periodic import Periodic
 
 BEAT_SECONDS = 2.0
-# Work that goes on for so long after its row was cancelled or given to others is ended by force.
-END_SECONDS = 4.0
 
 
 class Lease:
@@ -51,5 +49,5 @@ class Lease:
             processes.interrupt()
         if not self.is_lost:
             self._lost_at, self.is_lost = now, not claims.hold(self._row)
-        elif now - self._lost_at > END_SECONDS:
+        elif now - self._lost_at > self._kind.end_seconds(self._row):
             processes.end_now(f"{self._kind.name} {self._row.pk} is another's or cancelled")

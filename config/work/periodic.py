@@ -8,6 +8,8 @@ from typing import Self
 
 from django.db import connections
 
+from config.work import processes
+
 logger = logging.getLogger(__name__)
 
 
@@ -15,7 +17,8 @@ class Periodic(Thread):
     """Call `action` every `seconds` until stopped or until it returns False.
 
     An action that raises is logged and called again: a database that restarts must not end a
-    heartbeat. Its connection is closed after every call; none is left open between calls.
+    heartbeat. Its connection is closed after every call; none is left open between calls. No child
+    is forked meanwhile: it would inherit locks of the database's library.
     """
 
     def __init__(self, name: str, seconds: float, action: Callable[[], object]) -> None:
@@ -52,4 +55,5 @@ class Periodic(Thread):
             logger.warning("%s failed and is tried again", self.name, exc_info=True)
             return True
         finally:
-            connections.close_all()
+            with processes.forking:
+                connections.close_all()

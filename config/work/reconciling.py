@@ -13,6 +13,7 @@ from typing import Any
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import state
+from django.db import connections
 from django.db.models import Q
 
 from config.work import processes, registry, sending
@@ -25,8 +26,9 @@ from config.work.working import due
 logger = logging.getLogger(__name__)
 ROUND_SECONDS = 2.0
 RESEND_SECONDS = 3.0
-# Messages that nobody gets (the broker is away) are repeated ever more rarely.
-LONGEST_WAIT = 300.0
+# Messages that nobody gets are repeated ever more rarely: the broker is away, or a worker that
+# cannot do the work takes them first.
+LONGEST_WAIT = 30.0
 AT_ONCE = 16
 
 
@@ -101,6 +103,7 @@ def _end(**_: Any) -> None:
 
 
 def _leave(**_: Any) -> None:
+    connections.close_all()  # the database may have been restarted meanwhile
     for kind in registry.every():
         kind.left()
 

@@ -13,6 +13,7 @@ from dashboards.bundle.choice import BundleChoice
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.human import Floats, read_ratings
 from dashboards.panel.panel import Panel, read_panel
+from dashboards.spans.marked import Detector, Gold, read_detectors, read_gold
 from metaeval.replication.bounds import Ratings
 from metaeval.scores import FORMULAS
 from metrics.scores import MeasureScores
@@ -32,7 +33,8 @@ class Content:
     """A campaign's rows and arrays; `names` and `numbers` are the systems and segments in files.
 
     `lines` holds the place of each segment in the mt-metrics-eval files, which keep documents
-    together. `left_out` says, by measure, why it is not in the tables.
+    together. `marks` are the spans of people, None where the protocol asks for none. `left_out`
+    says, by measure, why it is not in the tables.
     """
 
     campaign: Campaign
@@ -45,6 +47,8 @@ class Content:
     left_out: dict[str, str]
     floors: Mapping[str, Floats]
     ratings: Ratings | None
+    marks: Gold | None
+    detectors: Sequence[Detector]
 
     @property
     def numbers(self) -> list[str]:
@@ -93,6 +97,8 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
         left_out,
         {k: each.values for k, each in floor_panel(panel).measures.items()} if is_compared else {},
         read_ratings(campaign, filters, panel.human) if is_compared else None,
+        read_gold(campaign, filters, "segment")[0] if campaign.judging.spans else None,
+        read_detectors(campaign),
     )
 
 

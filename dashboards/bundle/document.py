@@ -13,7 +13,7 @@ from dashboards.bundle import BundleChoice, build
 from dashboards.documents.head import OfCampaign, about
 from dashboards.trust.reasons import CampaignTrust
 
-VERSION = 6
+VERSION = 7
 FILTERS = BundleChoice
 
 

@@ -1,5 +1,6 @@
 """The data files of a bundle, as (path, lines)."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -7,15 +8,19 @@ from typing import Any
 import numpy as np
 
 from annotation.exports import mtme
-from annotation.models import Item, Judgment
+from annotation.models import Item, Judgment, Output
 from dashboards.bundle.content import Content
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
+from dashboards.spans.marked import Gold
 from dashboards.systems.deviations import output_lengths
 from metaeval.files.text import plain_number
 from metaeval.replication.bounds import Ratings
+from metaeval.spans.span_table import SEVERITIES, SIDES
 
 Files = Iterator[tuple[str, Iterable[str]]]
+SPAN_COLUMNS = ("set", "system", "segment", "start", "end", "severity", "side")
+_CLEAN = (("", "", "", "no-error", "", None),)
 JUDGMENT_COLUMNS = (
     "annotator", "kind", "system", "segment", "score", "is_target", "seconds", "submitted_at",
     "item", "partner", "output",
@@ -39,6 +44,10 @@ def data_files(content: Content) -> Files:
         yield "human-systems.tsv", _human_systems(content)
     if content.given:
         yield "metric-systems.tsv", _metric_systems(content)
+    if content.detectors:
+        yield "spans.tsv", _spans(content)
+    if content.marks is not None:
+        yield "human-spans.tsv", _human_spans(content, content.marks)
     yield "lengths.tsv", _lengths(content)
     yield from _evalset(content)
 
@@ -182,6 +191,46 @@ def _metric_systems(content: Content) -> Iterator[str]:
         for name, score in zip(content.names, scores.tolist(), strict=True):
             if score == score:
                 yield _line(key, name, plain_number(score))
+
+
+def _spans(content: Content) -> Iterator[str]:
+    """What metrics marked, a line a span; outputs without any have a line of their own."""
+    yield _line(*SPAN_COLUMNS, "category", "confidence")
+    for detector in content.detectors:
+        for pk, cell in _cells(content).items():
+            for side, start, end, severity, *rest in detector.rows.get(pk, ()) or _CLEAN:
+                named = "-".join(severity.split())
+                if pk in detector.rows:
+                    yield _line(detector.key, *cell, start, end, named, side, *rest)
+
+
+def _human_spans(content: Content, gold: Gold) -> Iterator[str]:
+    """What people marked in the judgments that the filters keep, each annotator's in a row."""
+    labels = dict(content.campaign.annotators.values_list("pk", "label"))
+    cells, table = _cells(content), gold.table
+    rows: defaultdict[int, list[int]] = defaultdict(list)
+    for row, item in enumerate(table.item.tolist()):
+        rows[item].append(row)
+    yield _line(*SPAN_COLUMNS, "category")
+    for item, (annotator, output) in enumerate(
+        zip(gold.annotator.tolist(), gold.output.tolist(), strict=True)
+    ):
+        who = labels[annotator], *cells[output]
+        for row in rows[item]:
+            severity = ("undecided", *SEVERITIES)[table.severity[row] + 1]
+            ends = table.start[row], table.end[row]
+            yield _line(*who, *ends, severity, SIDES[table.side[row]], gold.categories[row])
+        if not rows[item]:
+            yield _line(*who, "", "", "no-error", "", "")
+
+
+def _cells(content: Content) -> dict[int, tuple[str, str]]:
+    """System and segment of every output, as files name them, in the order of the test set."""
+    names = {s.pk: n for s, n in zip(content.panel.human.systems, content.names, strict=True)}
+    number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
+    outputs = Output.objects.filter(system__in=names).order_by("segment__position", "system_id")
+    rows = outputs.values_list("pk", "system_id", "segment_id")
+    return {pk: (names[system], number[segment]) for pk, system, segment in rows}
 
 
 def _lengths(content: Content) -> Iterator[str]:

@@ -44,6 +44,9 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
   by Touchstone or imported. `metric-systems.tsv`: scores of whole systems that were imported.
 - `floors.tsv`: metrics that know nothing of quality, which a metric has to beat; `ratings.tsv`: the
   judgments behind the human scores in their form, from which people are set against people.
+- `spans.tsv`: errors that metrics marked, `human-spans.tsv` those of people in the judgments that
+  the filters below keep; [start, end) in code points, 0 0 without a place; an output in which
+  nothing was marked has one line, with `no-error`.
 - `lengths.tsv`: lengths of outputs and the wanted ones.
 - `mt-metrics-eval/`: texts and scores in the layout of mt-metrics-eval, version 2; metrics with
   missing scores are left out there, because the layout has no place for them.

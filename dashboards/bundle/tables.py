@@ -11,6 +11,7 @@ from annotation.filters import OUT
 from annotation.filters.chosen import left_out
 from annotation.quality.agreement import N_RESAMPLES as AGREEMENT_RESAMPLES
 from dashboards.bundle.content import Content
+from dashboards.spans.document import N_RESAMPLES as SPAN_RESAMPLES
 from dashboards.systems.document import N_RESAMPLES
 from metaeval import StatisticsWarning
 from metaeval.commands import run_command
@@ -45,8 +46,17 @@ def tables_of(content: Content) -> list[BundleTable]:
         options = ["--versus", "next", "--test", "rank-sum", "--resamples", str(N_RESAMPLES)]
         about = "MT systems: human clusters, metric scores with marks"
         tables.append(BundleTable("systems", about, ["systems", *_scores(content), *options]))
+    if content.marks is not None and len(content.marks) and content.detectors:
+        tables.append(_of_spans(content))
     about = "Deviation of the systems from the wanted length"
     return [*tables, BundleTable("lengths", about, ["lengths", "lengths.tsv"])]
+
+
+def _of_spans(content: Content) -> BundleTable:
+    about = "Error spans of metrics against those of people (MPP): precision, recall, F1, ceiling"
+    options = ["--resamples", str(SPAN_RESAMPLES), "--seed", str(content.campaign.seed)]
+    arguments = ["spans", "spans.tsv", "--people", "human-spans.tsv", *options]
+    return BundleTable("spans", about, arguments)
 
 
 def _of_judgments(content: Content) -> list[BundleTable]:

@@ -41,6 +41,6 @@ FIGURES: dict[str, dict[str, Draw]] = {
     "whatif": {"segments": whatif.movement, "systems": whatif.movement_over_systems},
     "samplesize": {"segments": whatif.sample_size_curves, "systems": whatif.curves_over_systems},
     "scatter": {"points": scatter.points},
-    "systems": {"ranking": results.ranking},
+    "systems": {"ranking": results.ranking, "strips": results.strips},
     "preferences": {name: partial(preferences.histograms, condition=name) for name in CONDITIONS},
 }

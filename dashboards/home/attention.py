@@ -9,7 +9,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.access import run_campaigns
+from annotation.access import reviewed_campaigns, run_campaigns
+from annotation.adjudication.disagreements import disagreements
 from annotation.counted import counted
 from annotation.models import Campaign, Judgment, listed
 from config.work.models import Work
@@ -47,6 +48,7 @@ def needs(
         *_of_runs(user),
         *(need for campaign in campaigns for need in _of(campaign, progress[campaign.pk])),
         *_unscored(user),
+        *_to_decide(user),
     ]
     return found[:SHOWN], max(0, len(found) - SHOWN)
 
@@ -87,6 +89,14 @@ def _unscored(user: Any) -> Iterator[Need]:
     for campaign in _judged(user).select_related("test_set")[:SHOWN]:
         start = reverse("run-start", args=[campaign.test_set.slug])
         yield Need(campaign.name, "is judged, and no metric has scored it.", "Score it", start)
+
+
+def _to_decide(user: Any) -> Iterator[Need]:
+    """Campaigns that stand nowhere else for a reviewer."""
+    for campaign in listed(reviewed_campaigns(user)).order_by("name")[:SHOWN]:
+        waiting = disagreements(campaign).filter(is_decided=False).count()
+        queue = reverse("adjudication", args=[campaign.slug])
+        yield Need(campaign.name, f"has {counted(waiting, 'item')} to decide.", "Decide", queue)
 
 
 def _judged(user: Any) -> QuerySet[Campaign]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Count, Max, Sum
 
 from annotation.models import Annotator, Assignment, Campaign, Item
-from annotation.monitor.completion import OPEN
+from annotation.monitor.completion import OPEN, SIZE
 
 
 @dataclass
@@ -65,5 +65,5 @@ def _unclaimed(campaigns: Sequence[Campaign]) -> list[tuple[int, int]]:
     single = items.filter(screen=None, wanted__gt=0).values_list("campaign").order_by()
     screens = items.exclude(screen=None).values_list("campaign", "screen").order_by()
     found = list(single.annotate(n=Sum("wanted")))
-    wanted = screens.annotate(n=Sum("wanted"), size=Count("pk")).filter(n__gt=0)
+    wanted = screens.annotate(n=Sum("wanted"), size=SIZE).filter(n__gt=0)
     return found + [(pk, n * size) for pk, _, n, size in wanted]

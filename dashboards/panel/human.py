@@ -15,6 +15,7 @@ from annotation.quality.scales import HTER, scales_of
 from dashboards.pages.choice import general
 from metaeval import ScoreMatrix
 from metaeval.arrays import group_means
+from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
 from metaeval.replication.bounds import Ratings
 from metrics.grid import NOTHING, Grid, read_grid
 
@@ -140,6 +141,8 @@ def _judged(
     grid = grid_of(read_grid(systems, segments), columns, values)
     source = _source(campaign, filters)
     is_part = bool(filters.documents)
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC and len(columns):
+        warnings = (*warnings, BIAS)
     return HumanScores(systems, segments, grid, None, source, warnings, is_part)
 
 
@@ -167,6 +170,26 @@ def read_ratings(campaign: Campaign, filters: Filters, human: HumanScores) -> Ra
     places = grid.places(columns.output[counted])
     known = places != NOTHING
     return Ratings(columns.annotator[counted][known], places[known], values[counted][known])
+
+
+def reweighted(campaign: Campaign, filters: Filters, human: HumanScores) -> ReweightedMeans | None:
+    """Return the means of systems drawn by their standing, by their places in `human.systems`.
+
+    None where no judgment was drawn so, and where scores were published.
+    """
+    if campaign.published_scores.exists():
+        return None
+    columns, values, _ = _valued(campaign, general(filters).of(campaign))
+    places = read_grid(human.systems, human.segments).places(columns.output)
+    wanted = columns.is_target & (places != NOTHING) & ~np.isnan(values + columns.inclusion)
+    if not wanted.any():
+        return None
+    return reweighted_means(
+        values[wanted],
+        places[wanted] // len(human.segments),
+        columns.screen[wanted],
+        columns.inclusion[wanted],
+    )
 
 
 def _source(campaign: Campaign, filters: Filters) -> str:

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.filters import Filters
+from annotation.filters.chosen import read_judgments
 from annotation.filters.report import filtered_report
 from annotation.models import Campaign
 from annotation.quality import Agreement, AnnotatorQuality
+from annotation.quality.options import ChoiceTable, choices_of
 from annotation.quality.reach import Tested
 from annotation.quality.report import KindMean
 from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import OfCampaign, about
 from dashboards.quality.agreement import Figure, figures_of
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +138,7 @@ class Quality(OfCampaign):
     has_repeats: bool
     has_gold: bool
     has_screens: bool
+    choices: Sequence[ChoiceTable] = ()
 
 
 DOCUMENT = Quality
@@ -168,6 +171,7 @@ def compute(campaign: Campaign, filters: Filters) -> Quality:
         has_repeats=report.has_repeats,
         has_gold=report.has_gold,
         has_screens=report.has_screens,
+        choices=choices_of(campaign, read_judgments(campaign, filters)[0]),
         warnings=report.warnings,
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from annotation.filters import Filters
 from annotation.models import Campaign
@@ -85,7 +85,7 @@ def interval(scores: Floats, mean: float) -> tuple[int, float, float, float]:
     n = len(known)
     if n < 2:
         return n, mean, float("nan"), float("nan")
-    half = student.ppf((1 + LEVEL) / 2, n - 1) * known.std(ddof=1) / np.sqrt(n)
+    half = stdtrit(n - 1, (1 + LEVEL) / 2) * known.std(ddof=1) / np.sqrt(n)
     return n, mean, float(mean - half), float(mean + half)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol, TypeVar
 
+from dashboards.documents.head import Ends
 from dashboards.documents.measured import Measured
 
 
@@ -55,14 +56,16 @@ class Compared:
 class Column(Measured):
     """A measure's systems, best first, and the agreement of their order with the humans'.
 
-    Where it `is_given`, the scores are those that the measure came with. `n` is the fewest segments
-    behind one; where it `is_even` all systems have all of them.
+    `accuracy_ends` are for other systems of the same kind. Where it `is_given`, the scores are
+    those that the measure came with. `n` is the fewest segments behind one; where it `is_even` all
+    systems have all of them.
     """
 
     is_given: bool
     is_corpus: bool
     tau: float | None
     accuracy: float | None
+    accuracy_ends: Ends | None
     n_systems: int
     n: int
     is_even: bool

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.head import CampaignDocument, head
+from dashboards.documents.head import CampaignDocument, ends, head
 from dashboards.documents.measured import about
 from dashboards.documents.stored import settled
 from dashboards.pages.choice import Choice
@@ -26,12 +26,13 @@ from dashboards.systems.deviations import (
     Lengths,
     deviations,
 )
+from dashboards.systems.drawn import Drawn, drawn
 from dashboards.systems.outside import outside
 from metaeval.results import MissingDataWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 from metaeval.systems.ranking import TESTS
 
-VERSION = 5
+VERSION = 6
 N_RESAMPLES = 1000
 
 
@@ -61,7 +62,8 @@ class SystemsChoice(Choice):
 class Systems(CampaignDocument):
     """The table. `systems` are in the human order; `marks` says what is marked, or why not.
 
-    `outside` are the systems of the test set that the task leaves out.
+    `outside` are the systems of the test set that the task leaves out, and `drawn` has means that
+    hold where screens drew their systems by standing.
     """
 
     has_published_systems: bool
@@ -78,6 +80,7 @@ class Systems(CampaignDocument):
     units: Sequence[str] = (WORDS, CHARACTERS)
     rows: Sequence[Row]
     outside: Sequence[Row] = ()
+    drawn: Sequence[Drawn] = ()
     marks: str = ""
 
 
@@ -112,6 +115,7 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         warnings=list(dict.fromkeys(warnings)),
         rows=[*human, *(row for column in columns for row in column.rows)],
         outside=outside(campaign, panel),
+        drawn=drawn(campaign, filters, panel.human),
     )
 
 
@@ -173,6 +177,7 @@ def _column(panel: Panel, column: MetricColumn) -> Column:
         is_corpus=measure.corpus is not None,
         tau=column.tau,
         accuracy=column.accuracy,
+        accuracy_ends=ends(column.accuracy_interval),
         n_systems=column.n_shared,
         n=column.n,
         is_even=not column.reasons.get("output without a score"),

@@ -75,8 +75,9 @@ class Campaigns(Kind[Campaign]):
         ]
 
     def judgments(self, thing: Campaign) -> int:
-        """Revised ones, too."""
-        return Judgment.objects.filter(assignment__annotator__campaign=thing).count()
+        """Revised ones and what reviewers decided, too."""
+        judgments = Judgment.objects.filter(assignment__annotator__campaign=thing)
+        return judgments.count() + Adjudication.objects.filter(item__campaign=thing).count()
 
     def staying(self, thing: Campaign) -> str:
         """The texts and the metrics' scores are not the campaign's."""

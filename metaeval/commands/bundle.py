@@ -229,7 +229,7 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
 def within(options: argparse.Namespace, folder: Path) -> None:
     """Make the files that a command names lie in a folder. Raises ValueError where one does not."""
     files = ("path", "judgments", "annotators", "human_systems", "metric_systems", "metrics")
-    for name in (*files, "segments", "floors", "ratings"):
+    for name in (*files, "segments", "floors", "ratings", "people"):
         if getattr(options, name, None):
             setattr(options, name, _inside(folder, getattr(options, name)))
     if getattr(options, "counts", None):

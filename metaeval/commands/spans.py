@@ -16,13 +16,14 @@ from metaeval.spans.detection import (
     ceiling,
     compare_detectors,
     detect,
-    nothing,
 )
 from metaeval.spans.measures import MATCHINGS, MEASURES, SpanMeasure, compare_spans
 from metaeval.spans.span_table import SIDES, SpanTable
 
 Row = dict[str, Any]
 CLEAN = ("", "no-error", "none")
+# Pairs of people with fewer outputs in common say nothing of a ceiling.
+FEWEST = 10
 
 
 @dataclass
@@ -40,18 +41,15 @@ class Marks:
 
 def spans(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Compare error spans of detectors with gold: precision, recall, F1, intervals, tests."""
-    held, documents = _read(options)
-    if options.gold not in held:
-        raise ValueError(f"{options.path}: no set {options.gold!r}; there are {', '.join(held)}")
+    held, documents = _read(options.path, options)
+    people = _people(held, documents, options)
     measure = SpanMeasure(
         options.measure, options.matching, partial_credit=options.partial_credit,
         severity_penalty=options.severity_penalty, sides=tuple(options.side or SIDES[:1]),
     )  # fmt: skip
-    gold = held.pop(options.gold)
-    found = {name: _compared(gold, marks, measure, documents) for name, marks in held.items()}
-    items = np.arange(len(gold.cells))
-    empty = compare_spans(gold.table(), nothing(gold.table()), measure).values
-    found["(nothing)"] = (items, empty, np.array([documents[cell] for cell in gold.cells]))
+    found = {name: _compared(people, marks, measure, documents) for name, marks in held.items()}
+    silent = Marks({cell: n for n, cell in enumerate(documents)})
+    found["(nothing)"] = _compared(people, silent, measure, documents)
     rows, first = [], None
     for name, (items, values, units) in found.items():
         result = detect(values, averaging=options.average, units=units, rng=options.seed,
@@ -61,25 +59,66 @@ def spans(options: argparse.Namespace) -> tuple[Row, list[Row]]:
             first = first or (name, items, values)
             row |= _against(first, items, values, units, options)
         rows.append(row)
-    people = {name: (list(range(len(each.cells))), each.table())
-              for name, each in _common({options.gold: gold} | held).items()}  # fmt: skip
-    document: Row = {"gold": options.gold, "measure": measure.label, "detectors": rows}
-    if len(people) > 1:
-        document["sets against each other"] = ceiling(people, measure, averaging=options.average)
-    return document, rows
+    gold = ", ".join(people)
+    document: Row = {"gold": gold, "measure": measure.label, "detectors": rows}
+    return document | _ceilings(people, held, measure, options), rows
+
+
+def _people(
+    held: dict[str, Marks], documents: dict[tuple[str, str], str], options: argparse.Namespace
+) -> dict[str, Marks]:
+    """Return the sets that are gold: one, taken out of `held`, or all of a file."""
+    if options.people:
+        people, others = _read(options.people, options)
+        for cell, document in others.items():
+            documents.setdefault(cell, document)
+        return people
+    if options.gold not in held:
+        raise ValueError(f"{options.path}: no set {options.gold!r}; there are {', '.join(held)}")
+    return {options.gold: held.pop(options.gold)}
+
+
+def _ceilings(
+    people: dict[str, Marks], held: dict[str, Marks], measure: SpanMeasure, options: Any
+) -> Row:
+    """Return how well people find each other's spans; of one set of gold all sets each other's."""
+    fewest = FEWEST
+    if len(people) == 1:
+        people, fewest = _common(people | held), 1
+    if len(people) < 2:
+        return {}
+    place: dict[tuple[str, str], int] = {}
+    sets = {
+        name: ([place.setdefault(cell, len(place)) for cell in each.cells], each.table())
+        for name, each in people.items()
+    }
+    found = ceiling(sets, measure, averaging=options.average, fewest=fewest)
+    return {"sets against each other": found}
 
 
 def _compared(
-    gold: Marks, marks: Marks, measure: SpanMeasure, documents: dict[tuple[str, str], str]
-) -> tuple[Any, Any, Any]:
-    """Return the items of gold that were looked at, their components and their units."""
-    cells = [cell for cell in gold.cells if cell in marks.cells]
-    if not cells:
+    people: dict[str, Marks], marks: Marks, measure: SpanMeasure,
+    documents: dict[tuple[str, str], str],
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Return the items of gold that were looked at, their components and their units.
+
+    The items are those of all people in a row: an output that two judged is two of them.
+    """
+    held, parts, units, shift = marks.table(), [], [], 0
+    for gold in people.values():
+        cells = [cell for cell in gold.cells if cell in marks.cells]
+        at_gold = np.array([gold.cells[cell] for cell in cells], dtype=np.int64)
+        own = held.taken([marks.cells[cell] for cell in cells])
+        values = compare_spans(gold.table().taken(at_gold), own, measure).values
+        parts.append((at_gold + shift, values))
+        units += [documents[cell] for cell in cells]
+        shift += len(gold.cells)
+    if not units:
         raise ValueError("a set has no output in common with gold")
-    at_gold = np.array([gold.cells[cell] for cell in cells])
-    own = marks.table().taken([marks.cells[cell] for cell in cells])
-    values = compare_spans(gold.table().taken(at_gold), own, measure).values
-    return at_gold, values, np.array([documents[cell] for cell in cells])
+    items, components = (np.concatenate(each) for each in zip(*parts, strict=True))
+    # Numbers in their order, as on Touchstone's pages: resamples draw units by place.
+    is_number = all(unit.isdecimal() for unit in units)
+    return items, components, np.array([int(u) for u in units] if is_number else units)
 
 
 def _against(first: Any, items: Any, values: Any, units: Any, options: Any) -> Row:
@@ -119,10 +158,12 @@ def _common(held: dict[str, Marks]) -> dict[str, Marks]:
     return found if shared else {}
 
 
-def _read(options: argparse.Namespace) -> tuple[dict[str, Marks], dict[tuple[str, str], str]]:
+def _read(
+    path: str, options: argparse.Namespace
+) -> tuple[dict[str, Marks], dict[tuple[str, str], str]]:
     """Read a row a span, or WMT25's lists of starts, ends and kinds; both hold clean outputs."""
     table = Table(
-        options.path,
+        path,
         ["set|annotator|detector", "system|system_id", "segment|seg|segment_id",
          "start|start_indices", "end|end_indices", "severity|error_types"],
         optional=["side", "document|doc|document_id"],
@@ -166,7 +207,13 @@ def add_spans(commands: Any) -> None:
     add = command.add_argument
     add("path", help="TSV: set, system, segment, start, end, severity, perhaps side and document; "
         "a row a span, one with severity no-error for a clean output")  # fmt: skip
-    add("--gold", required=True, help="the set that the others are compared with")
+    gold = command.add_mutually_exclusive_group(required=True)
+    gold.add_argument("--gold", help="the set that the others are compared with")
+    gold.add_argument(
+        "--people",
+        metavar="FILE",
+        help="a table like PATH whose sets are people: each of their judgments is gold",
+    )
     choose(add, "--measure", MEASURES, "MPP", "default: MPP")
     choose(add, "--matching", MATCHINGS, MATCHINGS[0], "default: one_to_one")
     add("--partial-credit", type=float, default=0.5, help="of characters of another severity")

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kendalltau, rankdata
 
 from metaeval.arrays import BoolArray, FloatArray
 
@@ -57,6 +56,8 @@ def row_kendall(x: FloatArray, y: FloatArray, variant: str = "b") -> FloatArray:
 
 def kendall_tau(x: FloatArray, y: FloatArray, variant: str = "b") -> float:
     """Kendall's tau of one pair of vectors in O(n log n)."""
+    from scipy.stats import kendalltau
+
     valid = ~(np.isnan(x) | np.isnan(y))
     x, y = x[valid], y[valid]
     if len(x) < 2 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
@@ -70,6 +71,8 @@ def row_ranks(x: FloatArray) -> FloatArray:
         signs = np.sign(x[..., :, None] - x[..., None, :])
         n = (~np.isnan(x)).sum(axis=-1, keepdims=True)
         return np.where(np.isnan(x), np.nan, (np.nansum(signs, axis=-1) + n + 1.0) / 2.0)
+    from scipy.stats import rankdata
+
     ranks: FloatArray = rankdata(x, axis=-1, nan_policy="omit")
     return np.where(np.isnan(x), np.nan, ranks)
 

@@ -147,12 +147,14 @@ def system_rows(table: SystemTable) -> list[Row]:
         table.ranking
     ) else []  # fmt: skip
     for column in table.columns:
+        ends = column.accuracy_interval or (np.nan, np.nan)
         rows += [
             {"measure": column.metric, "system": name, "score": float(column.scores[place]),
              "n": int(column.counts[place]), "p": float(column.pvalues[place]),
              "shared": int(column.shared[place]), "mark": column.marks[place],
              "human": float(column.human[place]), "compared": float(column.compared[place]),
-             "judged": int(column.judged[place]), "tau": column.tau, "accuracy": column.accuracy}
+             "judged": int(column.judged[place]), "tau": column.tau, "accuracy": column.accuracy,
+             "accuracy_low": ends[0], "accuracy_high": ends[1]}
             for place, name in enumerate(column.systems)
         ]  # fmt: skip
     return rows

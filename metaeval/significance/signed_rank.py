@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
-from scipy.stats import rankdata
 
 from metaeval.arrays import FloatArray, as_floats, one_of
 from metaeval.resampling import ALTERNATIVES, tail
@@ -83,6 +82,8 @@ def signed_rank_test(
 
 def _doubled_ranks(differences: FloatArray) -> FloatArray:
     """Return twice the mid-ranks of the sizes, which are whole numbers."""
+    from scipy.stats import rankdata
+
     return np.asarray(2.0 * rankdata(np.abs(differences)))
 
 

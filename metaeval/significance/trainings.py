@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.special import ndtri, stdtrit
 
 from metaeval.arrays import FloatArray, as_floats, fraction, one_of, positive_int
@@ -178,6 +177,8 @@ def _relabelled(x: FloatArray, y: FloatArray, n_resamples: int, seed: int) -> Fl
 def _classical(x: FloatArray, y: FloatArray, paired: bool, alternative: str) -> tuple[float, float]:
     if np.ptp(x - y) == 0.0 if paired else np.ptp(np.concatenate([x, y])) == 0.0:
         return np.nan, np.nan
+    from scipy import stats
+
     if paired:
         t = stats.ttest_rel(x, y, alternative=alternative)
         ranks = signed_rank_test(x - y, alternative=alternative)

@@ -9,8 +9,9 @@ import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along
 from metaeval.correlation.coefficients import kendall
+from metaeval.correlation.intervals import accuracy_interval
 from metaeval.correlation.pairwise import pairwise_accuracy
-from metaeval.results import Notes, Result
+from metaeval.results import Interval, Notes, Result
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import paired_bootstrap
@@ -30,8 +31,9 @@ class MetricColumn(Result):
     system - other over those segments. ``marks`` are † for p < .05 and ‡ for p < .01, where that
     difference agrees with the order.
 
-    ``tau`` and ``accuracy`` compare ``human`` with ``compared``: both sides' scores over the same
-    segments, ``judged`` of each system, nan where there is none; ``n_shared`` counts systems.
+    ``tau`` and ``accuracy`` (with an interval for other systems, where there is one) compare
+    ``human`` with ``compared``: both sides' scores over the same segments, ``judged`` of each
+    system, nan where there is none; ``n_shared`` counts systems.
     ``n`` is the fewest segments behind a score. Where ``is_given``, scores are those that the
     metric came with, whatever its segments make; the tests are over segments, if there are any.
     """
@@ -50,6 +52,7 @@ class MetricColumn(Result):
     judged: IntArray
     tau: float
     accuracy: float
+    accuracy_interval: Interval | None
     n_shared: int
     is_given: bool = False
 
@@ -129,7 +132,7 @@ def metric_column(
     told, compared, judged = _same_segments(counts, present, *human)
     if of.given is not None:
         told, compared, judged = _as_given(counts.systems, values, *human)
-    tau, accuracy, n_shared = _agreement(told, of.sign * compared)
+    tau, (accuracy, interval), n_shared = _agreement(told, of.sign * compared)
     turned = of.sign * differences * (1.0 if of.versus == "next" else -1.0)
     return MetricColumn(
         n=int(present.sum(axis=1).min(initial=len(counts.segments))),
@@ -151,6 +154,7 @@ def metric_column(
         judged=judged[order],
         tau=tau,
         accuracy=accuracy,
+        accuracy_interval=interval,
         n_shared=n_shared,
         is_given=of.given is not None,
     )
@@ -263,11 +267,15 @@ def _same_segments(
     return mean_along(np.where(both, values, np.nan)), compared, both.sum(axis=1)
 
 
-def _agreement(human: FloatArray, metric: FloatArray) -> tuple[float, float, int]:
-    """Kendall's τ-b and pairwise accuracy over the systems that both sides score."""
+def _agreement(
+    human: FloatArray, metric: FloatArray
+) -> tuple[float, tuple[float, Interval | None], int]:
+    """Kendall's τ-b and pairwise accuracy with its interval over the systems that both score."""
     known = ~np.isnan(human + metric)
     n = int(known.sum())
     if n < 2:
-        return float("nan"), float("nan"), n
+        return np.nan, (np.nan, None), n
     ours, theirs = human[known], metric[known]
-    return kendall(ours, theirs).statistic, pairwise_accuracy(ours, theirs).statistic, n
+    ends = accuracy_interval(ours, theirs)
+    accuracy = pairwise_accuracy(ours, theirs).statistic
+    return kendall(ours, theirs).statistic, (accuracy, ends if ends.low == ends.low else None), n

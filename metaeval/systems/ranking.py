@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import mannwhitneyu
 
 from metaeval.arrays import FloatArray, IntArray, fraction, one_of
 from metaeval.resampling import Rng, resolve_seed
@@ -175,6 +174,8 @@ def _pvalues(scores: ScoreMatrix, test: str, n_resamples: int, seed: int | None)
 
 
 def _rank_sums(scores: ScoreMatrix) -> FloatArray:
+    from scipy.stats import mannwhitneyu
+
     rows = [row[~np.isnan(row)] for row in scores.values]
     table = np.full((len(rows), len(rows)), np.nan)
     for i, first in enumerate(rows):

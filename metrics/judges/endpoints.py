@@ -4,7 +4,9 @@ import os
 
 from django.conf import settings
 
+from metrics.base import MetricInfo
 from metrics.families.judges.desk import Endpoint
+from metrics.families.judges.options import KEY
 
 
 def declared() -> dict[str, Endpoint]:
@@ -19,6 +21,14 @@ def get(name: str) -> Endpoint:
         names = ", ".join(known) or "none"
         raise ValueError(f"Endpoint: {name!r} is not declared in JUDGE_ENDPOINTS; there: {names}.")
     return known[name]
+
+
+def longest_reply(info: MetricInfo | None) -> float:
+    """Return the seconds that a judge's reply may take; 0 for other metrics and lost endpoints."""
+    if info is None or info.family != KEY:
+        return 0.0
+    endpoint = declared().get(str(info.option("endpoint")))
+    return endpoint.timeout if endpoint else 0.0
 
 
 def key_of(endpoint: Endpoint) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from config.work import processes
+from config.work import claims, processes
 from config.work.patience import patiently
 from metrics.base import MetricError, Scored, ScoresAsTextsCome, SegmentInput
 from metrics.models import Slice
@@ -54,7 +54,7 @@ class Window:
 
     def __init__(self, row: Slice, loaded: Loaded, seconds: float) -> None:
         self.row, self.loaded, self._seconds = row, loaded, seconds
-        self._began = self._stored_at = time.monotonic()
+        self._began = self._stored_at = self._looked_at = time.monotonic()
         self._is_over = False
         self._n_taken = 0
         # By places in the plan: the keys of texts in hand, and what became of them.
@@ -97,10 +97,13 @@ class Window:
         return seconds < self._seconds or not patiently(others.exists)
 
     def done(self, scored: Mapping[int, Scored]) -> None:
-        """Keep what became of texts, and store it now and then."""
+        """Keep what became of texts; now and then store it, and look whether the slice is ours."""
         self._scored |= {self._places[number]: each for number, each in scored.items()}
-        if time.monotonic() - self._stored_at > STORE_SECONDS:
+        if time.monotonic() - self._looked_at > STORE_SECONDS:
+            self._looked_at = time.monotonic()
             self.store_front()
+            if self.row.size and not patiently(claims.held(self.row).exists):
+                raise _LostError
 
     def store_front(self) -> None:
         """Store the texts at the front that are done with, and let go of them."""

@@ -4,6 +4,7 @@ from django.db.models import QuerySet
 
 from config.work.kinds import Kind
 from config.work.lease import Lease
+from metrics.judges import endpoints
 from metrics.models import Slice
 from metrics.runs import queue, scoring, slices, state
 from metrics.workers import capability
@@ -24,6 +25,10 @@ class Slices(Kind[Slice]):
     def claim(self, row: Slice) -> bool:
         size, is_loading = scoring.size_for(row), not scoring.is_loaded(row)
         return slices.claim(row, super().claim, size=size, is_loading=is_loading)
+
+    def end_seconds(self, row: Slice) -> float:
+        """A judge waits for the replies that are on their way: they are paid for."""
+        return super().end_seconds(row) + endpoints.longest_reply(row.run.info)
 
     def do(self, row: Slice, lease: Lease) -> None:
         scoring.work(row)

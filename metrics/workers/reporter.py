@@ -19,6 +19,7 @@ from celery.signals import (
     worker_shutdown,
     worker_shutting_down,
 )
+from django.db import connections
 
 from config.work import processes
 from config.work.clock import Now
@@ -191,6 +192,7 @@ def end_reports(**_: object) -> None:
     for thread in _Current.threads:
         thread.stop()
         thread.join(LAST_SECONDS)
+    connections.close_all()  # the database may have been restarted since the first sign of life
     if _Current.reporter:
         _Current.reporter.leave()
 

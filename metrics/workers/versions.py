@@ -1,7 +1,10 @@
 """Which code and which packages a process runs, to notice a worker that an upgrade forgot."""
 
 import hashlib
+import os
 import platform
+from collections.abc import Iterator
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -10,11 +13,27 @@ PACKAGES = ("annotation", "config", "dashboards", "lifecycle", "metaeval", "metr
 
 
 def code_hash(root: Path = ROOT) -> str:
-    """Return eight digits of a SHA-256 over the Python files of the app."""
+    """Return eight digits of a SHA-256 over the Python files of the app.
+
+    They are read anew where one has another size or time than when they were read last.
+    """
+    return _hash_of(tuple(_files(root)), root)
+
+
+def _files(root: Path) -> Iterator[tuple[str, int, int]]:
+    for package in PACKAGES:
+        for folder, _, names in os.walk(root / package):
+            for path in (os.path.join(folder, name) for name in names if name.endswith(".py")):
+                found = os.stat(path)
+                yield path, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=1)
+def _hash_of(files: tuple[tuple[str, int, int], ...], root: Path) -> str:
     total = hashlib.sha256()
-    for path in sorted(path for name in PACKAGES for path in (root / name).rglob("*.py")):
-        total.update(f"{path.relative_to(root).as_posix()}\0".encode())
-        total.update(path.read_bytes())
+    for path, *_ in sorted(files):
+        total.update(f"{Path(path).relative_to(root).as_posix()}\0".encode())
+        total.update(Path(path).read_bytes())
     return total.hexdigest()[:8]
 
 

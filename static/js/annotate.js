@@ -18,11 +18,11 @@ const clock = makeClock({
   back: (idle) => beside((it) => it.tellIdle(idle)),
   near: (left) => beside((it) => it.tellLimit(left)),
 }, Number(still.dataset.after) * 1000);
-let item, current;
+let item, sheet;
 // What `later.js` brings: nothing as yet.
 let ahead, around, own, visits;
-let sheets = [];
 let player = null;
+let isLeaving = false;
 let done = 0;
 const counted = new Set();
 let typed = {};
@@ -31,8 +31,8 @@ let path = window.location.pathname;
 /** Make an item work, and put the focus where work goes on: at once, so that no key is lost. */
 function adopt(element) {
   item = element;
-  sheets = protocol.build(item, { words, say });
-  for (const sheet of sheets.filter((each) => !each.isLocked)) listen(sheet);
+  sheet = protocol.build(item, { words, say });
+  if (!sheet.isLocked) listen(sheet);
   for (const button of item.querySelectorAll("[data-keys]")) {
     button.addEventListener("click", () => keys.showModal());
   }
@@ -41,8 +41,7 @@ function adopt(element) {
   }
   item.querySelector("[data-instructions]").addEventListener("click", instruct);
   item.classList.add("is-ready");
-  const asked = sheets.find((each) => "asked" in each.root.dataset) ?? sheets[0];
-  goTo(asked, sheets.length > 1 && asked !== sheets[0]);
+  if (!sheet.isLocked) sheet.focus();
   outbox.show();
   listenIn();
   surround();
@@ -50,21 +49,20 @@ function adopt(element) {
 
 /** The strip of own items, the document around this one, and the screens after it. */
 function surround() {
-  own?.arrive(Number(item.dataset.first), sheets[0].path, item.dataset.title);
+  own?.arrive(Number(item.dataset.first), sheet.path, item.dataset.title);
   around?.listen(item, words);
-  ahead?.fill(item.dataset.continue, sheets[0].path);
+  ahead?.fill(item.dataset.continue, sheet.path);
 }
 
-function listen(sheet) {
-  sheet.form.addEventListener("submit", (event) => {
+function listen({ form, reset }) {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    send(sheet);
+    send();
   });
-  sheet.form.addEventListener("reset", (event) => {
+  form.addEventListener("reset", (event) => {
     event.preventDefault();
-    sheet.reset();
+    reset();
   });
-  sheet.root.addEventListener("focusin", () => (current = sheet));
 }
 
 /** Recordings need more than a page without any. */
@@ -73,13 +71,7 @@ async function listenIn() {
   if (!item.querySelector("[data-media], .player")) return;
   const shown = item;
   const { makePlayer } = await import("./player.js");
-  if (item === shown) player = makePlayer(sheets, clock);
-}
-
-function goTo(sheet, scrolls) {
-  current = sheet;
-  if (!sheet.isLocked) sheet.focus();
-  if (scrolls) sheet.root.scrollIntoView({ block: "start" });
+  if (item === shown) player = makePlayer(sheet, clock);
 }
 
 function show(html) {
@@ -102,8 +94,10 @@ function say(sentence) {
   document.getElementById("said").textContent = sentence;
 }
 
-async function send(sheet, isKey = false) {
+async function send(isKey = false) {
+  const sent = sheet;
   if (sheet.isSending || outbox.isOnItsWay(sheet.key)) return;
+  if (isKey && sheet.goOn?.()) return;
   const missing = sheet.missing(isKey);
   if (missing) {
     sheet.complain(missing.sentence);
@@ -118,27 +112,27 @@ async function send(sheet, isKey = false) {
   typed = {};
   sheet.complain("");
   sheet.setSending(true);
-  const title = [item.dataset.title, sheet.title].filter(Boolean).join(" · ");
-  const goesOn = sheets.length === 1 && ahead?.hasNext(sheet.path);
+  const { title } = item.dataset;
+  const goesOn = ahead?.hasNext(sheet.path);
   const fields = { ...sheet.fields(), idle_ms: times.idle_ms, ...(goesOn ? { ahead: 1 } : {}) };
   const mustWait = goesOn && outbox.isWaiting();
   const { key } = sheet;
   await outbox.keep({ key, path: sheet.path, fields, title });
   if (mustWait) {
-    step(sheet);
+    step();
     outbox.flush();
   } else await outbox.deliver(key);
-  sheet.setSending(false);
+  sent.setSending(false);
 }
 
 /** Go on with a screen that is here already; false if there is none. */
-function step(sheet) {
-  if (sheet !== sheets[0] || sheets.length > 1) return false;
+function step() {
   const next = ahead?.take(sheet.path);
   if (!next) return false;
-  const isNew = !("revised" in item.dataset) && !counted.has(sheet.path);
+  const revisions = [...sheet.form.querySelectorAll("[name$=revision]")].map(({ value }) => value);
+  const fresh = counted.has(sheet.path) ? [] : revisions.filter((each) => each === "0");
   counted.add(sheet.path);
-  done = Math.max(done, Number(item.dataset.done)) + (isNew ? 1 : 0);
+  done = Math.max(done, Number(item.dataset.done)) + fresh.length;
   history.pushState(null, "", next.path);
   own?.mark(Number(item.dataset.first));
   show(next.html);
@@ -157,59 +151,50 @@ function count(rated) {
 
 /** An answer came through or not: one that was just given, or one that had been waiting. */
 function onAnswer({ detail: { entry, reply } }) {
-  const sheet = sheets.find((each) => each.path === entry.path && each.key === entry.key);
+  const isHere = sheet.path === entry.path && sheet.key === entry.key;
   const isStored = !reply || (reply.status === 200 && reply.data.next);
   if (isStored) ahead?.drop(entry.path);
-  if (!sheet) return reply?.status === 401 ? current.complain(...refusal(reply, current)) : null;
+  if (!isHere && reply?.status === 401) sheet.complain(...refusal(reply));
+  // A segment of this document was answered by itself before; what waits for all of it goes on.
+  if (!isHere && isStored && !isLeaving && "submit_key" in entry.fields && !outbox.waits(sheet.key)
+    && item.querySelector(`[data-path="${entry.path}"]`)) window.location.reload();
+  if (!isHere) return;
   // Whoever is changing an answer that is on its way or went out behind their back goes on with it.
-  if (isStored && !sheet.holds(entry.fields)) renew([sheet], "");
+  if (isStored && !sheet.holds(entry.fields)) renew("");
   // Another tab has sent it.
-  else if (!reply) window.location.assign(item.dataset.continue);
-  else if (isStored) proceed(reply.data, sheet);
-  else if (reply.status !== 0 && reply.status < 500) fail(reply, sheet);
+  else if (!reply) leave(item.dataset.continue);
+  else if (isStored) proceed(reply.data);
+  else if (reply.status !== 0 && reply.status < 500) fail(reply);
   // It waits in the bar while the work goes on, if the next screen is here; nobody who came back
   // to an answer that waits is pulled away.
-  else if (!sheet.isSending || !sheet.holds(entry.fields)) fail(reply, sheet);
-  else if (!step(sheet)) fail(reply, sheet);
+  else if (!sheet.isSending || !sheet.holds(entry.fields)) fail(reply);
+  else if (!step()) fail(reply);
 }
 
-function proceed(data, sheet) {
-  if (data.saved) return goOn(data, sheet);
+function proceed(data) {
   own?.mark(Number(item.dataset.first));
-  if (!data.html && !data.leaves && step(sheet)) return say(`${words.saved} ${item.dataset.title}`);
-  if (!data.html) return window.location.assign(data.next);
+  if (!data.html && !data.leaves && step()) return say(`${words.saved} ${item.dataset.title}`);
+  if (!data.html) return leave(data.next);
   history.pushState(null, "", data.next);
   show(data.html);
   say(`${words.saved} ${item.dataset.title}`);
 }
 
-/** The document stays; the next of its segments that is open comes into view. */
-function goOn(data, sheet) {
-  protocol.stay(sheets, sheet, data);
-  sheet.complain("");
-  clock.restart();
-  count(data.done);
-  const rest = [...sheets.slice(sheets.indexOf(sheet) + 1), ...sheets];
-  const next = rest.find((each) => !("done" in each.root.dataset)) ?? sheet;
-  say(`${words.saved} ${next.title}`);
-  // Whoever is at work on another segment is not pulled away.
-  if (current !== sheet) return;
-  history.replaceState(null, "", next.path);
-  path = window.location.pathname;
-  next.root.scrollIntoView({ block: "nearest" });
-  goTo(next, false);
+/** Go to another page: what still comes in until it is there changes nothing here. */
+function leave(url) {
+  isLeaving = true;
+  window.location.assign(url);
 }
 
-function fail({ status, late, data }, sheet) {
+function fail({ status, late, data }) {
   sheet.renew(data.form ?? {});
-  sheet.complain(...refusal({ status, late, data }, sheet));
-  if (status !== 422 || sheet !== current) return;
+  sheet.complain(...refusal({ status, late, data }));
+  if (status !== 422) return;
   if (/score$/.test(data.field)) (sheet.sliders.find((each) => each.name === data.field))?.refuse();
   else sheet.focus();
 }
 
-const refusal = ({ status, late, data }, sheet) =>
-  [explanation(status, late, data), ...waysOut(status, sheet)];
+const refusal = ({ status, late, data }) => [explanation(status, late, data), ...waysOut(status)];
 
 function explanation(status, late, data) {
   if (status === 0) return late ? words.late : words.offline;
@@ -218,7 +203,7 @@ function explanation(status, late, data) {
   return data.error ?? words.refused;
 }
 
-function waysOut(status, sheet) {
+function waysOut(status) {
   if (status !== 401) return [];
   const link = document.createElement("a");
   link.href = `${words.login}?${new URLSearchParams({ next: sheet.path })}`;
@@ -235,19 +220,18 @@ function instruct() {
 function takeBreak() {
   beside((it) => it.takeBreak(clock, () => {
     clock.restart();
-    renew(sheets, "started");
+    renew("started");
   }));
 }
 
 const beside = (act) => arrived.then((later) => act(later.beside), () => {});
-const renew = (some, ending) =>
-  arrived.then((later) => later.visits.refresh(some, ending), () => {});
+const renew = (ending) => arrived.then((later) => later.visits.refresh(sheet, ending), () => {});
 
 /** Enter on a button or a link keeps its own meaning. */
 function onKey(event) {
-  const isText = event.target.closest("textarea");
+  const isText = event.target.closest("textarea, [data-side]");
   if (isText && event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
-    if (!current.isLocked && !document.querySelector("dialog[open]")) send(current, true);
+    if (!sheet.isLocked && !document.querySelector("dialog[open]")) send(true);
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
@@ -257,21 +241,20 @@ function onKey(event) {
   if (event.key === "?") keys.showModal();
   else if (event.key === "i" || event.code === "KeyI" && !/^[a-z]$/i.test(event.key)) instruct();
   else if (player && (event.key === "p" || event.code === "KeyP" && !/^[a-z]$/i.test(event.key))) {
-    player.toggle(current);
+    player.toggle();
   } else if (/^[0-9-]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
     // A key held down must not run through the items.
-    if (!event.repeat && !current.isLocked) send(current, true);
+    if (!event.repeat && !sheet.isLocked) send(true);
   } else return;
   event.preventDefault();
 }
 
 /** From slider to slider; back, and from the last one, to all that lies between and after. */
 function toNextSlider(event) {
-  if (current.spans || current.asksMore) return; // What lies between comes first.
-  const all = sheets.flatMap((sheet) => sheet.sliders);
-  const place = all.findIndex(({ range }) => range === event.target);
-  const next = place >= 0 && !event.shiftKey && all[place + 1];
+  if (sheet.spans || sheet.asksMore) return; // What lies between comes first.
+  const place = sheet.sliders.findIndex(({ range }) => range === event.target);
+  const next = place >= 0 && !event.shiftKey && sheet.sliders[place + 1];
   if (!next) return;
   event.preventDefault();
   next.range.focus();
@@ -279,8 +262,8 @@ function toNextSlider(event) {
 
 /** "7" is 70, and "7" "3" soon after it 73, on the same slider; "1" "0" "0" is 100. */
 function rate(digit) {
-  const { slider } = current;
-  if (current.isSending || !slider) return;
+  const { slider } = sheet;
+  if (sheet.isSending || !slider) return;
   const isNext = typed.slider === slider && Date.now() - typed.at < TYPING_MS;
   const digits = (isNext ? typed.digits : "") + digit;
   typed = { slider, digits: slider.type(digits) ? digits : digit, at: Date.now() };
@@ -290,7 +273,7 @@ function rate(digit) {
 /** Put to use what was fetched last. */
 function begin(later) {
   ({ ahead, around } = later);
-  visits = later.visits.makeVisits({ show, complain: () => current.complain(words.unreachable) });
+  visits = later.visits.makeVisits({ show, complain: () => sheet.complain(words.unreachable) });
   own = later.makeOwn(document.getElementById("own"), visits.visit);
   surround();
   own.load();
@@ -298,6 +281,7 @@ function begin(later) {
 }
 
 document.addEventListener("answer", onAnswer);
+window.addEventListener("pageshow", () => (isLeaving = false));
 document.addEventListener("keydown", onKey);
 // A jump within the page, such as the skip link's, is not followed.
 window.addEventListener("popstate", () => {

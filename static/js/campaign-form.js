@@ -39,7 +39,11 @@ function follow() {
   if (chosen) [question.placeholder] = chosen[systems].slice(isFull ? 0 : 1);
   show("systems_per_screen", systems === "several");
   tellDoubt(!chosen || chosen.scored);
-  const isPool = form.elements.assignment_mode.value !== "static";
+  const mode = form.elements.assignment_mode.value;
+  const isPool = mode !== "static";
+  for (const name of ["exploration_percent", "cold_start"]) show(name, mode === "dynamic");
+  show("check_percent", isPool);
+  show("rotated_checks", isPool && systems === "several");
   for (const name of ["items_per_annotator", "max_same_source", "claim_minutes"]) show(name, isPool);
 }
 

@@ -5,11 +5,12 @@ import { measure } from "./graphemes.js";
 const IS_MAC = /^Mac/.test(navigator.platform);
 const BY_WEIGHT = ["neutral", "minor", "major", "critical"];
 
-let levels = null;
+let known = "", levels = {};
 
 /** The usual severity as which one of the campaign's own is drawn. */
 export function levelOf(severity) {
-  levels ??= JSON.parse(document.querySelector("[data-levels]")?.dataset.levels ?? "{}");
+  const own = document.querySelector("[data-levels]")?.dataset.levels ?? "{}";
+  if (own !== known) [known, levels] = [own, JSON.parse(own)];
   return levels[severity] ?? severity;
 }
 

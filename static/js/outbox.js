@@ -31,9 +31,15 @@ function all() {
 
 export const draftKey = (path) => `${DRAFT}${person}:${path}`;
 
-/** The last answer to an item that is not stored, if any: waiting, or refused for a `problem`. */
-export function unsentFor(path) {
-  return answers().findLast((entry) => entry.path === path);
+/** Whether fields are a form's: those of a segment alone are not those of its document. */
+export const isOf = (fields, names) => names.some((name) => name in fields);
+
+/**
+ * The last answer to an item that is not stored, if any: waiting, or refused for a `problem`. With
+ * `names`, one with fields of these names.
+ */
+export function unsentFor(path, names) {
+  return answers().findLast((entry) => entry.path === path && (!names || isOf(entry.fields, names)));
 }
 
 export function isOnItsWay(key) {
@@ -42,6 +48,9 @@ export function isOnItsWay(key) {
 
 /** Whether an answer could not be sent so far, so that the next ones have to wait behind it. */
 export const isWaiting = () => answers().some((entry) => !entry.problem);
+
+/** Whether an answer is still to be sent. */
+export const waits = (key) => answers().some((entry) => entry.key === key && !entry.problem);
 
 /** Write an answer down; {key, path, fields, title}. */
 export function keep(answer) {

@@ -5,16 +5,16 @@ const MOST = 1_000;
 // A stretch of a recording is found before anybody plays it: that is no seeking.
 const NEAR = 0.1;
 
-/** Make the recordings of some sheets work; the `clock` hears that somebody listens. */
-export function makePlayer(sheets, clock) {
+/** Make the recordings of a sheet work; the `clock` hears that somebody listens. */
+export function makePlayer(sheet, clock) {
   const began = performance.now();
-  const players = sheets.flatMap((sheet) =>
-    [...sheet.root.querySelectorAll("[data-media]")].map((each) => follow(each, sheet, began, clock)));
+  const players = [...sheet.root.querySelectorAll("[data-media]")].map((each) =>
+    follow(each, sheet, began, clock));
   for (const hint of document.querySelectorAll("[data-play-key]")) hint.hidden = !players.length;
 
   return {
     /** Pause what plays, or play what is nearest to where work goes on. */
-    toggle(sheet) {
+    toggle() {
       const playing = players.find((each) => !each.paused);
       if (playing) return playing.pause();
       const row = document.activeElement?.closest("[data-row]");

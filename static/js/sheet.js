@@ -1,6 +1,6 @@
 // A sheet: one form with its texts, sliders and marked errors. It is submitted as one.
 
-import { draftKey, pathOf, unsentFor } from "./outbox.js";
+import { draftKey, isOf, pathOf, unsentFor } from "./outbox.js";
 import { makeSlider } from "./slider.js";
 import { erase, read, write } from "./store.js";
 
@@ -52,8 +52,9 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
 
   /** Bring back what was refused, or entered and never submitted. */
   function remember() {
-    const unsent = unsentFor(sheet.path);
-    const before = unsent?.fields ?? read(draftKey(sheet.path));
+    const unsent = unsentFor(sheet.path, Object.keys(given()));
+    const draft = read(draftKey(sheet.path));
+    const before = unsent?.fields ?? (draft && isOf(draft, Object.keys(given())) ? draft : null);
     const now = JSON.stringify(given());
     if (before) restore(before);
     if (JSON.stringify(given()) === now && !unsent) note.hidden = true;
@@ -68,7 +69,6 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
     sliders,
     spans,
     isLocked: !button,
-    title: "",
     get path() {
       return pathOf(form);
     },
@@ -99,15 +99,15 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
         if (field) field.value = value;
       }
     },
-    /** What keeps this from being sent: {sentence, part, focus}, or null. */
-    missing() {
-      const wrong = spans?.missing();
+    /** What keeps this, or a part of it, from being sent: {sentence, part, focus}, or null. */
+    missing(isKey, scope = form) {
+      const wrong = spans?.missing(scope);
       if (wrong) return wrong;
-      const unset = sliders.find((each) => each.value === null);
+      const unset = sliders.find((each) => each.value === null && scope.contains(each.range));
       if (unset) {
         return { sentence: unset.missing ?? words.missing, part: unset.range, focus: unset.refuse };
       }
-      const open = [...form.querySelectorAll(".choice, textarea[required]")].find((each) =>
+      const open = [...scope.querySelectorAll(".choice, textarea[required]")].find((each) =>
         (each.matches(".choice") ? !each.querySelector(":checked") : each.matches(":placeholder-shown")));
       const focus = () => (open.querySelector("input") ?? open).focus();
       return open ? { sentence: open.dataset.missing, part: open, focus } : null;

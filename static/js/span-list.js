@@ -5,7 +5,8 @@ import { levelOf } from "./marks.js";
 const LONG = 60;
 // Wanted when an error is opened; then no connection is needed.
 const editing = import("./span-editor.js");
-editing.catch(() => {});
+let isOut = false;
+editing.catch(() => (isOut = true));
 
 /** The whole names of the categories that may be chosen, by key. */
 const named = (nodes, before = "") => nodes.flatMap(([key, label, below]) =>
@@ -21,6 +22,8 @@ export function makeSpanList(root, box, on) {
   const labels = new Map(named(nodes));
   let isOpened = null;
   let editor = null;
+  // Keys that were meant for an editor on its way.
+  let early = [];
   const label = (severity) =>
     radios.find((radio) => radio.value === severity)?.nextElementSibling.textContent ?? severity;
 
@@ -28,6 +31,7 @@ export function makeSpanList(root, box, on) {
   let lines = new Map();
 
   function show(spans, opened, gone) {
+    if (opened !== isOpened) early = [];
     isOpened = opened;
     root.querySelector(".marked").hidden = !spans.length && !gone.length;
     lines = new Map(spans.map((span) => [span, lines.get(span) ?? makeLine(span)]));
@@ -89,6 +93,15 @@ export function makeSpanList(root, box, on) {
     item.append(editor.root);
   }
 
+  function focusEditor() {
+    if (!isOpened) return;
+    editor?.focus();
+    for (const key of early.splice(0)) {
+      document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { ...key, bubbles: true, cancelable: true }));
+    }
+  }
+
   function makeButton(className, onClick) {
     const button = document.createElement("button");
     button.type = "button";
@@ -119,6 +132,11 @@ export function makeSpanList(root, box, on) {
     label,
     hasCategories: labels.size > 0,
     weights: Object.fromEntries(radios.map((radio) => [radio.value, Number(radio.dataset.weight)])),
-    focusEditor: () => editing.then(() => isOpened && editor?.focus()),
+    focusEditor: () => editing.then(focusEditor),
+    isComing: () => Boolean(isOpened && !isOut
+      && !lines.get(isOpened).item.querySelector(".editor")),
+    keep({ key, code }) {
+      early.push({ key, code });
+    },
   };
 }

@@ -258,6 +258,10 @@ export function makeSpans(root, changed, say, bar) {
 
   function onKey(side, event, { unit, chosen: isChosen }) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (list.isComing() && /^(\w|Backspace)$/.test(event.key)) {
+      list.keep(event);
+      return event.preventDefault();
+    }
     const below = at(side, unit) ?? at(side, unit - 1);
     const severity = bar.severityOf(event);
     if (severity && !isChosen && below) change(below, { severity });

@@ -33,19 +33,17 @@ export function makeVisits(page) {
 }
 
 /** Put hidden fields as they would be now in place: those whose names end so, or all of them. */
-export async function refresh(sheets, ending) {
-  const { status, data } = await ask(sheets[0].path);
+export async function refresh(sheet, ending) {
+  const { status, data } = await ask(sheet.path);
   if (status !== 200 || !data.html) return;
   const forms = [...new DOMParser().parseFromString(data.html, "text/html").forms];
-  for (const sheet of sheets) {
-    const action = sheet.form.getAttribute("action");
-    const form = forms.find((each) => each.getAttribute("action") === action);
-    for (const name of ["submit_key", "revision", "started"].filter((n) => n.endsWith(ending))) {
-      for (const field of form?.querySelectorAll(`[name$=${name}]`) ?? []) {
-        sheet.renew({ [field.name]: field.value });
-      }
+  const action = sheet.form.getAttribute("action");
+  const form = forms.find((each) => each.getAttribute("action") === action);
+  for (const name of ["submit_key", "revision", "started"].filter((n) => n.endsWith(ending))) {
+    for (const field of form?.querySelectorAll(`[name$=${name}]`) ?? []) {
+      sheet.renew({ [field.name]: field.value });
     }
-    sheet.complain("");
-    sheet.save();
   }
+  sheet.complain("");
+  sheet.save();
 }

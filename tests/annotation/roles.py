@@ -81,6 +81,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "campaign-open": ("POST", *run()),
     "campaign-close": ("POST", *run()),
     "campaign-preview": ("GET", *run(200)),
+    "campaign-draw": ("POST", *[each(anonymous=302, annotator=403, readers=200)] * 2),
     "campaign-file": ("GET", *CAMPAIGN),
     "campaign-from-file": ("POST", *[CREATED] * 2),
     "annotator-decide": ("POST", *run()),
@@ -313,6 +314,6 @@ STUDIES = {
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
 SHARES = {"testset-share", "testset-share-remove", "testset-owner"}
 TEST_SETS = SHARES | {
-    "testset", "run-start", "api-testset-detail", "api-testset-segments",
+    "testset", "campaign-draw", "run-start", "api-testset-detail", "api-testset-segments",
 } | PREFERENCES  # fmt: skip
 TEST_SETS |= {"metric-scores", "metric-scores-withdraw", "metric-spans", "metric-spans-file"}

@@ -26,6 +26,7 @@ from annotation.quality import read_columns, standardise
 from annotation.uploads import InputFile, Report
 from tests.annotation.appraise import as_file, document, import_all, item, manifest, read, tasks
 from tests.annotation.imports.test_imports_appraise_scores import ESA, plain, row
+from tests.world import make_dataset
 
 DIRECT = tasks([item(1), item(2), item(1, "BAD"), item(2, "CHK"), item(3, system="=sys B")])
 SCORES = (
@@ -137,7 +138,7 @@ def test_spans_have_a_table_of_their_own(db: None) -> None:
 
 
 def test_z_scores_are_those_of_the_quality_page(db: None, data_dir: Path) -> None:
-    call_command("import_dataset", "graham2015", data=data_dir)
+    make_dataset("graham2015")
     campaign = Campaign.objects.get()
     columns = read_columns(campaign)
     for pool in ("targets", "all"):
@@ -278,7 +279,7 @@ def test_ratings_have_a_file_for_every_rating_of_an_output(db: None) -> None:
 
 
 def test_published_mqm_scores_come_out_in_the_layout(db: None, data_dir: Path) -> None:
-    call_command("import_dataset", "mqm-ted", data=data_dir)
+    make_dataset("mqm-ted")
     files = unzipped(Campaign.objects.get(), "mtme")
     top = "mqm-ted-zh-en/human-scores/zh-en.mqm"
     scores = [line.split("\t") for line in files[f"{top}.seg.score"].splitlines()]

@@ -63,6 +63,7 @@ COMBINATIONS: dict[str, tuple[str, dict[str, Any], Layout, dict[str, str], dict[
         {"score": -2, "ratings": {"Mood": -2}, "choices": {"Usable": "no, not at all"}},
     ),
 }  # fmt: skip
+SPANS = r'name="([\d-]*spans)"'
 HIDDEN = r'name="([\d-]*(?:submit_key|revision|started))" value="([^"]*)"'
 
 
@@ -75,13 +76,15 @@ def opened(client: Client, base: str, answers: Any) -> tuple[Campaign, list[Assi
 
 
 def filled(client: Client, row: Assignment, answer: dict[str, str]) -> dict[str, str]:
-    """The form that submits an item, every part of it with the same answer."""
+    """The form that submits a screen, every part of it with the same answer as far as it goes."""
     page = client.get(address(row)).text
-    body = re.search(rf'action="{address(row)}".*?</form>', page, re.S)
+    body = re.search(r'<form class="[^"]*rate.*?</form>', page, re.S)
     assert body
     hidden = dict(re.findall(HIDDEN, body.group(0)))
     prefixes = [name.removesuffix("submit_key") for name in hidden if name.endswith("submit_key")]
-    return hidden | {f"{prefix}{name}": v for prefix in prefixes for name, v in answer.items()}
+    given = {f"{prefix}{name}": v for prefix in prefixes for name, v in answer.items()}
+    unmarked = {f"{prefix}spans" for prefix in prefixes} - set(re.findall(SPANS, body.group(0)))
+    return hidden | {name: value for name, value in given.items() if name not in unmarked}
 
 
 @pytest.mark.parametrize("name", COMBINATIONS)
@@ -101,9 +104,7 @@ def test_a_combination_is_shown_answered_stored_and_exported(client: Client, nam
     for row in rows:
         if Judgment.objects.filter(assignment=row).exists():
             continue
-        whole = row.item.kind == Item.Kind.DOCUMENT
-        given = {"score": "30"} if whole else answer
-        data = filled(client, row, given)
+        data = filled(client, row, answer)
         assert client.post(address(row), data, headers=JSON).status_code == 200
         # Sent again it is one answer, and the page shows what is stored.
         assert client.post(address(row), data, headers=JSON).status_code == 200
@@ -238,7 +239,7 @@ def test_scores_below_zero_are_kept_up_to_date(client: Client) -> None:
 def test_the_document_as_a_whole_takes_scores_alone(client: Client) -> None:
     _, rows = opened(client, "esa", {"segments": "document"})
     whole = rows[-1]
-    data = filled(client, whole, {"score": "40", "spans": json.dumps([MINOR])})
+    data = filled(client, whole, {"score": "40"}) | {"3-spans": json.dumps([MINOR])}
     reply = client.post(address(whole), data, headers=JSON)
     assert (reply.status_code, Judgment.objects.count()) == (422, 0)
 

@@ -70,8 +70,9 @@ class Elements(HTMLParser):
     ("source", "expected"),
     [
         ("# Read\n\n## first", "<h3>Read</h3>\n<h4>first</h4>\n"),
+        ("### Read\n\n#### first", "<h3>Read</h3>\n<h4>first</h4>\n"),
         ("Heading\n=======", "<h3>Heading</h3>\n"),
-        ("###### deep", "<h6>deep</h6>\n"),
+        ("## top\n\n###### deep", "<h3>top</h3>\n<h6>deep</h6>\n"),
         ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"),
         ("3. a\n4. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>\n'),
         ("*a* **b** ~~c~~ `d`", "<p><em>a</em> <strong>b</strong> <s>c</s> <code>d</code></p>\n"),

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import protocols
+from annotation.access import RESEARCHER
 from annotation.exports.judgments import header_of, judgment_dicts, judgment_rows
 from annotation.exports.mtme import scores
 from annotation.filters import FilterError, Filters
@@ -24,9 +25,16 @@ from dashboards.panel.human import human_scores
 from tests.annotation.campaign_files.test_round_trip import run, smallest
 from tests.annotation.campaigns.test_campaign_form import problems
 from tests.annotation.views.test_views_campaigns import FORM, new_address
-from tests.annotation.views.test_views_protocols import JSON, OUTPUTS, SOURCES, address, form
+from tests.annotation.views.test_views_protocols import (
+    JSON,
+    OUTPUTS,
+    SOURCES,
+    TOGETHER,
+    address,
+    form,
+)
 from tests.planting import plant
-from tests.world import World
+from tests.world import World, make_user
 
 SCALES = {
     "scales": [
@@ -149,7 +157,7 @@ def test_every_scale_is_asked_and_stored(client: Client, protocol: str) -> None:
     campaign, rows = opened(client, protocol, SCALES)
     data = form(client, rows[0])
     names = [name for name in data if name.endswith("score")]
-    assert len(names) == 2 * (2 if protocol == "side-by-side" else 1)
+    assert len(names) == 2 * TOGETHER.get(protocol, 1)
     own_values = {name: "4" if "s1-" in name else "73" for name in names}
     for wrong in ({names[1]: ""}, {names[1]: "6"}, {names[1]: "50"}, {names[0]: "101"}):
         reply = client.post(address(rows[0]), data | own_values | wrong, headers=JSON)
@@ -222,6 +230,31 @@ def test_post_edits_are_stored_with_their_edits(client: Client) -> None:
     assert read_judgments(campaign, Filters())[0].score.tolist() == [-stored.hter]
 
 
+@pytest.mark.django_db
+def test_programs_read_all_that_was_asked_as_it_was_answered(client: Client) -> None:
+    choice = {"name": "Register", "options": ["formal", "informal"]}
+    asked = SCALES | TAXONOMY | {"text": "empty", "choices": [choice]}
+    campaign, rows = opened(client, "mqm", asked)
+    spans = [{"side": "target", "start": 0, "end": 3, "severity": "Slip", "category": "Other"}]
+    sent = {"score": "80", "s1-score": "2", "text": "Un, deux.", "spans": json.dumps(spans)}
+    sent |= {"c0-choice": "informal"}
+    reply = client.post(address(rows[0]), form(client, rows[0]) | sent, headers=JSON)
+    assert reply.status_code == 200, reply.text
+    client.force_login(make_user("reader", RESEARCHER))
+    (row,) = client.get(f"/api/judgments/?campaign={campaign.slug}").json()["results"]
+    assert (row["score"], row["ratings"]) == (80, {"Adequacy": 80, "Fluency": 2})
+    assert (row["choices"], row["post_edit"]) == ({"Register": "informal"}, "Un, deux.")
+    assert row["hter"] == pytest.approx(hter(campaign_output(rows[0]), "Un, deux."))
+    assert (row["spans"], row["condition"], row["inclusion"]) == (spans, "", None)
+    told = client.get(f"/api/campaigns/{campaign.slug}/").json()
+    assert (told["protocol"], told["answers"]) == ("mqm", asked)
+
+
+def campaign_output(row: Assignment) -> str:
+    assert row.item.output is not None
+    return str(row.item.output.text)
+
+
 def test_edits_are_those_of_snover() -> None:
     # Snover et al. 2006, section 3: a shift is one edit, whatever it moves.
     assert hter("c d a b", "a b c d") == pytest.approx(100 / 4)
@@ -251,6 +284,26 @@ def test_the_form_names_what_is_wrong_and_shows_what_was_typed(
     assert "Fluency, from 1 to 5" in tried
     edit = as_admin.get(reverse("campaign-edit", args=[campaign.slug])).text
     assert 'value="0 = none; 100 = all"' in edit
+
+
+def test_a_task_is_drawn_as_it_is_typed_and_nothing_is_stored(
+    world: World, as_admin: Client
+) -> None:
+    address = reverse("campaign-draw", args=[world.test_set.slug])
+    typed = FORM | {"name": "", "answers-scale-0-name": "Adequacy", "language": "de"}
+    drawn = as_admin.post(address, typed).json()
+    assert not any(drawn["errors"].values())
+    assert "Adequacy" in drawn["html"]
+    assert "Sentence 0 by gnorts" in drawn["html"]
+    assert "Grauer Text" in drawn["html"]
+    several = typed | {"answers-systems": "several", "answers-no-scales": "1"}
+    refused = as_admin.post(address, several | {"answers-severity-0-weight": "x"}).json()
+    assert refused == {"errors": drawn["errors"] | {
+        "answers": ["Severity 1, weight: a number is expected, not “x”."]
+    }}  # fmt: skip
+    both = as_admin.post(address, typed | {"answers-systems": "several"}).json()["html"]
+    assert "Sentence 0 by kaew" in both
+    assert Campaign.objects.count() == 1
 
 
 def test_a_file_brings_and_takes_own_answers(db: None, tmp_path: Any) -> None:

@@ -4,14 +4,19 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
+from unittest.mock import patch
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
+from whitenoise import WhiteNoise
 
+from tests.browser import axe
 from tests.shared import Snapshots
 from tests.world import PASSWORD
 
@@ -43,8 +48,24 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
-    return Snapshots(tmp_path_factory.mktemp("snapshots"))
+def live_server() -> Iterator[LiveServer]:
+    """Static files are found once, and browsers keep them, as in real life."""
+
+    def handler(application: Any) -> WhiteNoise:
+        root, prefix = settings.STATICFILES_DIRS[0], settings.STATIC_URL
+        served = WhiteNoise(application, root, prefix, max_age=WhiteNoise.FOREVER)
+        served.add_file_to_dictionary(axe.ADDRESS, str(axe.SCRIPT))
+        return served
+
+    with patch("django.contrib.staticfiles.handlers.StaticFilesHandler", handler):
+        server = LiveServer("localhost")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def snapshots(run_folder: Path) -> Snapshots:
+    return Snapshots(run_folder)
 
 
 class Visitor:

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation import protocols
 from annotation.models import Campaign
+from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
 from tests.world import make_world
 
@@ -85,3 +86,27 @@ def test_what_the_controls_find_out_is_told_while_typing(visitor: Visitors) -> N
     expect(page.get_by_text("random clicking would")).to_have_count(3)
     for sentence in page.get_by_text("random clicking would").all():
         expect(sentence).to_be_hidden()
+
+
+def test_the_screen_follows_what_is_typed(visitor: Visitors) -> None:
+    page = form(visitor(360, 800))
+    live = page.get_by_role("region", name="As annotators will see it")
+    live.locator("#item.is-ready").wait_for()
+    unfold(page, "answers")
+    name = page.get_by_role("group", name="Scale 1").get_by_label("Name")
+    name.fill("Adequacy")
+    expect(live.get_by_role("slider", name="Adequacy")).to_be_visible()
+    least = page.get_by_role("group", name="Scale 1").get_by_label("From")
+    least.fill("100")
+    fault = page.locator("[data-field=answers] .errorlist")
+    expect(fault).to_contain_text("the greatest value must be above the least")
+    expect(live.get_by_text("before the last change")).to_be_visible()
+    least.fill("50")
+    expect(fault).to_have_count(0)
+    expect(live.locator(".by-slider .track")).to_contain_text("50")
+    live.get_by_label("Language of their page").select_option("ar")
+    expect(live.locator("#annotate")).to_have_attribute("dir", "rtl")
+    live.locator("#item.is-ready").wait_for()
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert Campaign.objects.count() == 1

@@ -96,7 +96,7 @@ def test_rated_on_a_phone(visitor: Callable[..., Visitor], transactional_db: Non
     assert violations(page) == []
     page.get_by_role("slider").click()
     page.get_by_role("button", name="Submit").click()
-    expect_item(page, "2")
+    expect_item(page, "Item 2")
     (stored,) = current()
     assert stored.score is not None
     assert not Playback.objects.exists()

@@ -24,7 +24,8 @@ def migrate(transactional_db: None) -> Iterator[Migrate]:
     executor.migrate(executor.loader.graph.leaf_nodes())
 
 
-def test_runs_in_hand_are_planned_anew_and_keep_their_scores(migrate: Migrate) -> None:
+def test_metrics_keep_scores_of_runs_in_hand_and_imports_that_wait(migrate: Migrate) -> None:
+    """Runs are planned anew."""
     rows = migrate("metrics", "0009_dataset_import")
     about = {"label": "Own", "family": "comet", "description": {"queue": "gpu"}}
     rows("metrics.ConfiguredMetric").create(name="own", **about)
@@ -55,14 +56,11 @@ def test_runs_in_hand_are_planned_anew_and_keep_their_scores(migrate: Migrate) -
     assert rows("metrics.RunWorker").get().name == "w@one"
     assert rows("metrics.SegmentScore").get().content_key == "k"
 
-
-def test_imports_that_wait_for_a_worker_still_do(migrate: Migrate) -> None:
-    rows = migrate("metrics", "0010_slices")
     user = rows("auth.User").create(username="admin")
     states = ("checking", "checked", "storing", "stored", "refused", "expired")
     for state in states:
         taken_at = timezone.now() if state == "storing" else None
-        about = {"name": state, "content": b"zip", "taken_at": taken_at, "created_by": user}
+        about = {"name": state, "content": b"zip", "taken_at": taken_at, "created_by_id": user.pk}
         rows("metrics.DatasetImport").create(state=state, **about)
 
     rows = migrate("metrics", "0011_imports_as_work")

@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from django.db.models import F
-from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.models import Campaign, ErrorSpan, Judgment, Output
 from annotation.web.parameters import ALL, JUDGMENTS
+from config.reference.of_pages import walk
 from dashboards.charts.files import MARKS
 from dashboards.layers.names import layers_of
 from metrics.models import MetricRun, MetricSignature
@@ -44,21 +43,12 @@ class Address:
 
 def addresses() -> Iterator[Address]:
     """Yield every address whose view says what it takes."""
-    for route, entry in _walk(get_resolver().url_patterns, "/"):
+    for route, entry in walk():
         if (known := getattr(entry.callback, "takes", None)) is not None:
             given = dict.fromkeys(re.findall(r"<\w+:(\w+)>", route), "x")
             given |= entry.default_args or {}
             taken = known(**given).names
             yield Address(entry.name or route, route, taken, given.get("fmt", ""))
-
-
-def _walk(patterns: list[Any], before: str) -> Iterator[tuple[str, URLPattern]]:
-    for entry in patterns:
-        route = before + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            yield from _walk(entry.url_patterns, route)
-        else:
-            yield route, entry
 
 
 def documented() -> Mapping[str, frozenset[str]]:

@@ -53,7 +53,7 @@ def row(measure: str, system: str, place: int, **said: Any) -> Row:
 def column(rows: Sequence[Row], **said: Any) -> Column:
     about = {"key": "m", "label": "M", "signature": "m", "origin": "computed", "is_turned": False}
     kind = {"is_given": False, "is_corpus": False, "is_even": True, "span": "", "compared_span": ""}
-    numbers = {"tau": 1.0, "accuracy": 1.0, "n_systems": len(rows), "n": 10}
+    numbers = {"tau": 1.0, "accuracy": 1.0, "accuracy_ends": None, "n_systems": len(rows), "n": 10}
     return Column(rows=rows, compared=(), **about | kind | numbers | said)
 
 

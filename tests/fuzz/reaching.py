@@ -27,7 +27,8 @@ def sent_and_undone(client: Client, case: Case) -> Any:
     with transaction.atomic():
         with TestCase.captureOnCommitCallbacks(execute=True):
             answer = send(client, case)
-        connection.check_constraints()
+        if case.method not in ("GET", "HEAD"):
+            connection.check_constraints()
         transaction.set_rollback(True)
     return answer
 

@@ -31,7 +31,7 @@ from tests.shared import SharedRows
 
 FORM = "application/x-www-form-urlencoded"
 # Pages share the code that reads their filters: so many of them send hostile values by one name.
-OFTEN = 10 * DEPTH
+OFTEN = 4 * DEPTH
 ADMIN = {
     "admin": "/admin/",
     "admin users": "/admin/auth/user/",
@@ -59,7 +59,7 @@ RIGHT = {
 
 
 @pytest.fixture(autouse=True)
-def _no_workers(unlogged: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def _no_workers(unlogged: None, kept_state: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """Documents of the dashboards and started work are for workers; here is none."""
     settings.ANALYSES_IN_PLACE = False
     monkeypatch.setattr(Task, "apply_async", lambda *_, **__: None)

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
@@ -63,6 +64,10 @@ def needed(requirements: list[Requirement]) -> set[str]:
     return {name for name, _ in found}
 
 
+installed = cache(packages_distributions)
+
+
+@cache
 def imported(*tops: str) -> set[str]:
     """Distributions that modules of ours import, wherever in the module."""
     modules = set()
@@ -73,7 +78,7 @@ def imported(*tops: str) -> set[str]:
                     modules |= {alias.name.split(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     modules.add(node.module.split(".")[0])
-    found = packages_distributions()
+    found = installed()
     return {canonicalize_name(found[module][0]) for module in modules if module in found}
 
 

@@ -178,6 +178,13 @@ class Site:
         self.workers[name] = worker
         return worker
 
+    def children(self, worker: subprocess.Popen[bytes]) -> list[int]:
+        """The processes in which a worker works."""
+        return [
+            int(pid)
+            for pid in Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()
+        ]
+
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Read the database as a stranger."""
         if self.database_url:

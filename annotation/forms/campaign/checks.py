@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation import protocols
+from annotation.campaigns.readiness import drawn_faults
 from annotation.counted import counted
 from annotation.models import Campaign, TestSet
 from annotation.protocols import composed
@@ -20,6 +21,8 @@ def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
             yield from _documents(test_set, protocol)
         if protocol.layout.has_systems and len(data.get("systems") or []) == 1:
             yield "systems", f"{protocol.label} compares systems: choose at least two."
+        n_systems = len(data.get("systems") or [])
+        yield from drawn_faults(data, protocol.layout, n_systems=n_systems)
     yield from _shown_text(test_set, data)
     yield from _controls(test_set, data)
     yield from _test(data)

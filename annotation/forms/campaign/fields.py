@@ -10,6 +10,8 @@ LABELS = {
     "protocol": "How outputs are judged",
     "answers": "Own screen, scales, errors, post-editing and choices",
     "assignment_mode": "Who gets which item",
+    "exploration_percent": "Percent of screens with systems drawn evenly",
+    "cold_start": "Documents of each system before its standing counts",
     "items_per_annotator": "Most items an annotator",
     "max_same_source": "Most items an annotator over one source text",
     "claim_minutes": "Minutes until an unanswered item goes back",
@@ -19,7 +21,10 @@ LABELS = {
     "repeats_per_annotator": "Repeats per annotator",
     "references_per_annotator": "References as outputs per annotator",
     "control_spacing": "Screens between controls",
+    "rotated_checks": "Checks with moved words",
+    "check_percent": "Percent chance of a check before a screen",
     "consent": "Consent text",
+    "goodbye": "Words after the last item",
     "asks_background": "Ask for native language and experience",
     "shows_context": "Annotators can open the document around a segment",
     "comprehension": "Comprehension test",
@@ -50,11 +55,15 @@ HELP = {
     "controlled. {percent} stands for it.",
     "instructions": "Left empty, the standard text for this way of judging, in the five languages "
     "of the annotators’ pages. Markdown.",
+    "goodbye": "Below the thanks; ${TOKEN} stands for the completion code.",
     "systems_per_screen": "A remainder is spread evenly, so that no screen has one system.",
     "annotators_per_item": "So many different people rate every item.",
-    "items_per_annotator": "In an open pool and in active assignment. 0: no limit.",
-    "max_same_source": "In an open pool and in active assignment. 0: no limit.",
-    "claim_minutes": "In an open pool and in active assignment.",
+    "exploration_percent": "In dynamic assignment; in the others better systems come more often. "
+    "The more, the surer are all systems’ scores.",
+    "cold_start": "In dynamic assignment. Until then all are drawn evenly.",
+    "items_per_annotator": "Unless shares are fixed. 0: no limit.",
+    "max_same_source": "Unless shares are fixed. 0: no limit.",
+    "claim_minutes": "Unless shares are fixed.",
     "traps_per_annotator": "Targets cut short. On screens of one item every annotator gets the "
     "same ones.",
     "trap_ratio": "Share of the complete target that a trap keeps.",
@@ -64,11 +73,16 @@ HELP = {
     "references_per_annotator": "Only where the gray text is the source.",
     "control_spacing": "At least so many screens stand between two controls, and between a "
     "control and the output that it is compared with.",
+    "rotated_checks": "Screens where five words of an output have changed places: the others must "
+    "score higher. Nobody gets one twice.",
+    "check_percent": "Of gold, too; not with fixed shares. 0: gold is spread evenly.",
     "shows_context": "Its gray texts; each opening is stored. Needs documents in the test set.",
     "consent": "Left empty, nobody is asked to consent. Markdown.",
     "edit_minutes": "Left empty, as long as the campaign is open. 0: never.",
     "comprehension": "A line is a question; below it, a line with “-” is a choice, with “*” the "
-    "right choice, with “>” what is told after a wrong answer. Left empty, there is no test.",
+    "right choice, with “>” what is told after a wrong answer. Below a line “[de]” come the same "
+    "questions in German, so also [en], [zh-hans], [cs] and [ar]; other languages get the first "
+    "ones. Left empty, there is no test.",
     "pass_mark": "0: all of them.",
     "test_attempts": "Who fails the last one is stopped. 0: no limit.",
     "stop_after": "Traps and gold items, looked at after every tenth answer. The person can write "
@@ -91,6 +105,7 @@ WIDGETS: dict[str, Any] = {
     "question": forms.Textarea(attrs={"rows": 3}),
     "instructions": forms.Textarea(attrs={"rows": 4}),
     "consent": forms.Textarea(attrs={"rows": 4}),
+    "goodbye": forms.Textarea(attrs={"rows": 2}),
 }
 # What every database can hold, whatever the one at hand does.
 LIMITS = {
@@ -99,6 +114,10 @@ LIMITS = {
     "repeats_per_annotator": 10_000,
     "references_per_annotator": 10_000,
     "control_spacing": 10_000,
+    "rotated_checks": 1_000,
+    "exploration_percent": 100,
+    "check_percent": 100,
+    "cold_start": 10_000,
     "max_same_source": 10_000,
     "items_per_annotator": 10_000_000,
     "claim_minutes": 1_000_000,
@@ -109,8 +128,9 @@ LIMITS = {
     "time_cap_seconds": 1_000_000,
     "seed": 2**63 - 1,
 }
-# Of an open pool and of active assignment alone.
+# Where shares are not fixed alone.
 POOL = ("items_per_annotator", "max_same_source", "claim_minutes")
+DYNAMIC = ("exploration_percent", "cold_start")
 
 
 @dataclass(frozen=True)
@@ -132,7 +152,7 @@ GROUPS = (
     Group(
         "ratings",
         "Ratings",
-        ("annotators_per_item", "assignment_mode", *POOL),
+        ("annotators_per_item", "assignment_mode", *DYNAMIC, *POOL),
         is_grid=True,
     ),
     Group(
@@ -145,13 +165,15 @@ GROUPS = (
             "references_per_annotator",
             "trap_ratio",
             "control_spacing",
+            "rotated_checks",
+            "check_percent",
         ),
         is_grid=True,
     ),
     Group(
         "told",
         "Instructions",
-        ("instructions", "shows_context", "practice", "consent", "asks_background"),
+        ("instructions", "shows_context", "practice", "consent", "asks_background", "goodbye"),
     ),
     Group(
         "qualification",

@@ -10,7 +10,8 @@ from annotation.models import Campaign, Output
 from annotation.presets import ratio_label
 from annotation.quality.reach import Reach
 
-MODES = {"static": "fixed shares", "pool": "an open pool", "active": "most where undecided"}
+MODES = {"static": "fixed shares", "pool": "an open pool", "active": "most where undecided",
+         "dynamic": "better systems more often"}  # fmt: skip
 TESTS = {
     Reach.ENOUGH: "enough to tell careless work",
     Reach.PASSES: "enough to tell careful work only",
@@ -105,6 +106,8 @@ def _checks(form: Any, value: Value) -> str:
         counted(repeats, "repeat"): repeats,
         f"{references:,} references as outputs": references,
     }
+    if checks := _number(value("rotated_checks")):
+        counts[f"{checks:,} with moved words"] = checks
     planted = [said for said, n in counts.items() if n]
     if not planted:
         return "none: careless work goes unnoticed"

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from annotation import protocols
 from annotation.counted import counted
@@ -14,7 +15,8 @@ from annotation.imports.judgments.items import Items, have_global_ids, on_screen
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Campaign, Item
-from annotation.protocols import Layout
+from annotation.protocols import Layout, composed
+from annotation.protocols.base import CRITICAL, Severity
 from annotation.uploads.problems import Report
 
 QUESTION = "How good is the black text as a translation of the gray text?"
@@ -37,6 +39,8 @@ def build(
 ) -> CampaignDraft:
     """Return the campaign of some answers; what is wrong goes to the report."""
     protocol = _protocol(answers, options, report)
+    own = _with_critical(protocol, answers, options)
+    protocol = composed.compose(protocol, own)
     answers = _usable(answers, protocol, report)
     items = Items(frame.texts, have_global_ids(answers))
     judgments = Drafter(protocol, frame.texts, options, report).draft(answers, items)
@@ -50,6 +54,7 @@ def build(
         name=frame.name,
         question=QUESTION if protocol.spans is None else protocol.question,
         protocol=protocol.name,
+        answers=own,
         shown_text=Campaign.ShownText(options.shown_text),
         z_pool=Campaign.ZPool.ALL if has_controls else Campaign.ZPool.TARGETS,
         length_ratio=frame.ratio,
@@ -75,6 +80,17 @@ def _protocol(answers: Sequence[Answer], options: Options, report: Report) -> pr
     if any(answer.kind == Item.Kind.DOCUMENT for answer in answers):
         return protocols.get("document-da")
     return protocols.get(protocols.DEFAULT)
+
+
+def _with_critical(
+    protocol: protocols.Protocol, answers: Sequence[Answer], options: Options
+) -> dict[str, Any] | None:
+    """The protocol's severities and a critical one, where that occurs and its weight is said."""
+    has_any = any(raw.severity == CRITICAL for answer in answers for raw in answer.spans)
+    if protocol.spans is None or options.critical is None or not has_any:
+        return None
+    severities = [*protocol.spans.severities, Severity(CRITICAL, CRITICAL, options.critical)]
+    return {"spans": {"severities": [{"name": s.key, "weight": s.weight} for s in severities]}}
 
 
 def _usable(

@@ -1,6 +1,7 @@
 """What a person says beside the tables: names, languages, protocol, scale, rules."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from annotation import languages, protocols
 from annotation.models import Campaign
+from annotation.protocols.taxonomy import MOST_WEIGHT
 from annotation.uploads.problems import Place, Report
 
 LAST_WINS = "last"
@@ -22,7 +24,8 @@ class Options:
     `columns` maps columns to fields, an empty field meaning that a column is not used.
     `annotator` and `system` stand where the tables name none. `scale` is the scale of the scores,
     mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
-    one thing whose order no time tells. `ends_included`: offsets of error spans name the last
+    one thing whose order no time tells. `critical` is what a critical error weighs, from 0 to 1000,
+    None where nobody said so. `ends_included`: offsets of error spans name the last
     character, not the one behind it.
     """
 
@@ -35,6 +38,7 @@ class Options:
     system: str = ""
     scale: tuple[float, float] | None = None
     ties: str = ""
+    critical: float | None = None
     ends_included: bool = False
     time_zone: str = ""
     shown_text: str = Campaign.ShownText.SOURCE
@@ -56,6 +60,7 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
         **{name: given[name] for name in plain if name in given},
         **language,
         scale=_scale(given.get("scale", ""), report),
+        critical=_weight(given.get("critical", ""), report),
         ends_included=given.get("ends_included", "").lower() in ("true", "1", "yes", "on"),
         time_zone=_zone(given.get("time_zone", ""), report),
         columns=read_columns(given.get("columns", ""), report),
@@ -85,6 +90,20 @@ def _scale(text: str, report: Report) -> tuple[float, float] | None:
     if found and float(found[1]) < float(found[2]):
         return float(found[1]), float(found[2])
     report.error(f"“{text}” is no scale; write its ends, such as 0-6", Place(field="scale"))
+    return None
+
+
+def _weight(text: str, report: Report) -> float | None:
+    if not text:
+        return None
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if 0 <= weight <= MOST_WEIGHT:
+        return weight
+    message = f"“{text[:20]}” is no weight from 0 to {MOST_WEIGHT}"
+    report.error(message, Place(field="critical"))
     return None
 
 

@@ -15,7 +15,7 @@ from annotation.imports.appraise.spans import MISSING, OMISSION, UNDECIDED, code
 from annotation.imports.judgments.rows import Row
 from annotation.imports.published.mqm_names import our_category
 from annotation.protocols import Protocol, Span
-from annotation.protocols.base import SOURCE, TARGET
+from annotation.protocols.base import CRITICAL, SOURCE, TARGET
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import QUOTED_JSON
 
@@ -27,6 +27,11 @@ SIDES = {
 }  # fmt: skip
 WHOLE = frozenset({"none", "missing", "omission"})
 LONGEST_CATEGORY = 80
+# GEMBA-MQM counts 25 (Kocmi and Federmann 2023), Unbabel 10.
+ADVICE = (
+    "Say what a critical error weighs, such as 25 or 10 of which a major one is 5: the campaign "
+    "then has that severity"
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,8 @@ class SpanReader:
             message = (
                 f"the severity “{raw.severity[:40]}” is not known; {self.protocol.name} has {known}"
             )
-            self.report.error(message, raw.place)
+            advice = f". {ADVICE}" if scheme and raw.severity == CRITICAL else ""
+            self.report.error(message + advice, raw.place)
             return None
         word = str(raw.values.get("side") or "").strip().lower()
         if word not in SIDES:

@@ -70,6 +70,12 @@ class Contents:
         if outputs.setdefault(key, text) != text:
             self.findings.error(path, f"“{model}” has another output for “{key}” elsewhere")
 
+    def tell(self, key: str, note: str) -> None:
+        """Keep what is to be said of a segment beside it: no item will be there to hold it."""
+        if note:
+            (segment,) = (each for each in self.segments.values() if each.key == key)
+            segment.beside = {"instructions": note, **(segment.beside or {})}
+
     def keys(self) -> dict[tuple[str, str], str]:
         """Return segments by item_id and source, as the file has it and as we write it."""
         found = {key: segment.key for key, segment in self.segments.items()}

@@ -2,9 +2,9 @@
 
 Task-based data become batches, one annotator each; of shared data every screen is a batch, and the
 screens are dealt to the users. A document of cESA is a screen with its models as columns; where
-systems are drawn for each screen (`dynamic`), all of them come, by as many. Items with validation
-rules become gold, or practice where they may be skipped. What is wrong is named by its path, such
-as `data[0][2][1].tgt`.
+systems are drawn for each screen (`dynamic`), so they are here, if a document has more. Items with
+validation rules become gold, or practice where they may be skipped. What is wrong is named by its
+path, such as `data[0][2][1].tgt`.
 """
 
 import json
@@ -100,7 +100,7 @@ def _read_one(
     title = (name or reader.name)[:120]
     slug = slugify(title)[:70] or "pearmut"
     slug = f"{slug}-pearmut" if slug in ("new", "import") else slug
-    test_set, campaign = reader.drafts(slug, title, *languages)
+    test_set, campaign = reader.drafts(slug, title, languages, is_open=log is None)
     if answers is not None and len(report.errors) == before:
         keys = reader.texts.keys()
         campaign = LogReader(answers, campaign, keys, protocol, convention).read(entries)

@@ -25,6 +25,15 @@ NEEDED, EXTRA = ("campaign_id", "data"), ("data_welcome", "data_random")
 # `token` opens a stored campaign there, and is of no use here.
 BESIDES = ("info", "data_goodbye", "token")
 
+DRAWN = (
+    "systems are drawn by their standing, as there; a document is shown so often that each of its "
+    "outputs is on about one screen, and outputs that were judged may be drawn again"
+)
+DEALT = (
+    "systems are dealt to screens and not drawn: drawing needs two or more on a screen, more in "
+    "all, the same for every document, and no errors marked beforehand"
+)
+
 
 @dataclass(frozen=True)
 class Spot:
@@ -51,6 +60,8 @@ class Reader:
     marks: Marks = field(default_factory=Marks)
     texts: Contents = field(init=False)
     widest: int = 2
+    # The models of each document to be judged, where they are columns.
+    models: set[frozenset[str]] = field(default_factory=set)
     _screens: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
@@ -69,9 +80,8 @@ class Reader:
             for key, kind in zip(EXTRA, (Item.Kind.TUTORIAL, Item.Kind.GOLD), strict=True)
             for document, path in self.findings.entries(key, values.get(key, []))
         ]
-        self.info = read_info(
-            self.findings, values["info"], batches, by_user=isinstance(values["data"], dict)
-        )
+        users = list(values["data"]) if isinstance(values["data"], dict) else None
+        self.info = read_info(self.findings, values["info"], batches, users=users)
         for document, path in self.findings.entries("data_goodbye", values.get("data_goodbye", [])):
             if n := len(list(self._rows(document, path))):
                 self.findings.kept["segments of data_goodbye"] += n
@@ -132,6 +142,8 @@ class Reader:
                 message = "the models are others than those of the document’s first segment"
                 self.findings.error(f"{inner}.tgt", message)
                 return
+        if kind is None and not any("validation" in value for value, _ in rows):
+            self.models.add(frozenset(models))
         if self.info.shuffles:
             random.Random(f"{self.name}:{path}").shuffle(models)
         wanted = min(self.info.n_models or len(models), MOST_SYSTEMS)
@@ -224,10 +236,27 @@ class Reader:
     def _has_columns(self) -> bool:
         return protocols.get(self.info.protocol).layout.has_systems
 
+    def _is_drawn(self) -> bool:
+        """Whether the systems of each screen can be drawn here; said where they cannot be."""
+        if not self.info.is_dynamic:
+            return False
+        (shared, *others) = self.models or {frozenset()}
+        if 1 < self.info.n_models < len(shared) and not (others or self.marks.errors):
+            for item in self.items:
+                self.texts.tell(item.segment, item.note)
+            self.findings.say("info.assignment", DRAWN)
+            return True
+        self.findings.say("info.assignment", DEALT)
+        return False
+
     def drafts(
-        self, slug: str, name: str, source_language: str, target_language: str
+        self, slug: str, name: str, languages: tuple[str, str], *, is_open: bool
     ) -> tuple[TestSetDraft, CampaignDraft]:
-        """Return what was read."""
+        """Return what was read; of a campaign that `is_open` systems may be drawn."""
+        info, is_drawn = self.info, is_open and self._is_drawn()
+        # Items whose systems are drawn are made when the campaign is opened.
+        items = [each for each in self.items if each.kind != Item.Kind.TARGET or not is_drawn]
+        source_language, target_language = languages
         test_set = TestSetDraft(
             slug=slug,
             name=name,
@@ -247,14 +276,19 @@ class Reader:
             question=own,
             protocol=self.info.protocol,
             is_finished=False,
-            annotators_per_item=1,
-            places=self.info.places,
-            systems_per_screen=self.widest,
+            annotators_per_item=-(-len(self.texts.outputs) // info.n_models) if is_drawn else 1,
+            assignment_mode=Campaign.Mode.DYNAMIC if is_drawn else Campaign.Mode.STATIC,
+            cold_start=info.cold_start,
+            check_percent=info.check_percent if is_drawn else 0,
+            places=info.places,
+            codes=info.codes,
+            systems_per_screen=info.n_models if is_drawn else self.widest,
             special_tokens=self.info.tokens,
             answers=self.info.answers,
             original=self.original,
             instructions=self.info.instructions,
+            goodbye=self.info.goodbye,
             shown_text=shown,
-            items=self.items,
+            items=items,
         )
         return test_set, campaign

@@ -22,8 +22,8 @@ class Command(BaseCommand):
     help = "Import tables of judgments (TSV, CSV, JSONL), and tables of their texts beside them."
     tool = sources.JUDGMENTS
     words: tuple[str, ...] = (
-        *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "time_zone",
-        "shown_text",
+        *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "critical",
+        "time_zone", "shown_text",
     )  # fmt: skip
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -39,6 +39,7 @@ class Command(BaseCommand):
             "--ends-included", action="store_true",
             help="the end of an error span names its last character",
         )  # fmt: skip
+        parser.add_argument("--critical", help="what a critical error weighs, such as 25")
         parser.add_argument("--time-zone", help="of times that name none, such as Europe/Berlin")
         parser.add_argument("--shown-text", choices=Campaign.ShownText.values)
 

@@ -1,5 +1,6 @@
 """One item before a reviewer: anonymous answers side by side, and the reviewer's own."""
 
+from dataclasses import replace
 from uuid import UUID, uuid5
 
 from django.core.exceptions import ValidationError
@@ -7,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -18,6 +19,7 @@ from annotation.adjudication.disagreements import disagreements
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import instructions
 from annotation.judging.answers import rated_text
+from annotation.judging.beside import kind_of, shown_beside
 from annotation.judging.judgments import ConflictError
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, context_of, span_sides, text
@@ -70,7 +72,7 @@ def _form(request: HttpRequest, campaign: Campaign, public_id: UUID) -> Judgment
         user_id=signed_in(request).pk,
         public_id=public_id,
         protocol=campaign.judging,
-        prefix="0-" if campaign.judging.layout.has_systems else "",
+        prefix="0-" if campaign.judging.layout.has_several else "",
     )
 
 
@@ -116,14 +118,13 @@ def _page(
 
 def _drawn(request: HttpRequest, screen: ShownScreen, cards: list[Card]) -> SafeString:
     """Draw the annotators' template of the protocol, with its answer sent to this page."""
-    context = {"screen": screen, "cards": cards}
-    html: str = render_to_string(screen.protocol.template, context, request)
-    html = html.replace(reverse("item", args=[screen.public_id]), request.path)
-    return mark_safe(html)  # noqa: S308 - made of escaped parts
+    screen = replace(screen, sent_to=request.path)
+    return render_to_string(screen.protocol.template, {"screen": screen, "cards": cards}, request)
 
 
 def _screen(campaign: Campaign, case: Case, taken: Given | None) -> ShownScreen:
     item = _item(campaign, case, taken)
+    kind = kind_of([item.beside])
     return ShownScreen(
         public_id=item.public_id,
         previous_id=None,
@@ -133,7 +134,7 @@ def _screen(campaign: Campaign, case: Case, taken: Given | None) -> ShownScreen:
         protocol=campaign.judging,
         span_sides=span_sides(campaign),
         instructions=instructions.read(campaign, "instructions"),
-        question=campaign.question_text,
+        question=campaign.question_about(kind),
         items=(item,),
         feedback=None,
         count=lambda: Progress(place=1, done=0, total=1, paid_ms=0),
@@ -164,4 +165,9 @@ def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
         ratings=answer.ratings if answer else {},
         choices=answer.choices if answer else {},
         post_edit=answer.post_edit if answer else None,
+        beside=shown_beside(
+            item.segment.beside,
+            campaign,
+            reverse("segment-media", args=[test_set.slug, item.segment.position]),
+        ),
     )

@@ -12,10 +12,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.access import (
     campaign_for_admin,
     campaign_for_reader,
+    campaign_for_reader_or_reviewer,
     campaign_for_reviewer,
     researcher_required,
     reviews_campaign,
     runs_campaign,
+    signed_in,
 )
 from annotation.adjudication.decisions import decisions, give, taking
 from annotation.adjudication.disagreements import disagreements, find
@@ -37,7 +39,7 @@ PER_PAGE = 50
 @takes(Parameters(frozenset({"page"})))
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
     """Show how far it is; by POST, look for what differs by more than the limits sent."""
-    campaign = campaign_for_reader(request, slug)
+    campaign = campaign_for_reader_or_reviewer(request, slug)
     if request.method != "POST":
         return _page(request, campaign)
     campaign = campaign_for_reviewer(request, slug)
@@ -79,7 +81,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: Any) -> HttpRespo
 @researcher_required
 @require_POST
 def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make practice or gold items of a draft from the decisions."""
+    """Make practice or gold items of another campaign from the decisions."""
     campaign = campaign_for_admin(request, slug)
     drafts = taking(campaign, request.user)
     form = GiveForm(request.POST, drafts=drafts)
@@ -88,7 +90,8 @@ def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
     target = next(each for each in drafts if each.slug == form.cleaned_data["target"])
     kind, tolerance = form.cleaned_data["kind"], form.cleaned_data["tolerance"]
     try:
-        number = give(campaign=campaign, target=target, kind=kind, tolerance=tolerance)
+        actor = signed_in(request)
+        number = give(campaign=campaign, target=target, kind=kind, tolerance=tolerance, actor=actor)
         messages.success(request, f"{counted(number, 'item')} added to {target.name}.")
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))

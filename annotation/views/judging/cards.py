@@ -130,10 +130,10 @@ def drawn(request: HttpRequest, screen: ShownScreen, cards: Sequence[Card]) -> s
 
 def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:
     """A form for each item of a screen, filled with what is stored."""
-    together = screen.protocol.layout.has_systems
+    has_several = screen.protocol.layout.has_several
     user_id = signed_in(request).pk
     return [
-        fresh_card(item, f"{number}-" if together else "", user_id, screen.protocol)
+        fresh_card(item, f"{number}-" if has_several else "", user_id, screen.protocol)
         for number, item in enumerate(screen.items)
     ]
 

@@ -35,8 +35,8 @@ from annotation.views.judging.unsent import SIGNED_OUT, SIGNED_OUT_TITLE, kept_s
 from annotation.views.judging.welcome import ask_first
 from annotation.web.errors import wants_json
 
-# A field of scripts that have the next screen already.
-AHEAD = "ahead"
+# A field of scripts that have the next screen already, and one that every answer has.
+AHEAD, KEY = "ahead", "submit_key"
 
 
 @never_cache
@@ -93,7 +93,7 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
         stored = judgments.submit(
             user=signed_in(request),
             answers=[form.answer() for form in forms],
-            rows=asked.rows,
+            rows=[row for _, row in _sent(request, asked)],
             draws_next=AHEAD not in request.POST,
         )
     except ValidationError as error:
@@ -102,12 +102,11 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
         raise Http404 from None
     except judgments.ConflictError as conflict:
         return _refuse(request, asked, forms, status=409, problem=conflict.sentence)
-    return _go_on(request, asked.public_id, stored)
+    return _go_on(request, stored, is_alone=_is_alone(request, asked))
 
 
 def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
-    """One form for each item that is submitted: all of a screen, or the one asked for."""
-    together = asked.protocol.layout.has_systems
+    """One form for each item that is submitted."""
     return [
         JudgmentForm(
             request.POST,
@@ -116,10 +115,31 @@ def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
             protocol=asked.protocol.of_document
             if row.item.kind == Item.Kind.DOCUMENT
             else asked.protocol,
-            prefix=f"{number}-" if together else "",
+            prefix=prefix,
         )
-        for number, row in enumerate(asked.rows)
+        for prefix, row in _sent(request, asked)
     ]
+
+
+def _sent(request: HttpRequest, asked: Answerable) -> list[tuple[str, Assignment]]:
+    """The items of a screen that a submit answers, with how the names of their fields begin.
+
+    What is rated already may be left out: a page shows it alone once the time to change it is over.
+    """
+    if not asked.protocol.layout.has_several or _is_alone(request, asked):
+        return [("", row) for row in asked.rows if row.public_id == asked.public_id]
+    rows = [(f"{number}-", row) for number, row in enumerate(asked.rows)]
+    return [
+        (prefix, row)
+        for prefix, row in rows
+        if row.completed_at is None or f"{prefix}{KEY}" in request.POST
+    ] or rows
+
+
+def _is_alone(request: HttpRequest, asked: Answerable) -> bool:
+    """Whether a segment came without the rest of its document, as once was usual: such answers
+    may still wait in a browser."""
+    return asked.protocol.layout == Layout.DOCUMENT and KEY in request.POST
 
 
 def _refuse(
@@ -146,7 +166,7 @@ def _refuse(
     return _reply(request, screen, cards, status=status)
 
 
-def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> HttpResponse:
+def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) -> HttpResponse:
     annotator = stored[0].assignment.annotator
     leaves = annotator.stopped_at is not None or stop_if_due(stored)
     if not wants_json(request):
@@ -155,37 +175,13 @@ def _go_on(request: HttpRequest, answered: UUID, stored: Sequence[Judgment]) -> 
         return JsonResponse({"next": welcome.stopped(annotator), "leaves": True})
     if AHEAD in request.POST:
         return JsonResponse({"next": reverse("annotate", args=[annotator.campaign.slug])})
-    following = next_screen(annotator=annotator, after=_place(stored[-1].assignment))
+    following = next_screen(annotator=annotator, after=stored[-1].assignment.position)
     if following is None:
         events.after_last_answer(annotator.campaign)
         return JsonResponse({"next": reverse("annotate-done", args=[annotator.campaign.slug])})
-    if answered in {each.public_id for each in following.items}:
-        return _stay(request, following, answered)
+    if is_alone:
+        return JsonResponse({"next": reverse("item", args=[following.public_id])})
     return _reply(request, following, fresh_cards(request, following))
-
-
-def _place(answered: Assignment) -> int:
-    """Behind which position work goes on: a document's segments all come before the next one."""
-    return (
-        -1 if answered.annotator.campaign.judging.layout == Layout.DOCUMENT else answered.position
-    )
-
-
-def _stay(request: HttpRequest, screen: ShownScreen, answered: UUID) -> HttpResponse:
-    """More of the same document is to be rated: tell the page what is saved, and what is next.
-
-    Reading time of the others starts anew.
-    """
-    cards = {card.item.public_id: card for card in fresh_cards(request, screen)}
-    saved = cards[answered]
-    return JsonResponse(
-        {
-            "next": reverse("item", args=[screen.public_id]),
-            "saved": {"item": str(answered), "score": saved.item.score, "form": saved.fields()},
-            "started": {str(each): card.started for each, card in cards.items()},
-            "done": screen.progress.done,
-        }
-    )
 
 
 def _reply(

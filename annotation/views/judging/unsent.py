@@ -15,12 +15,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.judgments import parse_score
-from annotation.judging.answers import MAX_COMMENT
+from annotation.judging.answers import MAX_TEXT
 
 SIGNED_OUT_TITLE = _("You are signed out")
 SIGNED_OUT = _("You are signed out, so the answer is not saved yet.")
-# A form of eight texts side by side has fewer.
-MAX_FIELDS = 100
 
 
 def kept_score(raw: str) -> str:
@@ -52,6 +50,6 @@ def unsent_page(
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, str]]:
-    """What was sent, as far as an item's form sends it."""
+    """What was sent, each part as long as it may be."""
     sent = [(name, value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"]
-    return [(name[:40], str(value)[: 2 * MAX_COMMENT]) for name, value in sent[:MAX_FIELDS]]
+    return [(name[:40], str(value)[:MAX_TEXT]) for name, value in sent]

@@ -161,10 +161,12 @@ def _is_over(moment: datetime | None) -> bool:
 @require_safe
 @takes(NOTHING)
 def hours(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """Working hours and pay of everybody, as CSV."""
+    """Working hours and pay of everybody, as CSV; its admins also learn who was told which code."""
     campaign = campaign_for_reader(request, slug)
+    told = codes.told_codes(campaign) if runs_campaign(request.user, campaign) else None
+    columns = COLUMNS if told is None else (*COLUMNS, "completion_code")
     return StreamingHttpResponse(
-        csv_lines(COLUMNS, rows(campaign)),
+        csv_lines(columns, rows(campaign, told)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{slug}-hours.csv"'},
     )

@@ -27,7 +27,11 @@ from metaeval.correlation import (
     spearman,
     system_correlation,
 )
-from metaeval.correlation.intervals import correlation_intervals, system_intervals
+from metaeval.correlation.intervals import (
+    accuracy_interval,
+    correlation_intervals,
+    system_intervals,
+)
 from metaeval.significance import boot_interval, zou_interval
 
 LARGE, RUNS = 20_000, 20
@@ -110,6 +114,12 @@ def over_systems(data: str, rng: np.random.Generator, size: Size) -> float:
     human, metric = system_scores(rng, data, count_of(size))
     found = system_intervals(human, {"m": metric})
     return holds(float(found.lows[0]), float(found.highs[0]), 0.5)
+
+
+def accuracy_over_systems(data: str, rng: np.random.Generator, size: Size) -> float:
+    """Pairs of an elliptical distribution agree with probability 1/2 + asin(rho) / pi."""
+    low, high, _ = accuracy_interval(*system_scores(rng, data, count_of(size)))
+    return holds(low, high, 2 / 3)
 
 
 def difference_over_systems(data: str, rng: np.random.Generator, size: Size) -> float:
@@ -200,6 +210,10 @@ CASES = (
     ),
     Case("r over systems", "normal, ρ = .5", partial(over_systems, "normal"), (4, 6, 8, 10, 20)),
     Case("r over systems", "t₃ tails, ρ = .5", partial(over_systems, "t3"), (4, 6, 8, 10, 20)),
+    Case("pairwise accuracy of systems", "normal, ρ = .5", partial(accuracy_over_systems, "normal"),
+         (3, 4, 6, 8, 10, 20)),
+    Case("pairwise accuracy of systems", "t₃ tails, ρ = .5", partial(accuracy_over_systems, "t3"),
+         (4, 6, 8, 10, 20)),
     Case("difference of r over systems", "normal, equally good",
          partial(difference_over_systems, "normal"), (4, 6, 8, 10, 20)),
     Case("r of system means", "systems .1, cells .5; new systems, these segments",

@@ -6,12 +6,14 @@ again: replies read a second, from the rows. Where other work has the processors
 show what the scheduling loses, and the processor time what fast ones would need.
 """
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
@@ -21,6 +23,7 @@ TEXTS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
 CONNECTIONS = int(sys.argv[2]) if len(sys.argv) > 2 else 32
 DELAY = sys.argv[3] if len(sys.argv) > 3 else "50"
 ROOT = Path(__file__).parents[3]
+BODY = json.dumps({"messages": [{"role": "user", "content": "x" * 1000}]})
 
 
 def main() -> None:
@@ -60,11 +63,12 @@ def measure(port: int) -> None:
     catalogue.configure(family="judge", name="bench", label="Bench", options=options)
     test_set = fill()
     seconds, processor = score(test_set)
-    wall, busy, n = told(port)
+    wall, busy, n, served = told(port)
     print(f"{n:,} questions in {seconds:.1f} s, {wall:.1f} s of them between first and last")
-    print(f"processor: {1e3 * processor / TEXTS:.2f} ms a call")
+    print(f"processor: {1e3 * processor / TEXTS:.2f} ms a call, server {1e3 * served / n:.2f}")
     print(f"connections busy: {busy / (CONNECTIONS * wall):.1%} of {CONNECTIONS}")
-    print(f"bare threads of http.client, nothing stored: {bare(port):.1%}")
+    print(f"bare threads of http.client, nothing stored: {peer(port, threads):.1%}")
+    print(f"bare tasks of aiohttp, nothing stored: {peer(port, tasks):.1%}")
     from metrics.models import SegmentScore
 
     SegmentScore.objects.all().delete()
@@ -73,31 +77,51 @@ def measure(port: int) -> None:
     print(f"processor: {1e3 * processor / TEXTS:.2f} ms a reply")
 
 
-def bare(port: int) -> float:
-    """Return how busy as many threads keep the same server that do nothing else: the peer."""
-    before = told(port)
-    body = json.dumps({"messages": [{"role": "user", "content": "x" * 1000}]})
-
-    def ask() -> None:
-        connection = HTTPConnection("127.0.0.1", port)
-        for _ in range(TEXTS // CONNECTIONS // 4):
-            connection.request("POST", "/v1/chat/completions", body)
-            json.load(connection.getresponse())
-
-    threads = [Thread(target=ask) for _ in range(CONNECTIONS)]
-    began = time.monotonic()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def peer(port: int, ask: Callable[[int, int], None]) -> float:
+    """Return how busy the same server is kept by who stores nothing: a quarter of the calls."""
+    before, began = told(port), time.monotonic()
+    ask(port, TEXTS // CONNECTIONS // 4)
     return (told(port)[1] - before[1]) / (CONNECTIONS * (time.monotonic() - began))
 
 
-def told(port: int) -> tuple[float, float, int]:
-    """Ask the server: seconds from first to last, seconds of answers, their number."""
+def threads(port: int, n: int) -> None:
+    """Ask `n` questions in each of as many threads."""
+
+    def ask() -> None:
+        connection = HTTPConnection("127.0.0.1", port)
+        for _ in range(n):
+            connection.request("POST", "/v1/chat/completions", BODY)
+            json.load(connection.getresponse())
+
+    started = [Thread(target=ask) for _ in range(CONNECTIONS)]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
+
+
+def tasks(port: int, n: int) -> None:
+    """Ask `n` questions in each of as many tasks of one loop."""
+    import aiohttp
+
+    async def ask(session: aiohttp.ClientSession) -> None:
+        for _ in range(n):
+            url = f"http://127.0.0.1:{port}/v1/chat/completions"
+            async with session.post(url, data=BODY) as response:
+                json.loads(await response.read())
+
+    async def ask_all() -> None:
+        async with aiohttp.ClientSession() as session:
+            await asyncio.gather(*(ask(session) for _ in range(CONNECTIONS)))
+
+    asyncio.run(ask_all())
+
+
+def told(port: int) -> tuple[float, float, int, float]:
+    """Ask the server: seconds from first to last, of answers, their number, processor seconds."""
     with urlopen(f"http://127.0.0.1:{port}/busy") as answer:
-        wall, busy, n = json.load(answer)
-    return wall, busy, n
+        wall, busy, n, processor = json.load(answer)
+    return wall, busy, n, processor
 
 
 def fill() -> "object":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr, stdtrit
-from scipy.stats import kendalltau
 
 from metaeval.arrays import FloatArray, as_floats, fraction
 from metaeval.results import Interval
@@ -28,6 +27,8 @@ def fisher_interval(r: float, n: int, method: str) -> Interval:
 
 def independent_pvalue(r: float, left: FloatArray, right: FloatArray, method: str) -> float:
     """Two-sided p against zero: t for r and rho, the tie-corrected normal for tau."""
+    from scipy.stats import kendalltau
+
     valid = ~(np.isnan(left) | np.isnan(right))
     n = int(valid.sum())
     if np.isnan(r) or n < 3:

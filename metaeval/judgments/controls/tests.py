@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
-from scipy.stats import mannwhitneyu
 
 from metaeval.arrays import FloatArray, as_floats, as_pair, mean, one_of
 from metaeval.resampling import ALTERNATIVES, tail
@@ -227,6 +226,8 @@ def _signed_rank(
 def _unpaired(
     control: ArrayLike, partner: ArrayLike, alternative: str, notes: Notes
 ) -> ControlTest:
+    from scipy.stats import mannwhitneyu
+
     first, second = as_floats("control", control, ndim=1), as_floats("partner", partner, ndim=1)
     notes.leave_out("missing score", int(np.isnan(np.concatenate([first, second])).sum()))
     first, second = first[~np.isnan(first)], second[~np.isnan(second)]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
-from scipy.stats import nct
 
 from metaeval.arrays import FloatArray, IntArray, fraction, one_of, positive_int
 from metaeval.correlation.intervals.independent import wilson_interval
@@ -253,6 +252,8 @@ def _error(sd: float, n: int, design: str) -> float:
 
 def _exact(difference: float, sd: float, n: int, design: str, level: float) -> float:
     """Power by the noncentral t distribution."""
+    from scipy.stats import nct
+
     if sd == 0.0:
         return np.nan
     df = (2 if design == "independent" else 1) * (n - 1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t as student
+from scipy.special import stdtr, stdtrit
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
 from metaeval.results import (
@@ -263,9 +263,9 @@ def _told(
     shown = np.exp if is_ratio else float
     if not error > 0:
         return {"statistic": float(shown(estimate)), "interval": None, "pvalue": None}
-    reach = float(student.ppf((1 + confidence) / 2, n - 1)) * error
+    reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
     low, high = (float(shown(estimate + side * reach)) for side in (-1, 1))
-    p = float(2 * student.sf(abs(estimate / error), n - 1))
+    p = float(2 * stdtr(n - 1, -abs(estimate / error)))
     return {
         "statistic": float(shown(estimate)),
         "interval": Interval(low, high, confidence),

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import expit, logit
-from scipy.stats import nct
-from scipy.stats import t as student
+from scipy.special import expit, logit, stdtrit
 
 from metaeval.arrays import FloatArray, fraction, positive_int
 
@@ -91,7 +89,7 @@ def rate_half_width(
     rates = expit(logit(rate) + annotator_sd * nodes)
     variance = float((weights * rates**2).sum() - (weights * rates).sum() ** 2)
     variance += float((weights * rates * (1 - rates)).sum()) / n_regions
-    reach = float(student.ppf((1 + confidence) / 2, n_annotators - 1))
+    reach = float(stdtrit(n_annotators - 1, (1 + confidence) / 2))
     return reach * float(np.sqrt(variance / n_annotators))
 
 
@@ -122,11 +120,13 @@ def _normal() -> tuple[FloatArray, FloatArray]:
 
 
 def _power(change: float, variance: float, n_annotators: int, alpha: float) -> float:
+    from scipy.stats import nct
+
     fraction("alpha", alpha)
     if n_annotators < 2:
         raise ValueError(f"n_annotators: expected at least 2, got {n_annotators}")
     degrees = n_annotators - 1
-    bound = float(student.ppf(1 - alpha / 2, degrees))
+    bound = float(stdtrit(degrees, 1 - alpha / 2))
     centre = abs(change) / float(np.sqrt(variance / n_annotators))
     # Far out scipy has no value of the other tail, which is nothing there.
     other = float(np.nan_to_num(nct.cdf(-bound, degrees, centre)))

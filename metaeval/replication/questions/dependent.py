@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from metaeval.arrays import FloatArray, differences_of
 from metaeval.correlation.coefficients import pearson
+from metaeval.correlation.intervals.concordance import accuracy_interval
+from metaeval.correlation.intervals.jackknife import QUESTION
 from metaeval.correlation.rows import pearson_table
 from metaeval.correlation.values import correlate_metrics
 from metaeval.replication.questions.cells import N_PERMUTATIONS
 from metaeval.replication.questions.comparison import (
     CONFIDENCE,
+    TOO_FEW,
     Comparison,
     interval_fields,
     no_intervals,
@@ -21,6 +25,7 @@ from metaeval.replication.questions.comparison import (
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import JACKKNIFE, WILLIAMS, ZOU, Question
 from metaeval.replication.questions.values import hybrid_values, left_out, system_matrix_intervals
+from metaeval.scores.matrix import ScoreMatrix
 from metaeval.significance.comparison import compare_metrics
 from metaeval.significance.dependent import williams_test, zou_interval
 
@@ -73,8 +78,7 @@ def compare_systems(scored: Scored, question: Question) -> Comparison:
         told |= {"differences": found.differences, "pvalues": found.difference_pvalues}
     else:
         values = correlate_metrics(human, metrics, question.measure).correlations
-        told = no_intervals(values, "none: over so few systems no interval covers what it says")
-        told["chance"] = 0.5
+        told = _accuracy_ends(human.values[:, 0], metrics, values) | {"chance": 0.5}
     n = int((~np.isnan(human.values)).sum())
     told |= {"n": n, "n_systems": n, "n_segments": scored.n_segments}
     if question.test == JACKKNIFE:
@@ -97,6 +101,21 @@ def compare_systems(scored: Scored, question: Question) -> Comparison:
             "n_permutations": permuted.n_resamples,
         }
     return Comparison(values=values, warnings=list(notes), **told)
+
+
+def _accuracy_ends(
+    ours: FloatArray, metrics: Mapping[str, ScoreMatrix], values: FloatArray
+) -> dict[str, Any]:
+    """Intervals of pairwise accuracy over systems; differences have p-values alone."""
+    ends = [
+        accuracy_interval(ours, each.values[:, 0], confidence=CONFIDENCE)
+        for each in metrics.values()
+    ]
+    lows, highs = np.array([each[:2] for each in ends]).T
+    if not np.isfinite(lows).any():
+        return no_intervals(values, TOO_FEW)
+    told = no_intervals(values, f"score interval, jackknifed where wider ({QUESTION})")
+    return told | {"lows": lows, "highs": highs, "about": QUESTION}
 
 
 def _between(rows: FloatArray, ours: FloatArray) -> FloatArray:

@@ -146,7 +146,10 @@ def _with_comet(settings: dict[str, Any], weights: Path, encoder: str) -> Any:
     # issue 244).
     is_patched = settings.get("layer_transformation") == "sparsemax_patch"
     changed = {"layer_transformation": "softmax"} if is_patched else {}
-    return str2model[settings["class_identifier"]].load_from_checkpoint(
+    # Lightning first looks through the sources of all callers for torch.jit: half a second.
+    chosen = str2model[settings["class_identifier"]]
+    return chosen.load_from_checkpoint.__func__(
+        chosen,
         str(weights),
         pretrained_model=encoder,
         load_pretrained_weights=False,

@@ -112,13 +112,17 @@ class Asking:
         purse = Purse(self.desk.endpoint, self.limit)
         purse.fill(*self.desk.left())
         crew = Crew(self.client, purse, questions, n)
-        lost = self.client.lost
+        lost, beat = self.client.lost, self.desk.keep_connections
         try:
-            for answered in crew.answers(self.desk.keep_connections):
+            for answered in crew.answers(beat):
                 self._store(answered, purse)
                 source.settled([q.key for q, answer in answered if self._hear(q, answer, crew)])
                 if (n_wanted := crew.n_wanted) and not self.found.error:
                     crew.extend(self._stored(source, source.more(n_wanted)))
+        except Exception:
+            for answered in crew.rest(beat):
+                self._store(answered, purse)
+            raise
         finally:
             self.desk.note(lost=self.client.lost - lost)
 
@@ -138,7 +142,7 @@ class Asking:
             self._n_asked[question.key] = self._n_asked.get(question.key, 0) + 1
             if not self._take(question, answer) and self._n_asked[question.key] < ATTEMPTS:
                 self.found.unusable.pop(question.key)
-                crew.add(question)
+                crew.extend([question])
                 return False
             self._open.discard(question.key)
             del self._n_asked[question.key]

@@ -4,25 +4,24 @@ Only workers import this. The key goes into one header, and into nothing that is
 raised: what a server sends back is searched for it.
 """
 
+import asyncio
 import json
 import random
 import socket
+import ssl
 import time
 from collections.abc import Mapping
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from threading import Event, Lock
 from typing import Any
 from urllib.parse import urlsplit
-
-import urllib3
 
 from annotation.web.addresses import is_public
 from metrics.base import MetricError
 from metrics.families.judges.desk import Endpoint, Reply
+from metrics.families.judges.exchange import Connection, Response
 
-CONNECT_SECONDS = 10.0
-LARGEST_REPLY = 4 * 2**20
 # A call is tried so often; between two tries as long as the server says, else 1 s, 2 s, 4 s, …
 TRIES, FIRST_WAIT, LONGEST_WAIT = 6, 1.0, 60.0
 # A server may ask for more patience than a worker has.
@@ -45,27 +44,51 @@ class StoppedError(Exception):
 
 
 class Client:
-    """Calls of an endpoint by several threads. `lost` counts calls that had no reply."""
+    """Calls of an endpoint by one event loop at a time. `lost` counts calls that had no reply."""
 
     def __init__(self, endpoint: Endpoint, key: str) -> None:
         self.endpoint, self._key = endpoint, key
-        self._pool, self._path = _pool(endpoint)
-        self._lock, self._resume_at = Lock(), 0.0
-        self.stopping = Event()
+        if not (key.isascii() and key.isprintable()):
+            message = f"The key of the endpoint {endpoint.name} has characters that no key has."
+            raise MetricError(message, permanent=True)
+        parts = urlsplit(endpoint.url)
+        self._host, self._path = parts.hostname or "", parts.path.rstrip("/")
+        self._context = ssl.create_default_context() if parts.scheme == "https" else None
+        self._port = parts.port or (443 if self._context else 80)
+        self._address = _address(endpoint, self._host, self._port)
+        self._headers = _headers(parts.netloc, key)
         self.lost = 0
+        self.begin()
 
-    def ask(self, body: Mapping[str, Any]) -> Reply:
+    def begin(self) -> None:
+        """Make calls in another loop than before."""
+        self.is_stopping, self._stopping, self._resume_at = False, asyncio.Event(), 0.0
+
+    def stop(self) -> None:
+        """Begin no call any more, in the loop that calls: those that wait to begin end."""
+        self.is_stopping = True
+        self._stopping.set()
+
+    def connection(self) -> Connection:
+        """Return a connection to the address that was checked; it opens with the first call."""
+        return Connection(self._address, self._port, self._context, self._host)
+
+    async def ask(self, connection: Connection, body: bytes) -> Reply:
         """Return the reply to a chat completion.
 
         Raises :class:`UnavailableError` after the last try, a permanent :class:`MetricError` where
         no other question would fare better, :class:`StoppedError` where it was told to stop.
         """
-        return self._patiently("POST", "/chat/completions", json.dumps(body).encode())
+        return await self._patiently(connection, "POST", "/chat/completions", body)
+
+    def ask_alone(self, body: Mapping[str, Any]) -> Reply:
+        """Ask one question, outside of a loop."""
+        return self._alone("POST", "/chat/completions", json.dumps(body).encode())
 
     def models(self) -> list[dict[str, Any]]:
-        """Return what the server says of its models; empty where it says nothing."""
+        """Return what the server says of its models, outside of a loop; empty where nothing."""
         try:
-            reply = self._patiently("GET", "/models", None)
+            reply = self._alone("GET", "/models", b"")
         except UnavailableError:
             raise
         except MetricError:
@@ -76,68 +99,44 @@ class Client:
         except (ValueError, KeyError, TypeError):
             return []
 
-    def close(self) -> None:
-        """End all connections."""
-        self.stopping.set()
-        self._pool.close()
+    def _alone(self, method: str, path: str, body: bytes) -> Reply:
+        async def ask() -> Reply:
+            self.begin()
+            with closing(self.connection()) as connection:
+                return await self._patiently(connection, method, path, body)
 
-    def _patiently(self, method: str, path: str, body: bytes | None) -> Reply:
+        return asyncio.run(ask())
+
+    async def _patiently(
+        self, connection: Connection, method: str, path: str, body: bytes
+    ) -> Reply:
+        head = f"{method} {self._path}{path} HTTP/1.1\r\n{self._headers}"
+        request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
         problem = ""
         for number in range(TRIES):
-            self._wait_for_turn()
+            await self._wait_for_turn()
+            began = time.monotonic()
             try:
-                reply, headers = self._once(method, path, body)
-            except (urllib3.exceptions.HTTPError, OSError) as error:
+                async with asyncio.timeout(self.endpoint.timeout):
+                    response = await connection.send(request)
+            except (OSError, EOFError, ValueError) as error:
                 problem = f"no answer ({type(error).__name__})"
-                self._count_lost()
-                self._rest(_backoff(number), of_all=False)
+                self.lost += 1
+                await self._pause(_backoff(number))
                 continue
+            reply = self._reply(response, time.monotonic() - began)
             if not _is_passing(reply):
                 return self._checked(reply)
             problem = f"status {reply.status}"
-            self._rest(_retry_after(headers, number), of_all=reply.status == 429)
+            await self._rest(_retry_after(response.headers, number), of_all=reply.status == 429)
         raise UnavailableError(
             f"The endpoint {self.endpoint.name} cannot be used now: {problem}, {TRIES} times."
         )
 
-    def _count_lost(self) -> None:
-        with self._lock:
-            self.lost += 1
-
-    def _once(self, method: str, path: str, body: bytes | None) -> tuple[Reply, Mapping[str, str]]:
-        began = time.monotonic()
-        headers = {"Accept": "application/json", "User-Agent": "Touchstone"}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        headers["Host"] = urlsplit(self.endpoint.url).netloc
-        response = self._pool.urlopen(
-            method, self._path + path, body=body, headers=headers, retries=False,
-            redirect=False, preload_content=False, assert_same_host=False,
-        )  # fmt: skip
-        try:
-            raw = self._read(response, began + self.endpoint.timeout)
-        except BaseException:
-            response.close()
-            raise
-        finally:
-            # A closed one, too: its place in the pool is free again.
-            response.release_conn()
-        text = raw.decode(errors="replace")
+    def _reply(self, response: Response, seconds: float) -> Reply:
+        text = response.body.decode(errors="replace")
         text = text.replace(self._key, HIDDEN) if self._key else text
-        return Reply(response.status, text, time.monotonic() - began, is_new=True), response.headers
-
-    def _read(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-        """Read a body; one that comes drop by drop, or never ends, is no answer."""
-        parts, size = [], 0
-        # As much as is there: a read that waits for more would wait as long as anything comes.
-        while part := response.read1(2**16):
-            parts.append(part)
-            size += len(part)
-            if size > LARGEST_REPLY or time.monotonic() > deadline:
-                raise urllib3.exceptions.ProtocolError("too slow or too long")
-        return b"".join(parts)
+        return Reply(response.status, text, seconds, is_new=True)
 
     def _checked(self, reply: Reply) -> Reply:
         if reply.status == 200 or reply.status in OF_THE_TEXT:
@@ -149,23 +148,24 @@ class Client:
             permanent=True,
         )
 
-    def _wait_for_turn(self) -> None:
+    async def _wait_for_turn(self) -> None:
         """Wait as long as the server wants us all to."""
         while (seconds := self._resume_at - time.monotonic()) > 0:
-            self._pause(seconds)
-        if self.stopping.is_set():
+            await self._pause(seconds)
+        if self.is_stopping:
             raise StoppedError
 
-    def _rest(self, seconds: float, *, of_all: bool) -> None:
+    async def _rest(self, seconds: float, *, of_all: bool) -> None:
         if of_all:
-            with self._lock:
-                self._resume_at = max(self._resume_at, time.monotonic() + seconds)
+            self._resume_at = max(self._resume_at, time.monotonic() + seconds)
         else:
-            self._pause(seconds)
+            await self._pause(seconds)
 
-    def _pause(self, seconds: float) -> None:
-        if self.stopping.wait(seconds):
-            raise StoppedError
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+                raise StoppedError
 
 
 def _is_passing(reply: Reply) -> bool:
@@ -181,7 +181,7 @@ def _backoff(number: int) -> float:
 
 def _retry_after(headers: Mapping[str, str], number: int) -> float:
     """Read Retry-After, seconds or a date; without one the usual wait."""
-    given = headers.get("Retry-After", "").strip()
+    given = headers.get("retry-after", "").strip()
     try:
         seconds = float(given)
     except ValueError:
@@ -195,24 +195,12 @@ def _retry_after(headers: Mapping[str, str], number: int) -> float:
     return seconds
 
 
-def _pool(endpoint: Endpoint) -> tuple[urllib3.HTTPConnectionPool, str]:
-    """Return connections to one address of the endpoint, which was checked, and the path."""
-    parts = urlsplit(endpoint.url)
-    host, is_safe = parts.hostname or "", parts.scheme == "https"
-    port = parts.port or (443 if is_safe else 80)
-    address = _address(endpoint, host, port)
-    shared: dict[str, Any] = {
-        "maxsize": endpoint.connections,
-        "block": True,
-        "timeout": urllib3.Timeout(connect=CONNECT_SECONDS, read=endpoint.timeout),
-    }
-    if is_safe:
-        pool: urllib3.HTTPConnectionPool = urllib3.HTTPSConnectionPool(
-            address, port, server_hostname=host, assert_hostname=host, **shared
-        )
-    else:
-        pool = urllib3.HTTPConnectionPool(address, port, **shared)
-    return pool, parts.path.rstrip("/")
+def _headers(host: str, key: str) -> str:
+    named = {"Host": host, "User-Agent": "Touchstone", "Accept": "application/json"}
+    named |= {"Accept-Encoding": "identity", "Content-Type": "application/json"}
+    if key:
+        named["Authorization"] = f"Bearer {key}"
+    return "".join(f"{name}: {value}\r\n" for name, value in named.items())
 
 
 def _address(endpoint: Endpoint, host: str, port: int) -> str:

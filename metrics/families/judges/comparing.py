@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
-from scipy.stats import rankdata
 
 from metrics.base import InputError, MetricInfo, Scores, SegmentInput
 from metrics.families.judges.answering import Answers
@@ -128,6 +127,8 @@ class ListJudge(_Comparison):
         self, segment: SegmentInput, passes: Sequence[Sequence[Question]], answers: Answers
     ) -> tuple[list[float], Spans]:
         """Return the mean place over passes."""
+        from scipy.stats import rankdata
+
         places = []
         for number, (question,) in enumerate(passes):
             if verdict := answers.verdicts.get(question.key):

@@ -1,7 +1,13 @@
-"""Threads that ask, one connection each, while the caller stores what they bring."""
+"""Many questions on their way at once, by a loop in a thread; the caller stores what they bring."""
 
+import asyncio
+import gc
+import json
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from queue import Empty, SimpleQueue
 from threading import Thread
 
@@ -14,84 +20,130 @@ from metrics.families.judges.purse import Purse
 WAIT_SECONDS, GATHER_SECONDS, MOST_AT_ONCE = 1.0, 0.02, 256
 # So many seconds of questions are kept ready, so that nobody waits while others are prepared.
 AHEAD_SECONDS = 2.0
+# A reply that is there waits no longer than this for who prepares and stores (Python's own: 5 ms).
+TURN_SECONDS = 2e-4
 Answered = tuple[Question, Reply | Exception]
+Sent = tuple[Question, bytes]
 
 
 class Crew:
-    """`n` threads over one list of questions, which may grow while they work."""
+    """`n` connections over one list of questions, which may grow while they are asked."""
 
     def __init__(self, client: Client, purse: Purse, questions: Iterable[Question], n: int) -> None:
-        self._client, self._purse = client, purse
-        self._waiting: SimpleQueue[Question | None] = SimpleQueue()
+        self._client, self._purse, self._n = client, purse, n
+        self._waiting = deque(questions)
+        # Those that were handed over to the loop, and have not come back.
+        self._n_sent = self._n_answered = 0
         self._answers: SimpleQueue[Answered] = SimpleQueue()
-        self._n_open = 0
-        self.extend(questions)
-        self._threads = [Thread(target=self._work, daemon=True) for _ in range(n)]
-        self._began, self._n_answered = time.monotonic(), 0
+        self._is_stopped, self._began = False, time.monotonic()
+        self._loop, self._asked = asyncio.new_event_loop(), asyncio.Queue[Sent | None]()
+
+    @property
+    def _n_open(self) -> int:
+        return len(self._waiting) + self._n_sent
 
     @property
     def n_wanted(self) -> int:
         """How many questions more should wait; 0 while half of what should is there."""
         rate = self._n_answered / max(time.monotonic() - self._began, 1e-3)
-        ahead = max(2 * len(self._threads), int(AHEAD_SECONDS * rate))
-        waiting = self._n_open - len(self._threads)
+        ahead = max(2 * self._n, int(AHEAD_SECONDS * rate))
+        waiting = self._n_open - self._n
         return ahead - max(waiting, 0) if waiting < ahead / 2 else 0
 
     def extend(self, questions: Iterable[Question]) -> None:
         """Ask these, too."""
-        for question in questions:
-            self.add(question)
-
-    def add(self, question: Question) -> None:
-        """Ask this, too."""
-        self._n_open += 1
-        self._waiting.put(question)
+        self._waiting.extend(questions)
 
     def answers(self, beat: Callable[[], None]) -> Iterator[list[Answered]]:
         """Yield answers as they come, until nothing is open; `beat` is called in between.
 
-        At first, and after a second without any, there are none.
+        At first, and after a second without any, there are none. Whoever leaves early gets what is
+        on its way from :meth:`rest`.
         """
-        self._client.stopping.clear()
-        for thread in self._threads:
-            thread.start()
-        try:
-            yield []
-            while self._n_open:
-                beat()
-                found = self._gather()
-                self._n_open -= len(found)
-                self._n_answered += len(found)
-                yield found
-        finally:
-            self.stop()
-            for _ in self._threads:
-                self._waiting.put(None)
+        self._client.begin()
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self._send()
+        yield []
+        while self._n_open:
+            self._send()
+            beat()
+            yield self._gather()
+        self._end()
+
+    def rest(self, beat: Callable[[], None]) -> Iterator[list[Answered]]:
+        """Ask nothing more, and yield what was on its way: it is paid for."""
+        self.stop()
+        while self._n_open:
+            beat()
+            yield self._gather()
+        self._end()
 
     def stop(self) -> None:
         """Ask nothing more: what is on its way is waited for, the rest answered by StoppedError."""
-        self._purse.close()
-        self._client.stopping.set()
+        self._is_stopped = True
+        self._waiting.clear()
+        self._loop.call_soon_threadsafe(self._client.stop)
+
+    def _end(self) -> None:
+        """End loop and connections."""
+        self._put([None] * self._n)
+        self._thread.join()
+
+    def _send(self) -> None:
+        """Hand over what can be paid; what never can is answered by StoppedError."""
+        ready: list[Sent] = []
+        while self._waiting and self._purse.reserve(self._waiting[0]):
+            question = self._waiting.popleft()
+            ready.append((question, json.dumps(question.body).encode()))
+        self._n_sent += len(ready)
+        self._put(ready)
+        if self._waiting and self._purse.is_untouched:
+            self._n_sent += 1
+            self._answers.put((self._waiting.popleft(), StoppedError()))
+
+    def _put(self, sent: Sequence[Sent | None]) -> None:
+        def put() -> None:
+            for each in sent:
+                self._asked.put_nowait(each)
+
+        if sent:
+            self._loop.call_soon_threadsafe(put)
 
     def _gather(self) -> list[Answered]:
         found: list[Answered] = []
         try:
             found.append(self._answers.get(timeout=WAIT_SECONDS))
-            if self._n_open > len(self._threads):
+            if self._n_open > self._n:
                 time.sleep(GATHER_SECONDS)
             while len(found) < MOST_AT_ONCE:
                 found.append(self._answers.get_nowait())
         except Empty:
             pass
+        self._n_sent -= len(found)
+        self._n_answered += len(found)
         return found
 
-    def _work(self) -> None:
-        while (question := self._waiting.get()) is not None:
-            if not self._purse.reserve(question):
-                self._answers.put((question, StoppedError()))
-                continue
-            try:
-                answer: Reply | Exception = self._client.ask(question.body)
-            except Exception as error:  # a thread that dies would be waited for in vain
-                answer = error
-            self._answers.put((question, answer))
+    def _run(self) -> None:
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(TURN_SECONDS)
+        gc.freeze()  # a collection over all that a worker has in memory stops everybody for 0.2 s
+        try:
+            with closing(self._loop):
+                self._loop.run_until_complete(self._work_all())
+        finally:
+            gc.unfreeze()
+            sys.setswitchinterval(usual)
+
+    async def _work_all(self) -> None:
+        await asyncio.gather(*(self._work() for _ in range(self._n)))
+
+    async def _work(self) -> None:
+        with closing(self._client.connection()) as connection:
+            while sent := await self._asked.get():
+                question, body = sent
+                try:
+                    answer: Reply | Exception = await self._client.ask(connection, body)
+                except Exception as error:  # a task that dies would be waited for in vain
+                    answer = error
+                self._answers.put((question, answer))

@@ -75,15 +75,14 @@ class Texts:
         return questions
 
     def settled(self, keys: Iterable[str]) -> None:
-        """Hand over the texts that wait for nothing more."""
+        """Hand over the texts that wait for nothing more; of none the feed hears, too."""
         ready: set[int] = set()
         for key in keys:
             for number in self._waiting.get(key, ()):
                 self._open[number].discard(key)
                 if not self._open[number]:
                     ready.add(number)
-        if ready:
-            self._feed.done({number: self._scored(number) for number in sorted(ready)})
+        self._feed.done({number: self._scored(number) for number in sorted(ready)})
 
     def _scored(self, number: int) -> Scored:
         """Judge a text that is complete, and forget what nobody else waits for."""

@@ -1,6 +1,4 @@
-"""A budget that several threads spend: nothing is asked that could exceed it."""
-
-from threading import Condition
+"""A budget that is spent on many questions at once: nothing is asked that could exceed it."""
 
 from metrics.families.judges.desk import Endpoint, Question
 
@@ -19,41 +17,30 @@ class Purse:
         self._tokens: float | None = None
         self._money: float | None = None
         self._reserved: dict[str, float] = {}
-        self._characters = self._counted = 0.0
-        self._is_closed = False
-        self._changed = Condition()
+        self._prompts = self._characters = self._counted = 0.0
 
     def fill(self, tokens: float | None, money: float | None) -> None:
         """Say what is left by the rows, where what was settled counts already."""
-        with self._changed:
-            self._tokens, self._money = tokens, money
-            self._changed.notify_all()
+        self._tokens, self._money = tokens, money
 
-    def close(self) -> None:
-        """Let nobody wait any more: nothing else is asked."""
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify_all()
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing is reserved: what cannot be paid now never can."""
+        return not self._reserved
 
     def reserve(self, question: Question) -> bool:
-        """Wait until a question can be paid; False where it cannot, or the purse is closed."""
+        """Reserve what a question may take; whether there is as much."""
         prompt = question.n_characters * self._rate
-        with self._changed:
-            while not self._is_closed:
-                if self._fits(prompt):
-                    self._reserved[question.key] = prompt
-                    return True
-                if not self._reserved:
-                    return False
-                self._changed.wait()
-        return False
+        if is_payable := self._fits(self._prompts + prompt):
+            self._reserved[question.key] = prompt
+            self._prompts += prompt
+        return is_payable
 
     @property
     def _rate(self) -> float:
         return self._counted / self._characters if self._characters else TOKENS_A_CHARACTER
 
-    def _fits(self, prompt: float) -> bool:
-        prompts = prompt + sum(self._reserved.values())
+    def _fits(self, prompts: float) -> bool:
         replies = self._limit * (1 + len(self._reserved))
         if self._tokens is not None and prompts + replies > self._tokens:
             return False
@@ -61,9 +48,7 @@ class Purse:
 
     def settle(self, question: Question, prompt_tokens: int) -> None:
         """A question is answered, counted and stored, or will not be; 0 where nothing was said."""
-        with self._changed:
-            self._reserved.pop(question.key, None)
-            if prompt_tokens:
-                self._counted += prompt_tokens
-                self._characters += question.n_characters
-            self._changed.notify_all()
+        self._prompts -= self._reserved.pop(question.key, 0.0)
+        if prompt_tokens:
+            self._counted += prompt_tokens
+            self._characters += question.n_characters

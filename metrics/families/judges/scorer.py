@@ -79,7 +79,7 @@ class Judge(MeanOfSegments):
         return reply.status == 200
 
     def _probe(self, question: Question) -> Reply:
-        reply = self.client.ask(question.body)
+        reply = self.client.ask_alone(question.body)
         self.desk.store([(question, reply)])
         return reply
 

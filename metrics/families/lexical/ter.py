@@ -1,4 +1,4 @@
-"""Translation edit rate (Snover et al., 2006) by sacrebleu: edits per reference word, in percent.
+"""Translation edit rate (Snover et al., 2006), as sacrebleu counts: edits in percent of words.
 
 Lower is better. Statistics of a segment: the fewest edits over the references, and the references'
 mean length. Chinese and Japanese are split into characters by sacrebleu's Asian normalisation
@@ -6,13 +6,14 @@ mean length. Chinese and Japanese are split into characters by sacrebleu's Asian
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import sacrebleu
 from sacrebleu.metrics.ter import TER
 
+from metaeval.edits import edit_count
 from metrics.base import MetricInfo, MetricWarning, Scores, format_signature
 from metrics.families.lexical.sacre import SacreMetric
 from metrics.families.lexical.sequences import edit_distance
@@ -41,10 +42,9 @@ class Ter(SacreMetric):
         return format_signature(self.info.name, fields | limit | {"version": sacrebleu.__version__})
 
     def row(self, hypothesis: str, references: dict[str, Any]) -> Sequence[float]:
-        words = hypothesis.split()
-        longest = max(len(words), *(len(reference) for reference in references["ref_words"]))
-        if longest <= MAX_SHIFT_TOKENS:
-            return super().row(hypothesis, references)
+        words, wanted = hypothesis.split(), references["ref_words"]
+        if max(map(len, (words, *wanted))) <= MAX_SHIFT_TOKENS:
+            return _statistics(words, wanted, edit_count)
         warnings.warn(
             MetricWarning(
                 f"{self.info.label}: {{n}} texts of more than {MAX_SHIFT_TOKENS:,} tokens were "
@@ -52,7 +52,7 @@ class Ter(SacreMetric):
             ),
             stacklevel=4,
         )
-        return _edits_without_shifts(words, references["ref_words"])
+        return _statistics(words, wanted, edit_distance)
 
     def segments(self, statistics: Scores) -> Scores:
         return edit_rate(statistics)[:, None]
@@ -61,8 +61,10 @@ class Ter(SacreMetric):
         return edit_rate(summed)[:, None]
 
 
-def _edits_without_shifts(words: list[str], references: list[list[str]]) -> tuple[float, float]:
-    edits = min(edit_distance(words, reference) for reference in references)
+def _statistics(
+    words: list[str], references: list[list[str]], count: Callable[[list[str], list[str]], float]
+) -> tuple[float, float]:
+    edits = min(count(words, reference) for reference in references)
     return edits, sum(map(len, references)) / len(references)
 
 

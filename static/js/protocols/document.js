@@ -1,26 +1,49 @@
-// A document: each segment is a sheet of its own, and the document as a whole is the last.
+// A document by one system: its segments, then the document as a whole, all submitted as one.
 
-import { makeSheet } from "../sheet.js";
+import { makeCells } from "./cells.js";
 
 export function build(item, { words, say, marking }) {
-  return [...item.querySelectorAll("[data-sheet]")].map((root) => {
-    const sheet = root.querySelector("[data-marking]")
-      ? marking.makeMarkedSheet(root, words, { say }) : makeSheet(root, words);
-    sheet.title = root.querySelector("h2").textContent;
-    return sheet;
-  });
-}
+  const root = item.querySelector("[data-sheet]");
+  const passed = new Set();
+  const sheet = makeCells(root, words, { say, marking, passed });
+  const { open, texts } = sheet;
+  let last = null;
+  root.addEventListener("focusin", ({ target }) => (last = target.closest("[data-cell]") ?? last));
 
-/** A segment is stored and others are open: show it, and renew what the others carry. */
-export function stay(sheets, sheet, { saved, started }) {
-  sheet.renew(saved.form);
-  sheet.root.dataset.done = "";
-  sheet.form.querySelector("[data-restored]").hidden = true;
-  const score = sheet.form.querySelector("[data-saved-score]");
-  score.textContent = score.dataset.label.replace("{score}", saved.score);
-  score.hidden = false;
-  for (const each of sheets) {
-    const id = each.path.split("/").at(-2);
-    if (started[id] && !each.isLocked) each.renew({ started: started[id] });
+  /** Reading and marking come first, then what is missing. */
+  function enter(cell) {
+    const text = sheet.spans?.parts[texts.indexOf(cell)];
+    if (text) text.focus();
+    if (text && cell.contains(document.activeElement)) return;
+    const own = sheet.sliders.filter(({ range }) => cell.contains(range));
+    const first = own.find(({ value }) => value === null) ?? own[0];
+    (first ?? cell.querySelector(".choice input, textarea[required]"))?.focus({ preventScroll: true });
   }
+
+  sheet.focus = () => {
+    const asked = open.find((cell) => "asked" in cell.dataset) ?? open[0];
+    enter(asked);
+    if (asked !== sheet.cells[0]) asked.scrollIntoView({ block: "start" });
+  };
+  /** Enter in a segment leads to the next one that is not rated; false where there is none. */
+  sheet.goOn = () => {
+    const place = open.indexOf(last);
+    const lacking = last && place >= 0 && sheet.missing(true, last);
+    if (lacking) {
+      sheet.complain(lacking.sentence);
+      lacking.focus();
+      return true;
+    }
+    if (place >= 0) passed.add(last);
+    sheet.follow();
+    const rest = [...open.slice(place + 1), ...open.slice(0, place + 1)];
+    const next = rest.find((cell) => !("done" in cell.dataset));
+    if (!next) return false;
+    sheet.complain("");
+    enter(next);
+    next.scrollIntoView({ block: "nearest" });
+    say(sheet.nameOf(next));
+    return true;
+  };
+  return sheet;
 }

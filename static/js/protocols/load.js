@@ -7,11 +7,11 @@ const LAYOUTS = {
   "grid": () => import("./grid.js"),
 };
 
-/** Fetch the modules of an item: {build(item, {words, say}), stay}. */
+/** Fetch the modules of an item: {build(item, {words, say})}, which returns its sheet. */
 export async function load(item) {
   const [layout, marking] = await Promise.all([
     LAYOUTS[item.dataset.layout](),
     item.querySelector("[data-marking]") && import("./marking.js"),
   ]);
-  return { stay: layout.stay, build: (element, on) => layout.build(element, { ...on, marking }) };
+  return { build: (element, on) => layout.build(element, { ...on, marking }) };
 }

@@ -20,7 +20,11 @@ function markInCells(root, cells, changed, say) {
         [...cell.querySelectorAll(".score")].some((field) => !field.value));
       parts[Math.max(0, first)].focus();
     },
-    missing: () => parts.map((each) => each.missing()).find(Boolean) ?? null,
+    missing(scope) {
+      const wrong = cells.map((part, n) => scope.contains(part) && [parts[n].missing(), part]);
+      const [found, part] = wrong.find((each) => each?.[0]) ?? [];
+      return found ? { ...found, part } : null;
+    },
   };
 }
 
@@ -45,8 +49,8 @@ export function makeMarkedSheet(root, words, { say, cells, onChange }) {
   });
   const { missing } = sheet;
   // Where nothing else is asked, no error at all has to be said: Enter alone does not.
-  sheet.missing = (isKey) => {
-    if (sheet.spans.count || !isKey || !none) return missing();
+  sheet.missing = (isKey, scope) => {
+    if (sheet.spans.count || !isKey || !none || scope) return missing(isKey, scope);
     return { sentence: sheet.spans.words.nothing, focus: () => button.focus() };
   };
   // Reading and marking come first.

@@ -18,6 +18,6 @@ export function build(item, { words, say, marking }) {
   }
 
   const onChange = place ? rank : undefined;
-  return [marking ? marking.makeMarkedSheet(root, words, { say, cells, onChange })
-    : makeSheet(root, words, { onChange })];
+  return marking ? marking.makeMarkedSheet(root, words, { say, cells, onChange })
+    : makeSheet(root, words, { onChange });
 }

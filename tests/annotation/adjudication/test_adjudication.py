@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
 from annotation import protocols
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.adjudication.decisions import give, taking
 from annotation.adjudication.disagreements import disagreements, least_overlap
+from annotation.campaigns import add_annotators, open_campaign
 from annotation.exports.rows import judgments_of
 from annotation.models import (
     Adjudication,
@@ -26,10 +29,13 @@ from annotation.models import (
     Judgment,
     Membership,
 )
+from annotation.pool.claiming import give_next
 from annotation.protocols import Span
 from annotation.protocols.pieces import Piece, cut
+from lifecycle.things.campaigns import Campaigns
+from tests.addresses import fill, routes
 from tests.planting import plant
-from tests.world import make_campaign, make_user
+from tests.world import add_system, make_campaign, make_user
 
 TEXTS = ("One two three.", "Four five six.", "Seven eight.")
 SOURCES = ("源文一。", "源文二。", "源文三。")
@@ -190,6 +196,37 @@ def test_only_reviewers_and_admins_decide(campaign: Campaign) -> None:
     assert client.post(gold).status_code == 403
 
 
+def test_reviewers_see_the_adjudication_and_nothing_else_of_the_campaign(
+    campaign: Campaign, unlogged: None
+) -> None:
+    client = reviewer(campaign)
+    looked(client, campaign, gap="30")
+    known = {"slug": [campaign.slug], "pk": [str(disagreements(campaign).get().pk)]}
+    known |= {"fmt": ["csv"], "figure": ["intervals"], "which": [campaign.slug]}
+    known |= {"kind": ["campaign"], "verb": ["exclude"]}
+    status = {
+        name: client.get(address).status_code
+        for name, route in routes()
+        if re.match("/(api/)?(campaigns|results|manage|things?)/<", route)
+        for address in fill(route, known)
+    }
+    assert len(status) > 60
+    opened = {name for name, code in status.items() if code < 400}
+    assert opened == {"campaign", "adjudication", "adjudicate"}
+    assert client.get(campaign.get_absolute_url())["Location"] == queue(campaign)
+    assert (
+        "decisions are made without knowing" in client.get(f"{queue(campaign)[:-13]}monitor/").text
+    )
+    page = client.get(queue(campaign)).text
+    assert re.findall(f'href="/campaigns/{campaign.slug}/([^"]*)"', page) == [
+        f"adjudication/{known['pk'][0]}/"
+    ] * 2  # fmt: skip
+    home = client.get("/campaigns/").text
+    assert "has 1 item to decide." in home
+    assert re.findall(f'href="([^"]*{campaign.slug}[^"]*)"', home) == [queue(campaign)]
+    assert client.get("/api/campaigns/").json()["count"] == 0
+
+
 @pytest.fixture
 def decided(campaign: Campaign) -> Campaign:
     client = reviewer(campaign)
@@ -214,6 +251,57 @@ def test_gold_for_the_next_campaign(decided: Campaign) -> None:
     assert (item.kind, item.text, item.low, item.high, item.feedback, item.gold) == (
         "tutorial", TEXTS[0], 45, 65, "“two” is wrong.", [["target", 4, 7, "major", ""]],
     )  # fmt: skip
+
+
+def test_decisions_keep_a_campaign_like_judgments(decided: Campaign) -> None:
+    kept = Campaigns().judgments(decided)
+    assert kept == Judgment.objects.count() + Adjudication.objects.count()
+    assert Adjudication.objects.count() == 1
+
+
+def test_an_open_pool_draws_gold_that_comes_late(decided: Campaign) -> None:
+    boss, test_set = signed("boss", ADMIN), decided.test_set
+    rest = add_system(test_set, "rest")
+    made = {
+        slug: make_campaign(
+            test_set, slug, protocol="esa", assignment_mode=mode,
+            traps_per_annotator=0, shown_text="source", annotators_per_item=1,
+            items_per_annotator=4,
+        )
+        for slug, mode in (("pool", "pool"), ("shares", "static"), ("same", "pool"))
+    }  # fmt: skip
+    for slug, each in made.items():
+        each.systems.set(test_set.systems.all() if slug == "same" else [rest])
+        add_annotators(campaign=each, users=[User.objects.get(username="annotator-1")])
+        open_campaign(campaign=each)
+    assert [each.slug for each in taking(decided, User.objects.get(username="boss"))] == [
+        "pool", "same",
+    ]  # fmt: skip
+    address = reverse("adjudication-gold", args=[decided.slug])
+    given = {"target": "pool", "kind": "gold", "tolerance": "10"}
+    assert boss.post(address, given | {"target": "shares"}).status_code == 422
+    for refused in (given | {"kind": "tutorial"}, given | {"target": "same"}):
+        boss.post(address, refused)
+    assert not Item.objects.filter(campaign__in=made.values(), kind__in=("gold", "tutorial"))
+    person = Annotator.objects.get(campaign=made["pool"])
+    give_next(annotator=person)
+    before = list(person.assignments.values_list("pk", "item", "position"))
+    for _ in range(2):
+        boss.post(address, given)
+    gold = made["pool"].items.get(kind="gold")
+    assert (gold.text, gold.low, gold.high) == (TEXTS[0], 45, 65)
+    # What somebody has stays; the gold comes among what they are given from now on.
+    assert list(person.assignments.values_list("pk", "item", "position")) == before
+    for _ in range(4):
+        person.assignments.update(completed_at="2026-03-02T09:00:00Z")
+        give_next(annotator=person)
+    assert sorted(person.assignments.values_list("item__kind", flat=True)) == [
+        "gold", "target", "target", "target",
+    ]  # fmt: skip
+    entry = made["pool"].audit.get(action="gold added")
+    assert (entry.actor.username, entry.details) == ("boss", {"items": 1, "from": decided.slug})
+    with pytest.raises(ValidationError, match="shares are handed out"):
+        give(campaign=decided, target=made["shares"], kind="gold", tolerance=10)
 
 
 def test_practice_shows_the_right_errors(decided: Campaign) -> None:
@@ -284,7 +372,7 @@ def test_every_protocol_can_be_decided(protocol: str) -> None:
     page = client.get(here).text
     assert f'action="{here}"' in page
     sent = dict(re.findall(r'name="([\d-]*(?:submit_key|revision|started))" value="([^"]*)"', page))
-    before = "0-" if judging.layout.has_systems else ""
+    before = "0-" if judging.layout.has_several else ""
     for number, each in enumerate(judging.scales):
         sent[f"{before}{f's{number}-' * (number > 0)}score"] = str(each.low)
     if judging.text:

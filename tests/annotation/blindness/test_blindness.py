@@ -36,10 +36,16 @@ DA = "segment-da"
 # BLIND_WORLDS=all.
 WORLDS = [(Mode.POOL, DA, 40), (Mode.POOL, "document-da", 0), (Mode.POOL, "contrastive-esa", 0)]
 WORLDS += [(Mode.STATIC, "side-by-side", 0), (Mode.ACTIVE, "esa", 0), (Mode.STATIC, "mqm", 0)]
+WORLDS += [(Mode.DYNAMIC, "side-by-side", 0)]
 # In one world of each mode people look at everything that they can.
 THOROUGH = (DA, "esa", "mqm")
 if os.environ.get("BLIND_WORLDS") == "all":
-    pairs = [(mode, protocol, 0) for mode in Mode.values for protocol in SIZES]
+    pairs = [
+        (mode, protocol, 0)
+        for mode in Mode.values
+        for protocol in SIZES
+        if mode != Mode.DYNAMIC or PROTOCOLS[protocol].layout.has_systems
+    ]
     WORLDS += [pair for pair in pairs if pair not in WORLDS]
 
 

@@ -123,6 +123,8 @@ MARKERS = re.compile(
 )
 # Where an annotator rates. The other addresses are not the annotator's, and know no protocol.
 RATING = ("/annotate/", "/item/")
+# What all protocols of a layout share is looked at before, between and after with one of them.
+FIRST_OF_LAYOUT = {PROTOCOLS[name].layout: name for name in reversed(PROTOCOLS)}.values()
 ALLOWED = {200, 204, 302, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429}
 
 
@@ -232,12 +234,13 @@ def test_no_protocol_tells(client: Client, db: None, protocol: str) -> None:
     secret = make_secret_world(protocol)
     client.force_login(secret.me.user)
     everywhere = ("/",) if protocol == "segment-da" else RATING
-    assert walk(client, secret, told=False, only=everywhere) <= ALLOWED
+    is_first = protocol in FIRST_OF_LAYOUT
+    assert not is_first or walk(client, secret, told=False, only=everywhere) <= ALLOWED
     statuses = set()
     mine = Judgment.objects.filter(assignment__annotator=secret.me)
-    for rows in screens_of(secret):
+    for number, rows in enumerate(screens_of(secret)):
         address = reverse("item", args=[rows[0].public_id])
-        for wrong in WRONG:
+        for wrong in WRONG if is_first or number < 2 else ():
             for response in both(client, "post", address, answer(secret, rows, **wrong)):
                 check(response, (address, wrong), told=mine.exists())
                 statuses.add(response.status_code)
@@ -258,7 +261,7 @@ def test_no_protocol_tells(client: Client, db: None, protocol: str) -> None:
     Assignment.objects.filter(annotator=secret.me, position=0).update(completed_at=None)
     assert walk(client, secret, told=True, only=RATING) <= ALLOWED
     close_campaign(campaign=secret.campaign)
-    assert walk(client, secret, told=True, only=RATING) <= ALLOWED
+    assert not is_first or walk(client, secret, told=True, only=RATING) <= ALLOWED
 
 
 def test_what_is_asked_first_tells_nothing(client: Client, db: None) -> None:

@@ -62,15 +62,22 @@ def make_blind_campaign(protocol: str, mode: str, *, limit: int = 0) -> Campaign
     rng = random.Random(f"{protocol}:{mode}")
     layout = Campaign(protocol=protocol).judging.layout
     n_segments, per_document, n_controls = SIZES[protocol]
-    test_set = make_test_set("blind", segments=n_segments, systems=SYSTEMS)
+    systems = (*SYSTEMS, "third") if mode == Campaign.Mode.DYNAMIC else SYSTEMS
+    test_set = make_test_set("blind", segments=n_segments, systems=systems)
     _write(test_set.pk, per_document, rng)
+    controls = {
+        "control_spacing": 1 if mode == Campaign.Mode.STATIC else 0,
+        "traps_per_annotator": n_controls if layout == Layout.SINGLE else 0,
+        "bad_references_per_annotator": n_controls,
+        "repeats_per_annotator": n_controls,
+        "references_per_annotator": n_controls,
+    }
+    if mode == Campaign.Mode.DYNAMIC:
+        checks = {"rotated_checks": 3 * n_controls, "check_percent": 30}
+        controls = {"traps_per_annotator": 0, "cold_start": 2, **checks}
     campaign = make_campaign(
         test_set, "blind", protocol=protocol, assignment_mode=mode, shown_text="source",
-        annotators_per_item=PER_ITEM, items_per_annotator=limit,
-        control_spacing=1 if mode == Campaign.Mode.STATIC else 0,
-        traps_per_annotator=n_controls if layout == Layout.SINGLE else 0,
-        bad_references_per_annotator=n_controls, repeats_per_annotator=n_controls,
-        references_per_annotator=n_controls, edit_minutes=None,
+        annotators_per_item=PER_ITEM, items_per_annotator=limit, edit_minutes=None, **controls,
     )  # fmt: skip
     users = [make_user(f"blind-{number}", ANNOTATOR) for number in range(N_ANNOTATORS)]
     add_annotators(campaign=campaign, users=users)
@@ -166,27 +173,22 @@ class Person:
         )
 
     def rate(self) -> None:
-        """Answer the screen, one item after the other where the protocol has it so.
+        """Answer the screen.
 
         Half of the screens by a script, which is replied to; the others as it is stored anyway,
         before the page is loaded anew.
         """
-        together = self.annotator.campaign.judging.layout.has_systems
-        turns = [self.at] if together else [[row] for row in self.at]
+        together = self.annotator.campaign.judging.layout.has_several
         is_scripted = self.rng.random() < 0.5
         if self.is_thorough and len(self.shown) % 3 == 2:
             self.shown[-1].seen.read(self._send(self.at, together, score="", what="refused"))
+        self.clock.now += timedelta(seconds=self.rng.randint(5, 40))
         reply = None
-        for rows in turns:
-            self.clock.now += timedelta(seconds=self.rng.randint(5, 40))
-            if not is_scripted:
-                self._store(rows)
-                continue
-            if reply:
-                self.shown[-1].seen.read(reply)
-            reply = self._send(rows, together)
+        if is_scripted:
+            reply = self._send(self.at, together)
             assert reply.status == 200, reply.body
-        if not is_scripted:
+        else:
+            self._store(self.at)
             first_open(self.annotator)
         self._arrive(reply)
 

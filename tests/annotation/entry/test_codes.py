@@ -4,6 +4,7 @@ import re
 import uuid
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -52,6 +53,40 @@ def pages(client: Client, campaign: Campaign, annotator: Annotator) -> str:
 
 def done_page(client: Client, campaign: Campaign) -> str:
     return client.get(reverse("annotate-done", args=[campaign.slug]), follow=True).text
+
+
+def test_admins_find_the_codes_that_were_told_in_the_table_of_hours(
+    world: World, campaign: Campaign, client: Client
+) -> None:
+    def table(user: User) -> list[str]:
+        reader = Client()
+        reader.force_login(user)
+        answer = reader.get(reverse("hours", args=[campaign.slug]))
+        return b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+
+    annotator = enter(world, campaign, client)
+    code = codes.personal_code(annotator.pk)
+    head, *rest = table(world.admin)
+    assert head.endswith(",completion_code")
+    assert all(line.endswith(",") for line in rest)
+    rate(annotator)
+    assert code in done_page(client, campaign)
+    (told,) = [line for line in table(world.admin) if line.endswith(f",{code}")]
+    assert told.startswith(f"{annotator.label},")
+    assert not any("completion_code" in line or code in line for line in table(world.researcher))
+
+
+def test_a_campaign_has_its_own_words_at_the_end(
+    world: World, campaign: Campaign, client: Client
+) -> None:
+    Campaign.objects.update(goodbye="Thanks, ${USER_ID}.\n\nHand in ${TOKEN} <at> the desk.")
+    annotator = enter(world, campaign, client)
+    rate(annotator, 1)
+    assert "the desk" not in pages(client, campaign, annotator)
+    rate(annotator)
+    text, code = done_page(client, campaign), codes.personal_code(annotator.pk)
+    assert f"<p>Thanks, {annotator.label}.</p>" in text
+    assert f"<p>Hand in {code} &lt;at&gt; the desk.</p>" in text
 
 
 def test_the_code_of_the_link(world: World, campaign: Campaign, client: Client) -> None:

@@ -12,11 +12,12 @@ from annotation.imports import tables
 from annotation.models import Campaign, Item, Judgment
 from annotation.quality import Verdict, quality_report, read_columns, standardise
 from tests.shared import SharedRows
+from tests.world import make_dataset
 
 
 @pytest.fixture(scope="module")
 def rows(shared_rows: SharedRows[None], data_dir: Path) -> Iterator[None]:
-    with shared_rows(lambda: call_command("import_dataset", "wmt21-ru-en", data=data_dir)):
+    with shared_rows(lambda: make_dataset("wmt21-ru-en")):
         yield
 
 

@@ -14,7 +14,8 @@ from annotation.exports.pearmut import campaign_json, write_span
 from annotation.imports import pearmut
 from annotation.imports.appraise.spans import write_spans
 from annotation.imports.launch import Launched, launch
-from annotation.models import Campaign, Output
+from annotation.models import Campaign, Item, Output
+from annotation.pool import claim
 from annotation.protocols import Span
 from annotation.uploads import Report
 from tests.annotation.appraise import as_file
@@ -195,13 +196,47 @@ def test_columns_stay_where_they_are_not_shuffled(db: None) -> None:
     assert list(names) == ["m3", "m1", "m2"]
 
 
-def test_systems_drawn_for_each_screen_all_come_by_as_many(db: None) -> None:
+def test_systems_are_drawn_for_each_screen(db: None) -> None:
+    """As there: so many, after a cold start; checks by chance. What is said of a segment stays."""
     names = [f"m{n}" for n in range(7)]
-    values = contrastive([item("a", *names)], assignment="dynamic", dynamic_models=3, users=3)
-    found = open_campaign(campaign=import_all(values).result.campaign)
-    sizes = Counter(found.items.values_list("screen", flat=True))
-    assert sorted(sizes.values()) == [2, 2, 3]
-    assert sorted(a.assignments.count() for a in found.annotators.all()) == [2, 2, 3]
+    rule = {"good": {"warning": "Attention.", "score_greaterthan": "bad"}}
+    values = contrastive(
+        [item("a", *names, instructions="Formal."), item("b", *names)],
+        assignment="dynamic", dynamic_models=3, dynamic_coldstart=20, data_random_prob=0.2, users=3,
+    ) | {"data_random": [[item("check", "good", "bad", "fair", validation=rule)]]}  # fmt: skip
+    found = import_all(values).result.campaign
+    assert (found.assignment_mode, found.systems_per_screen) == (Campaign.Mode.DYNAMIC, 3)
+    assert (found.cold_start, found.exploration_percent, found.check_percent) == (20, 0, 20)
+    # The same file again changes nothing, opened or not.
+    found = open_campaign(campaign=found)
+    assert not import_all(values).result.is_new
+    targets = found.items.filter(kind=Item.Kind.TARGET)
+    assert (targets.count(), set(targets.values_list("n_columns", flat=True))) == (14, {3})
+    # Three screens of three are enough for seven outputs of the document.
+    assert sum(targets.values_list("wanted", flat=True)) == 3
+    for annotator in found.annotators.all():
+        claim(annotator)
+        given = annotator.assignments.all()
+        is_check = given[0].item.kind == Item.Kind.GOLD
+        assert given.count() == (3 if is_check else 6)
+        assert [row.inclusion for row in given] == (
+            [None] * 3 if is_check else pytest.approx([3 / 7] * 6)
+        )
+    assert found.test_set.segments.get(key="a").beside == {"instructions": "Formal."}
+    assert found.items.get(kind=Item.Kind.GOLD, text="good on check.").rules
+
+
+@pytest.mark.parametrize(
+    ("documents", "info"),
+    [
+        ([[item("a", "m1", "m2")]], {"dynamic_models": 2}),
+        ([[item("a", "m1", "m2")], [item("b", "m1", "m3")]], {"dynamic_models": 2}),
+    ],
+)
+def test_systems_that_cannot_be_drawn_are_dealt(documents: Any, info: Any) -> None:
+    ((_, draft),), report = read(contrastive(*documents, assignment="dynamic", **info))
+    assert draft.assignment_mode == Campaign.Mode.STATIC
+    assert any("systems are dealt to screens and not drawn" in str(w) for w in report.warnings)
 
 
 def test_models_differ_within_no_document() -> None:
@@ -255,6 +290,8 @@ def test_a_stored_campaign_has_its_tasks_by_user(db: None) -> None:
         ({"special_tokens": "[missing]"}, "info.special_tokens: a list is expected, not text"),
         ({"special_tokens": [1]}, "info.special_tokens: at most 20 texts are expected"),
         ({"assignment": "dynamic", "dynamic_models": "3"}, "info.dynamic_models: a whole number"),
+        ({"assignment": "dynamic", "dynamic_coldstart": -1}, "info.dynamic_coldstart: a whole"),
+        ({"assignment": "dynamic", "data_random_prob": 20}, "info.data_random_prob: a number from"),
     ],
 )
 def test_wrong_settings_of_a_contrastive_campaign(info: dict[str, Any], message: str) -> None:

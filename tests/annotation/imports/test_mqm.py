@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 
 from annotation.imports import tables
 from annotation.models import ErrorSpan, Judgment, System
 from tests.shared import SharedRows
+from tests.world import make_dataset
 
 
 @pytest.fixture(scope="module")
 def rows(shared_rows: SharedRows[None], data_dir: Path) -> Iterator[None]:
-    with shared_rows(lambda: call_command("import_dataset", "mqm-ted", data=data_dir)):
+    with shared_rows(lambda: make_dataset("mqm-ted")):
         yield
 
 

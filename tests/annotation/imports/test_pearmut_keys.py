@@ -1,11 +1,18 @@
 """Every key of Pearmut's campaigns (1.1.6): taken, said to have no effect, or refused; and kept."""
 
 import json
+import re
+import uuid
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
+from annotation.campaigns import open_campaign
+from annotation.entry.codes import check_codes
 from annotation.exports.pearmut import campaign_json
 from annotation.imports import pearmut
 from annotation.imports.launch import launch
@@ -17,7 +24,7 @@ from annotation.quality.columns import read_columns
 from annotation.quality.verdict import check
 from annotation.uploads import Report
 from tests.annotation.appraise import as_file
-from tests.annotation.imports.test_imports_pearmut import campaign, errors, item, read
+from tests.annotation.imports.test_imports_pearmut import campaign, errors, import_all, item, read
 
 CASES = [
     ({"show_alignment": True, "template": "x"}, "show_alignment, template; pages look as they do"),
@@ -26,13 +33,11 @@ CASES = [
     ({"dynamic_coldstart": 5, "dynamic_warmup": 1}, "dynamic_coldstart, dynamic_warmup; screens"),
     ({"validation_threshold": 0.5}, "controls are judged by the rules of this site"),
     ({"data_random_prob": 0.2}, "controls are judged by the rules of this site"),
-    ({"instructions_goodbye": "${TOKEN}"}, "no page after the last screen"),
+    ({"instructions_goodbye": "<b>Thanks</b>"}, "info.instructions_goodbye: HTML is shown"),
     ({"assets": {"source": "a", "destination": "b"}}, "files of media do not come"),
     ({"newest": 1}, "not known here, and kept in the file: newest"),
     ({"instructions": "<b>Read</b>, ${USER_ID}."}, "${USER_ID} will stand there as it is"),
     ({"instructions": "<b>Read</b>."}, "HTML is shown as plain text"),
-    ({"users": ["a", {"user_id": "b", "token_pass": "P", "token_fail": "F"}]},
-     "1 users with codes for the end: kept in the file"),
     ({"special_tokens": ["[missing]", "[instructions fault]"]}, "1 special tokens: kept"),
     ({"protocol": "MQM", "mqm_categories": "input"}, "that annotators type freely: kept"),
 ]  # fmt: skip
@@ -48,6 +53,8 @@ ITEMS = [
 REFUSED = [
     ({"users": ["a", "a"]}, {}, "info.users[1]: a user_id of its own is expected"),
     ({"users": [{"token_pass": "x"}]}, {}, "info.users[0]: a user_id of its own is expected"),
+    ({"users": [{"user_id": "a", "token_fail": 7}]}, {}, "info.users[0].token_fail: 1 to 80"),
+    ({"validation_threshold": -1}, {}, "info.validation_threshold: a number of failed checks"),
     ({}, {"instructions": {"a": 1}}, "data[0][0][0].instructions: text is expected"),
     ({}, {"validation": {"modelA": {"score_greaterthan": "z"}}},
      "validation.modelA.score_greaterthan: there is no output “z” beside it"),
@@ -95,6 +102,59 @@ def test_a_list_of_campaigns_with_every_key_goes_out_as_it_came(db: None) -> Non
         log=as_file("log.jsonl", "{}\n{}"),
     )  # fmt: skip
     assert any("do not say of which campaign" in str(each) for each in report.errors)
+
+
+CODES = [
+    {"user_id": "ann", "token_pass": "OK-ann", "token_fail": "KO-ann"},
+    "bob",
+    {"user_id": "cy", "token_pass": "OK-cy"},
+]
+
+
+def test_codes_for_the_end_are_told_by_the_checks(db: None, client: Client) -> None:
+    checks = [item(f"check{n}", validation={"modelA": {"score": [80, 100]}}) for n in (1, 2)]
+    tasks = [[[item("a")], checks], [[item("b")], checks], [[item("c")], checks]]
+    values = campaign(*tasks, users=CODES, validation_threshold=0.5)
+    made = import_all(values).result.campaign
+    ann, bob, cy = open_campaign(campaign=made).annotators.order_by("pk")
+    assert ann.codes == {"passed": "OK-ann", "failed": "KO-ann", "most": 0.5}
+    assert (bob.codes, cy.codes["passed"], len(cy.codes["failed"])) == (None, "OK-cy", 16)
+    told = {}
+    for person, n_wrong in ((ann, 1), (cy, 2), (bob, 0)):
+        rows = person.assignments.order_by("item__kind", "pk")
+        client.force_login(person.user)
+        done = reverse("annotate-done", args=[made.slug])
+        assert client.get(done).status_code == 302
+        for n, row in enumerate(rows):
+            Judgment.objects.create(
+                assignment=row, score=10 if row.item.kind == "gold" and n < n_wrong else 90,
+                submit_key=uuid.uuid4(), submitted_at=timezone.now(),
+            )  # fmt: skip
+        rows.update(completed_at=timezone.now())
+        told[person] = re.findall('<code class="code">([^<]*)', client.get(done).text)
+    # One of two wrong is half of them, which is still allowed.
+    assert told == {ann: ["OK-ann"], cy: [cy.codes["failed"]], bob: []}
+    # Later answers change nothing of what was told.
+    Judgment.objects.update(score=0)
+    client.force_login(ann.user)
+    assert "OK-ann" in client.get(done).text
+    said = {
+        v.line: (v.verdict, v.label) for v in check_codes(made, f"OK-ann\nKO-ann\n{told[cy][0]}")
+    }
+    assert said == {
+        "OK-ann": ("valid", ann.label),
+        "KO-ann": ("failed checks", ann.label),
+        told[cy][0]: ("failed checks", cy.label),
+    }
+    assert json.loads("".join(campaign_json(made))) == values
+
+
+def test_codes_of_a_stored_campaign_follow_its_users(db: None) -> None:
+    values = campaign(users=CODES)
+    values["data"] = {"cy": [[item("c")]], "ann": [[item("a")]]}
+    made = import_all(values).result.campaign
+    people = made.annotators.order_by("pk")
+    assert [each.codes["passed"] for each in people] == ["OK-cy", "OK-ann"]
 
 
 def test_rules_about_errors_and_between_outputs_are_checks_here(db: None) -> None:

@@ -2,21 +2,35 @@
 
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext
 
-from annotation.access import ANNOTATOR
+from annotation.access import ADMIN, ANNOTATOR
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.one_step import Wish
 from annotation.exports.judgments import judgment_dicts
 from annotation.imports import pearmut
 from annotation.imports.launch import launch
-from annotation.models import Annotator, Assignment, Campaign, Judgment, Playback, Segment
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    Disagreement,
+    Judgment,
+    Playback,
+    Segment,
+)
+from annotation.protocols import DEFAULT, get
+from annotation.protocols.questions import MEDIA, QUESTIONS, about_media
 from annotation.uploads import InputFile, Report
 from annotation.uploads.media.keeping import keep
 from tests.annotation.uploads.test_media import wav
@@ -63,6 +77,41 @@ def test_every_layout_shows_it_once_a_segment(db: None, client: Client, protocol
     assert "源文一。" not in page
     assert "system-a" not in page
     assert keep(InputFile.holding("x", SOUND)).sha256 not in page
+
+
+def test_questions_speak_of_what_is_heard_or_seen(db: None, client: Client) -> None:
+    rows = with_sound(plant(DEFAULT, outputs=[("One.", "Two.")]), is_source=True)
+    Campaign.objects.update(question=get(DEFAULT).question)
+    client.force_login(Annotator.objects.get().user)
+    asked = {
+        code: re.findall('class="question"[^>]*>([^<]*)', client.get(
+            address(row), headers={"accept-language": code}
+        ).text)[0]
+        for row, code in ((rows[0], "en"), (rows[0], "de"), (rows[1], "cs"))
+    }  # fmt: skip
+    assert asked == {
+        "en": "How accurately does the black text express the meaning of the recording?",
+        "de": "Wie genau gibt der schwarze Text die Bedeutung der Aufnahme wieder?",
+        "cs": "Jak přesně vyjadřuje černý text význam šedého textu?",
+    }
+    usual = [each for pairs in QUESTIONS.values() for pair in pairs for each in pair]
+    usual = [each for each in usual if "gray text" in each]
+    for code, _ in settings.LANGUAGES[1:]:
+        with translation.override(code):
+            asked = {gettext(about_media(each, kind)) for each in usual for kind in MEDIA}
+        assert len(asked) == 3 * len(usual) == 24
+        assert not any("text" in each and "the" in each.split() for each in asked)
+    assert about_media("Is the gray text any good?", "audio") == "Is the gray text any good?"
+
+
+def test_reviewers_hear_it_too(db: None, client: Client) -> None:
+    rows = with_sound(plant("esa", outputs=[("One.", "Two.")]), is_source=True)
+    found = Disagreement.objects.create(item=rows[0].item, gap=50, n_answers=2)
+    client.force_login(make_user("boss", ADMIN))
+    campaign = Campaign.objects.get()
+    page = client.get(reverse("adjudicate", args=[campaign.slug, found.pk])).text
+    (sound,) = re.findall('<audio[^>]* src="([^"#]*)', page)
+    assert b"".join(client.get(sound).streaming_content) == SOUND  # type: ignore[attr-defined]
 
 
 def test_it_is_had_by_its_annotator_while_it_may_be_rated(db: None, client: Client) -> None:

@@ -1,5 +1,6 @@
 """The comprehension test before the first item, and being stopped after failed checks."""
 
+import json
 import re
 from typing import Any
 
@@ -14,9 +15,17 @@ from django.urls import reverse
 from annotation.campaign_files import to_values
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.forms.campaign.comprehension import QuestionsField
-from annotation.models import Annotator, Campaign, Item, Judgment, Stop, TestAttempt
+from annotation.models import (
+    Annotator,
+    Campaign,
+    Item,
+    Judgment,
+    Notification,
+    Stop,
+    TestAttempt,
+)
 from annotation.qualification.comprehension import faults, in_lines, read_lines
-from annotation.qualification.stopping import EVERY
+from annotation.qualification.stopping import EVERY, stop
 from tests.annotation.campaigns.test_campaign_form import problems
 from tests.annotation.views.test_views_campaigns import FORM, new_address
 from tests.world import World, make_campaign, make_test_set
@@ -31,6 +40,16 @@ Does 0 count as an answer?
 * Yes
 - No"""
 QUESTIONS = read_lines(LINES)
+GERMAN = """
+
+[de]
+Was wird bewertet?
+- Der Stil
+* Die Bedeutung
+
+Zählt 0 als Antwort?
+* Ja
+- Nein"""
 
 
 def made(world: World, segments: int = 12, **fields: Any) -> Campaign:
@@ -72,7 +91,18 @@ def test_questions_are_written_in_lines() -> None:
         {"question": "Does 0 count as an answer?", "choices": ["Yes", "No"], "right": 0},
     ]  # fmt: skip
     assert read_lines(in_lines(QUESTIONS)) == QUESTIONS
-    assert list(faults(QUESTIONS)) == []
+    both = read_lines(LINES + GERMAN)
+    assert both[1]["translations"] == {
+        "de": {"question": "Zählt 0 als Antwort?", "choices": ["Ja", "Nein"]}
+    }
+    assert read_lines(in_lines(both)) == both
+    assert list(faults(QUESTIONS)) == list(faults(both)) == []
+    one = [{**both[0], "translations": {"xx": {"question": "", "choices": ["a", "b"]}}}, both[1]]
+    assert list(faults(one)) == [
+        "Question 1: xx: annotators’ pages have en, zh-hans, de, cs, ar",
+        "Question 1: xx: a text of 1 to 1,000 characters is expected",
+        "all questions are expected in the same languages",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +114,9 @@ def test_questions_are_written_in_lines() -> None:
         ("Why?\n- a\n- b", "Question 1: no choice is marked as the right one."),
         ("Why?\n* a\n- a", "Question 1: two choices are the same."),
         ("Why?\n* a\n-", "Question 1: a choice is no text"),
+        ("Why?\n* a\n- b\n[de]", "De: 1 question is expected, not 0."),
+        ("Why?\n* a\n- b\n[de]\nWarum?\n- a\n* b", "De, question 1: the right choice is another"),
+        ("Why?\n* a\n- b\n[de]\n[de]", "Line 5: de is there already."),
     ],
 )
 def test_what_is_wrong_with_a_test_is_named(lines: str, words: str) -> None:
@@ -105,13 +138,19 @@ def test_the_task_page_keeps_the_test_and_the_file_tells_it(world: World, boss: 
 
 
 def test_nobody_rates_before_the_test_is_passed(world: World, visitor: Client) -> None:
-    campaign = made(world, comprehension=QUESTIONS, test_attempts=3)
+    campaign = made(world, comprehension=read_lines(LINES + GERMAN), test_attempts=3)
     test, item = way(campaign, "annotate-test"), me(campaign).assignments.first()
     assert visitor.get(way(campaign))["Location"] == test
     refused = visitor.post(reverse("item", args=[item.public_id]), {}, headers=JSON)
     assert (refused.status_code, refused.json()["address"]) == (409, test)
     page = visitor.get(test).text
     assert ("You have 3 attempts." in page, "clumsy" in page) == (True, False)
+    german = visitor.get(test, headers={"accept-language": "de"}).text
+    assert '<legend lang="de" dir="auto">Was wird bewertet?' in german
+    assert (
+        '<legend lang="" dir="auto">What is rated?'
+        in visitor.get(test, headers={"accept-language": "cs"}).text
+    )
     assert visitor.post(test, {"number": "1", "q0": "1"}).status_code == 422
     assert visitor.post(test, {"number": "1", "q0": "1", "q1": "7"}).status_code == 422
     assert not TestAttempt.objects.exists()
@@ -156,6 +195,21 @@ def test_who_fails_is_heard_once_and_may_be_let_in(
     assert (stop.may_go_on, stop.decided_by) == (True, world.admin)
     assert visitor.get(way(campaign))["Location"].startswith("/item/")
     assert list(campaign.audit.values_list("action", "reason")) == [("let go on", "Welcome.")]
+    assert not Notification.objects.exists()
+
+
+def test_a_stop_is_told_where_somebody_wants_to_hear(world: World) -> None:
+    campaign = made(world, stop_after=2, notify_email="lab@example.org", notify_webhook="https://x")
+    person = me(campaign)
+    stop(person, Stop.Reason.CHECKS, n_failed=2)
+    mail, hook = Notification.objects.order_by("channel")
+    total = person.assignments.count()
+    assert mail.subject == f"Tested has stopped {person.label}"
+    told = json.loads(hook.body)
+    page = f"http://localhost:8000{way(campaign, 'access')}"
+    assert (told["event"], told["annotator"], told["url"]) == ("stopped", person.label, page)
+    assert (told["done"], told["total"]) == (0, total)
+    assert page in mail.body
 
 
 def said(response: Any) -> str:

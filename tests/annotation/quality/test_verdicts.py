@@ -21,7 +21,7 @@ from annotation.protocols.asked import Scale
 from annotation.quality import JudgmentColumns, Verdict, quality_report
 from annotation.quality.verdict import check, of_rate, of_test, overall
 from metaeval.judgments.controls import control_test, pass_rate
-from tests.world import World
+from tests.world import World, make_dataset
 
 PASSES, FAILS, UNKNOWN = Verdict.PASSES, Verdict.FAILS, Verdict.UNKNOWN
 
@@ -45,9 +45,9 @@ def test_published_classes_of_all_workers(data_dir: Path) -> None:
     assert max(unknown) < 10  # the rest had no whole HIT of ten pairs
 
 
-def test_rejected_workers_of_graham_2015(db: None, data_dir: Path) -> None:
+def test_rejected_workers_of_graham_2015(db: None) -> None:
     """Rejected W05 (p = .12) and W12 (.26) fail, as does W08, who gave 48 to 50 throughout."""
-    call_command("import_dataset", "graham2015", data=data_dir)
+    make_dataset("graham2015")
     campaigns = Campaign.objects.filter(slug__startswith="graham2015")
     verdicts = {
         person.label: person.checks
@@ -86,6 +86,7 @@ def columns(*rows: tuple[object, ...]) -> JudgmentColumns:
         active=nothing,
         doubted=np.zeros(len(rows), dtype=bool),
         submitted=nothing,
+        inclusion=nothing,
     )
 
 

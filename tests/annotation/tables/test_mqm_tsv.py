@@ -11,10 +11,11 @@ from django.conf import settings
 
 from annotation.exports.mqm import HEADER, mqm_lines
 from annotation.filters import FilterError
+from annotation.imports.judgments.options import read_options
 from annotation.imports.published.mqm_ted import read as read_ted
 from annotation.imports.published.pairs import Pair
-from annotation.models import Campaign, Output
-from annotation.uploads import InputFile
+from annotation.models import Campaign, Judgment, Output
+from annotation.uploads import InputFile, Report
 from tests.annotation.tables.reading import errors_of, read, stored
 
 FOLDER = settings.DATA_DIR / "mqm-ted" / "zh-en"
@@ -133,6 +134,28 @@ def test_tokens_say_where_no_tag_does(db: None) -> None:
     for sentence in ("1 rows without a rater", "1 rows tell whether an error that was planted",
                      "1 errors of several parts"):  # fmt: skip
         assert sentence in said
+
+
+def test_critical_errors_need_their_weight(db: None) -> None:
+    head = ["s", "d", "1", "7", "r", "Der Hund."]
+    rows = [
+        [*head, "The <v>dog</v>.", "Accuracy/Mistranslation", "Critical"],
+        [*head, "<v>The</v> dog.", "Fluency/Punctuation", "Minor"],
+    ]
+    _, report = read([table(rows)], **LANGUAGES)
+    (error,) = report.errors
+    assert error.place.row == 2
+    assert "“critical” is not known; mqm has neutral, minor, major. Say what" in error.message
+    campaign = stored([table(rows)], critical=25.0, **LANGUAGES)[0].result.campaign
+    assert [each.key for each in campaign.judging.spans.severities][-1] == "critical"
+    # A minor error of punctuation weighs 0.1 in MQM, as without critical ones.
+    assert Judgment.objects.get().penalty == pytest.approx(25.1)
+    sent = [line.rstrip("\n").split("\t") for line in mqm_lines(campaign)][1:]
+    assert sorted(row[8] for row in sent) == ["Critical", "Minor"]
+    for wrong in ("x", "-1", "1001"):
+        report = Report()
+        read_options({"critical": wrong}, report)
+        assert "is no weight from 0 to 1000" in report.errors[0].message
 
 
 @pytest.mark.parametrize(

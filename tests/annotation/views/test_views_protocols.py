@@ -18,6 +18,8 @@ from tests.test_csp import INLINE
 
 JSON = {"accept": "application/json"}
 PROTOCOLS = ["segment-da", "document-da", "side-by-side", "esa", "mqm"]
+# Answers that are submitted as one: a segment by two systems, three segments and their document.
+TOGETHER = {"side-by-side": 2, "document-da": 4}
 MAX_QUERIES = 12
 SOURCES = ("源文一。", "源文二。", "源文三。")
 OUTPUTS = [("One two three.", "Four five six.", "Seven."), ("Uno.", "Dos.", "Tres.")]
@@ -38,9 +40,9 @@ def address(assignment: Assignment) -> str:
 
 
 def form(client: Client, assignment: Assignment, **changes: str) -> dict[str, str]:
-    """The hidden fields of the form that submits an item, with a score where there is one."""
+    """The hidden fields of the form that submits a screen, with a score where there is one."""
     page = client.get(address(assignment)).text
-    body = re.search(rf'action="{address(assignment)}".*?</form>', page, re.S).group(0)
+    body = re.search(r'<form class="[^"]*rate.*?</form>', page, re.S).group(0)
     names = r'name="([\d-]*(?:submit_key|revision|started))" value="([^"]*)"'
     fields = dict(re.findall(names, body))
     scores = re.findall(r'name="([\ds-]*score)"', body)
@@ -50,15 +52,16 @@ def form(client: Client, assignment: Assignment, **changes: str) -> dict[str, st
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.django_db
 def test_a_submit_and_the_next_item(client: Client, protocol: str) -> None:
-    _, rows = opened(client, protocol)
+    campaign, rows = opened(client, protocol)
     span = MINOR | {"category": "fluency/grammar"} if protocol == "mqm" else MINOR
     changes = {"spans": json.dumps([span])} if protocol in ("esa", "mqm") else {}
     data = form(client, rows[0], **changes)
     with CaptureQueriesContext(connection) as queries:
         response = client.post(address(rows[0]), data, headers=JSON)
     assert response.status_code == 200
-    together = 2 if protocol == "side-by-side" else 1
-    assert response.json()["next"] in (address(rows[together]), address(rows[0]))
+    together = TOGETHER.get(protocol, 1)
+    done = reverse("annotate-done", args=[campaign.slug])
+    assert response.json()["next"] == (address(rows[together]) if rows[together:] else done)
     assert Judgment.objects.count() == together
     assert ErrorSpan.objects.count() == len(changes)
     assert len(queries) <= MAX_QUERIES
@@ -71,7 +74,7 @@ def test_the_same_submit_twice_stores_once(client: Client, protocol: str) -> Non
     data = form(client, rows[0])
     replies = [client.post(address(rows[0]), data, headers=JSON) for _ in range(2)]
     assert [reply.status_code for reply in replies] == [200, 200]
-    assert Judgment.objects.count() == (2 if protocol == "side-by-side" else 1)
+    assert Judgment.objects.count() == TOGETHER.get(protocol, 1)
 
 
 @pytest.mark.parametrize("score", ["", "101", "99999999999", "-1", "5.5"])
@@ -79,7 +82,7 @@ def test_the_same_submit_twice_stores_once(client: Client, protocol: str) -> Non
 @pytest.mark.django_db
 def test_a_wrong_score_stores_nothing(client: Client, protocol: str, score: str) -> None:
     _, rows = opened(client, protocol)
-    field = "1-score" if protocol == "side-by-side" else "score"
+    field = "1-score" if protocol in TOGETHER else "score"
     reply = client.post(address(rows[0]), form(client, rows[0], **{field: score}), headers=JSON)
     assert (reply.status_code, reply.json()["field"]) == (422, field)
     assert "from 0 to 100" in reply.json()["error"]

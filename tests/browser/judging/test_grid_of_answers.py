@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment
-from tests.browser.axe import violations
+from tests.browser.axe import EVERY_RULE, violations
 from tests.browser.conftest import Visitor
-from tests.browser.judging.test_protocols_axe import EVERY_RULE, violations_at_all_widths
+from tests.browser.judging.test_protocols_axe import violations_at_all_widths
 from tests.browser.planting import current, plant, press, spans, start
 
 SOURCES = ("源文一。", "源文二。", "源文三。")
@@ -139,14 +139,11 @@ def test_combinations_work_by_keyboard(
     page = start(visitor())
     assert violations(page, EVERY_RULE) == []
     if base == "esa":
-        sheets = page.locator("[data-sheet]")
+        cells = page.locator("[data-cell]")
         for n in range(3):
-            expect(sheets.nth(n).get_by_role("textbox").last).to_be_visible()
-            press(page, "Home", "Shift+End", "m")
-            sheets.nth(n).get_by_role("slider").focus()
-            press(page, "7", "Enter")
-            expect(sheets.nth(n)).to_contain_text("Saved: 70")
-        expect(sheets.nth(3).get_by_role("slider")).to_be_focused()
+            expect(cells.nth(n).get_by_role("textbox", name="Black text")).to_be_focused()
+            press(page, "Home", "Shift+End", "m", "7", "Control+Enter")
+        expect(cells.nth(3).get_by_role("slider")).to_be_focused()
         press(page, "4", "Enter")
         page.wait_for_url("**/done/")
         assert [each.score for each in current()] == [70, 70, 70, 40]

@@ -5,11 +5,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.axe import violations
+from tests.browser.axe import EVERY_RULE, violations
 from tests.browser.conftest import Visitor
 from tests.browser.planting import plant, press, start
 
-EVERY_RULE = {"resultTypes": ["violations"]}
 WIDE, NARROW = (1280, 800), (360, 800)
 
 

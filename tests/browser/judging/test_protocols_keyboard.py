@@ -42,25 +42,31 @@ def test_side_by_side(visitor: Callable[..., Visitor], transactional_db: None) -
 
 
 def test_a_document(visitor: Callable[..., Visitor], transactional_db: None) -> None:
+    """Enter leads from segment to segment, to what is not rated yet, and submits at the end."""
     plant("document-da", sources=SOURCES, outputs=[("One.", "Two.")])
-    page = start(visitor())
-    segments = page.locator("[data-sheet]")
+    one = visitor()
+    page = start(one)
+    segments = page.locator("[data-cell]")
     expect(segments).to_have_count(3)
     press(page, "8", "Enter")
-    expect(segments.nth(0)).to_contain_text("Saved: 80")
     expect(segments.nth(1).get_by_role("slider")).to_be_focused()
-    expect(page.get_by_text("1 rated", exact=True)).to_be_visible()
-    press(page, "Enter")  # refused where it is missing, and the first stays saved
-    expect(segments.nth(1).get_by_role("alert")).to_contain_text("No score is chosen yet")
-    press(page, "0", "Enter")
-    expect(segments.nth(1)).to_contain_text("Saved: 0")
-    expect(segments.nth(2).get_by_role("slider")).to_be_focused()
-    # Back to the first segment, by keyboard, to change it while the page stays.
-    segments.nth(0).get_by_role("slider").focus()
-    press(page, "9", "Enter")
-    expect(segments.nth(0)).to_contain_text("Saved: 90")
-    expect(segments.nth(2).get_by_role("slider")).to_be_focused()
+    expect(page.locator("[data-todo]")).to_have_text("1 of 3 rated")
+    press(page, "Enter")  # not left where something is missing
+    expect(page.get_by_role("alert").first).to_contain_text("Segment 2: No score is chosen yet")
+    expect(segments.nth(1).get_by_role("slider")).to_be_focused()
+    # Past a segment and back to it: what was left out comes in the end.
+    segments.nth(2).get_by_role("slider").focus()
     press(page, "4", "Enter")
+    expect(segments.nth(1).get_by_role("slider")).to_be_focused()
+    assert not Judgment.objects.exists()
+    press(page, "0", "Enter")
+    page.wait_for_url("**/done/")
+    assert [judgment.score for judgment in current()] == [80, 0, 40]
+    # One of them is changed, and revised alone.
+    page = one.open(f"/item/{current()[0].assignment.public_id}/")
+    page.locator("#item.is-ready").wait_for()
+    expect(segments.nth(0).get_by_role("slider")).to_be_focused()
+    press(page, "9", "Enter")
     page.wait_for_url("**/done/")
     assert [judgment.score for judgment in current()] == [90, 0, 40]
     assert Judgment.objects.filter(is_current=False).get().score == 80
@@ -78,7 +84,7 @@ def test_any_item_of_a_document_shows_all_of_it(
     asked = campaign.items.get(place=5).assignments.get()
     page = one.open(f"/item/{asked.public_id}/")
     page.locator("#item.is-ready").wait_for()
-    segments = page.locator("[data-sheet]")
+    segments = page.locator("[data-cell]")
     expect(segments).to_have_count(count + 1)
     expect(segments.nth(5)).to_be_in_viewport()
     expect(segments.nth(0)).not_to_be_in_viewport()

@@ -22,8 +22,8 @@ from metrics.runs import scoring
 from tests.browser.conftest import Visitor
 from tests.browser.full_world import screens_of
 from tests.metrics.fleet import make_worker
+from tests.metrics.judges.answers import output_of
 from tests.metrics.judges.server import Answer, Server, prompt_of, serving
-from tests.metrics.judges.test_runs import output_of
 from tests.world import make_world
 
 # Seconds after which something hangs.

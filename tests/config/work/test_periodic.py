@@ -3,6 +3,7 @@ from threading import Event
 import pytest
 from django.db import connections
 
+from config.work import processes
 from config.work.periodic import Periodic
 
 DEADLINE = 60
@@ -48,11 +49,13 @@ def test_an_action_that_fails_is_called_again(caplog: pytest.LogCaptureFixture) 
     assert "heartbeat failed and is tried again" in caplog.text
 
 
-def test_its_connection_is_closed_after_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[int] = []
-    monkeypatch.setattr(connections, "close_all", lambda: closed.append(1))
+def test_its_connection_is_closed_after_every_call_while_no_child_is_forked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(connections, "close_all", lambda: closed.append(processes.forking.locked()))
     answers = [True, False]
     thread = Periodic("test", 0.001, lambda: answers.pop(0))
     thread.start()
     thread.join(DEADLINE)
-    assert len(closed) == 2
+    assert closed == [True, True]

@@ -127,7 +127,7 @@ def test_the_claim_is_kept_up_and_its_loss_is_noticed(
 ) -> None:
     """The work waits for its first sign of life, is cancelled, and ended by force at last."""
     monkeypatch.setattr(lease, "BEAT_SECONDS", 0.01)
-    monkeypatch.setattr(lease, "END_SECONDS", 0.0)
+    monkeypatch.setattr(kind, "end_seconds", lambda kind, row: 0.0)
     beats, forced = Event(), Event()
     hold = claims.hold
 

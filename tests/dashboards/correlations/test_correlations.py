@@ -21,7 +21,7 @@ from dashboards.correlations.agreement import correlate
 from dashboards.panel.human import human_scores
 from tests.dashboards.documents.working import compute_waiting
 from tests.shared import SharedRows
-from tests.world import World, make_scored_demo, make_user, score
+from tests.world import World, make_dataset, make_scored_demo, make_user, score
 
 # Pearson with human_z: sentence BLEU and chrF at segment level; BLEU and chrF over the systems,
 # on the lines here. From the README of the data set.
@@ -32,10 +32,9 @@ PUBLISHED = {
 
 
 def test_published_correlations_of_wmt17(db: None, data_dir: Path) -> None:
-    call_command("import_dataset", "wmt17", data=data_dir)
     for direction, published in PUBLISHED.items():
+        make_dataset(f"wmt17-{direction}", "sentbleu", "chrf", "bleu")
         campaign = Campaign.objects.get(slug=f"wmt17-{direction}")
-        score(campaign.test_set, "sentbleu", "chrf", "bleu")
         rows = {row.key: row for row in correlate(campaign).rows}
         for key, value in published.items():
             name, _, level = key.partition("@")
@@ -45,7 +44,7 @@ def test_published_correlations_of_wmt17(db: None, data_dir: Path) -> None:
 
 
 def test_published_segment_and_system_scores_of_wmt21(db: None, data_dir: Path) -> None:
-    call_command("import_dataset", "wmt21-ru-en", data=data_dir)
+    make_dataset("wmt21-ru-en")
     human = human_scores(Campaign.objects.get(slug="wmt21-ru-en"))
     folder = data_dir / "raw-crowd-da/wmt21-ru-en"
     keys = dict(TestSet.objects.get().segments.values_list("pk", "key"))

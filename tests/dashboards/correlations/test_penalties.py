@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from scipy import stats
@@ -30,12 +29,12 @@ from metaeval.replication.bounds import NoOverlapWarning, ceiling
 from metaeval.replication.questions import parse, values_of
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
-from tests.world import World, make_user
+from tests.world import World, make_dataset, make_user
 
 
 @pytest.fixture(scope="module")
 def mqm_rows(shared_rows: SharedRows[None], data_dir: Path) -> Iterator[None]:
-    with shared_rows(lambda: call_command("import_dataset", "mqm-ted", data=data_dir)):
+    with shared_rows(lambda: make_dataset("mqm-ted")):
         yield
 
 

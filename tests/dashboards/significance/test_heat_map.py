@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -20,23 +19,18 @@ from dashboards.significance.document import Comparison
 from dashboards.significance.page import MANY, short_p
 from metaeval.correlation import kendall
 from metaeval.significance import compare_metrics
-from metrics.runs import scoring, starting
 from tests.dashboards import typed
 from tests.dashboards.tex import problems
 from tests.shared import SharedRows
-from tests.world import World, make_user
+from tests.world import World, make_dataset, make_user, score
 
 # Pearson with human_z over outputs and over systems, from the README of the data set.
 PUBLISHED = {"pearson": {"sentbleu": 0.4145, "chrf": 0.5159}, "systems": {"bleu": 0.9076}}
 
 
 def scored(data_dir: Path) -> int:
-    call_command("import_dataset", "wmt17-de-en", data=data_dir)
-    found = Campaign.objects.get(slug="wmt17-de-en")
-    names = ["sentbleu", "chrf", "bleu", "chrf++"]
-    for run in starting.start(test_set=found.test_set, metrics=names, enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
-    return found.pk
+    score(make_dataset("wmt17-de-en", "sentbleu", "chrf", "bleu"), "chrf++")
+    return Campaign.objects.get(slug="wmt17-de-en").pk
 
 
 @pytest.fixture(scope="module")

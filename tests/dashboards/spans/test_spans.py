@@ -4,26 +4,36 @@ import csv
 import json
 import re
 from collections.abc import Iterator
-from io import StringIO
+from io import BytesIO, StringIO
 from uuid import uuid4
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from django.conf import settings
-from django.core.management import call_command
 from django.test import Client
 
 from annotation.filters import Filters
-from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output, TestSet
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    ErrorSpan,
+    Item,
+    Judgment,
+    Output,
+    TestSet,
+)
 from annotation.uploads import InputFile
+from dashboards.bundle import build
 from dashboards.documents.stored import settled
 from dashboards.report.parts import parts
 from dashboards.spans.document import Spans, SpansChoice, compute
 from dashboards.spans.overlay import METRIC, PEOPLE, Mark, pieces
+from metrics.models import SegmentSpans
 from metrics.spans.importing import check, store
 from tests.metaeval.published import table
 from tests.shared import SharedRows
-from tests.world import World, add_system, make_user
+from tests.world import World, add_system, make_dataset, make_user
 
 GOLD = "wmt23-spans-en-de-wmt-mqm"
 
@@ -43,7 +53,7 @@ def file_of(name: str) -> InputFile:
 
 
 def imported() -> int:
-    call_command("import_dataset", "spans", data=settings.DATA_DIR)
+    make_dataset("spans")
     test_set = TestSet.objects.get(slug="wmt23-spans-en-de")
     for name in ("MQM-1", "ESA-2"):
         checked = check(test_set, [file_of(name)], name, True)
@@ -129,6 +139,33 @@ def test_shares_found_by_a_loop(campaign: Campaign, document: Spans) -> None:
         assert found.n == len(own)
         assert found.share == pytest.approx((hit > 0).mean())
         assert found.characters == pytest.approx(hit.sum() / long.sum())
+
+
+def test_a_bundle_holds_all_spans_and_gives_the_numbers_of_the_page(
+    campaign: Campaign, document: Spans
+) -> None:
+    content, _ = build(campaign, Filters())
+    with ZipFile(BytesIO(content)) as bundle:
+        texts = {name.partition("/")[2]: bundle.read(name).decode() for name in bundle.namelist()}
+    ours = list(
+        csv.DictReader(StringIO(texts["spans.tsv"]), delimiter="\t", quoting=csv.QUOTE_NONE)
+    )
+    marked = [row for row in ours if row["severity"] != "no-error"]
+    stored = SegmentSpans.objects.values_list("spans", flat=True)
+    assert len(marked) == sum(map(len, stored))
+    assert len({(row["set"], row["system"], row["segment"]) for row in ours}) == len(stored)
+    people = texts["human-spans.tsv"].splitlines()[1:]
+    assert (
+        len([row for row in people if "no-error" not in row])
+        == ErrorSpan.objects.filter(judgment__assignment__annotator__campaign=campaign).count()
+    )
+    rows = {row["detector"]: row for row in json.loads(texts["expected/spans.json"])["detectors"]}
+    for line in document.rows[:2]:
+        row = rows[line.key]
+        assert row["n"] == line.n
+        found = [row[name] for name in ("precision", "recall", "f1", "f1_low", "f1_high")]
+        shown = [line.precision, line.recall, line.f1, line.f1_low, line.f1_high]
+        assert found == pytest.approx(shown, rel=1e-9)
 
 
 def test_worst_misses_are_unmarked_and_severe(document: Spans) -> None:

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation.models import Campaign, Output, System
 from annotation.models.corpus import content_key
+from dashboards.charts import results
 from dashboards.papers.systems import tables
 from dashboards.systems.document import SystemsChoice, compute
 from tests.dashboards.documents.working import compute_waiting
@@ -42,7 +43,8 @@ def bleu(found: dict[int, tuple[str, str]], segments: set[int]) -> float:
 
 
 def test_weak_systems_beside_those_of_the_task(rated: Campaign, as_researcher: Client) -> None:
-    assert compute(rated, SystemsChoice()).outside == []
+    empty = compute(rated, SystemsChoice())
+    assert (empty.outside, results.strips(empty)) == ([], None)
     add(rated, "one-word")
     add(rated, "copied", every=2)
     add(rated, "other-length", "0.50")
@@ -63,11 +65,24 @@ def test_weak_systems_beside_those_of_the_task(rated: Campaign, as_researcher: C
     # TER is lower for better outputs: its order is turned.
     assert (found["ter", "one-word"].above, found["ter", "copied"].above) == (0, 3)
 
+    drawn = results.strips(document)
+    assert drawn is not None
+    points = drawn["hconcat"][0]["data"]["values"]
+    for key, sign in (("BLEU", 1), ("TER", -1)):
+        mine = {p["system"]: p for p in points if p["label"] == key}
+        order = sorted(mine, key=lambda name: sign * mine[name]["score"])
+        assert sorted(mine, key=lambda name: mine[name]["share"]) == order
+        assert (mine["one-word"]["share"], mine[order[-1]]["share"]) == (0, 1)
+        assert {name for name in mine if mine[name]["out"]} == {"copied", "one-word"}
+    assert "copied 3 (BLEU)" in drawn["description"]
+    assert len(drawn["hconcat"][1]["data"]["values"]) == len(document.human)
+
     page = reverse("systems", args=[rated.slug])
     as_researcher.get(page)
     compute_waiting()
     shown = as_researcher.get(page).text
     assert "Systems that this task leaves out" in shown
+    assert 'id="figure-strips"' in shown
     # Texts that another system has too are scored by chrF without a run: a part of “copied”.
     assert 0 < found["chrf", "copied"].n < found["bleu", "copied"].n
     assert shown.count("above 3 of 3") == sum(row.above == 3 for row in document.outside)

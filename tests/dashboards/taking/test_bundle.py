@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
@@ -41,7 +40,7 @@ from metaeval.replication import plain
 from metrics.runs import scoring, starting
 from metrics.workers import builds
 from tests.shared import SharedRows
-from tests.world import make_demo, make_user
+from tests.world import make_dataset, make_demo, make_user
 
 ROOT = Path(__file__).parents[3]
 SLUG = "demo-en-zh-80"
@@ -420,7 +419,7 @@ def test_mt_metrics_eval_reads_its_layout(folder: Path) -> None:
 
 
 def test_published_scores_of_real_data(db: None, data_dir: Path, tmp_path: Path) -> None:
-    call_command("import_dataset", "wmt17-de-en", data=data_dir)
+    make_dataset("wmt17-de-en")
     campaign = Campaign.objects.get(slug="wmt17-de-en")
     score(campaign.test_set, "chrf")
     folder = unpack(build(campaign, Filters())[0], tmp_path)

@@ -79,3 +79,19 @@ def test_what_is_wrong_is_named(tmp_path, capsys, row, message):
     code, said = run(capsys, file, "--gold", "human")
     assert code == 2
     assert message in said
+
+
+def test_each_judgment_of_several_people_is_gold(tmp_path, capsys):
+    """Two judged the first output, one of them the second; the metric agrees with one on it."""
+    people, metric = tmp_path / "people.tsv", tmp_path / "metric.tsv"
+    people.write_text(
+        f"{HEADER}a\tA\t1\t0\t4\tminor\nb\tA\t1\t6\t8\tmajor\nb\tA\t2\t\t\tno-error\n"
+    )
+    metric.write_text(f"{HEADER}m\tA\t1\t0\t4\tminor\nm\tA\t2\t\t\tno-error\n")
+    code, found = run(capsys, metric, "--people", people)
+    assert code == 0
+    row, silent = found["detectors"]
+    # One of two spans of gold, by one of the two that are compared.
+    assert (row["n"], row["precision"], row["recall"], silent["n"]) == (3, 0.5, 0.5, 3)
+    assert found["gold"] == "a, b"
+    assert found["sets against each other"]["n"] == 0

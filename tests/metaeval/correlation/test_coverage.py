@@ -36,6 +36,7 @@ CHECKED: list[tuple[str, str, Size, int]] = [
     ("difference of acc-eq by item", EQUAL, (12, 50), 60),
     ("pooled r", NEW, (12, 50), 100),
     ("r over systems", "t₃ tails, ρ = .5", 20, 200),
+    ("pairwise accuracy of systems", "normal, ρ = .5", 6, 200),
     ("SPA, jackknife over segments", SAME, (5, 20), 200),
     ("r over hybrids, limit", "segments of one spread", (4, 100), 200),
     ("difference of limits", EQUAL, (4, 100), 100),
@@ -97,6 +98,7 @@ def test_the_check_finds_an_interval_that_takes_cells_for_independent():
     [
         ("pooled r", NEW, (4, 20)),
         ("r over systems", "normal, ρ = .5", 4),
+        ("pairwise accuracy of systems", "normal, ρ = .5", 3),
         ("gain of a training", "5 % won, 1 % lost", 4),
         ("permutation, acc-eq", "against a constant metric", (5, 50)),
     ],

@@ -189,10 +189,11 @@ def test_differences_of_soft_accuracy_have_p_and_its_values_intervals() -> None:
     assert np.isfinite(found.pvalues[0, 1])
 
 
-def test_pairwise_accuracy_has_no_interval_that_covers_and_says_so() -> None:
+def test_pairwise_accuracy_has_an_interval_for_new_systems() -> None:
     found = compare(planted(), parse("pa"))
-    assert found.interval.startswith("none")
-    assert np.isnan(found.lows).all()
+    assert found.about == "new systems, same segments"
+    assert (found.lows < found.values).all()
+    assert ((found.values <= found.highs) & (found.highs <= 1)).all()
     assert np.isnan(found.difference_lows).all()
     assert np.isfinite(found.pvalues[0, 1])
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import huggingface_hub
 import pytest
+from django.core.management import CommandError, call_command
 
 from metrics.base import MetricError
 from metrics.checkpoints import fetching
@@ -149,28 +150,26 @@ def tree(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_checkpoint_arrives_whole_with_its_hashes(tmp_path: Path, hub: str) -> None:
+def test_what_arrives_damaged_takes_no_place_and_what_arrives_whole_has_its_hashes(
+    tmp_path: Path, hub: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Hub.wrong_hash = True
+    done = fetch(tmp_path, "acme/x", hub)
+    assert done.returncode == 1
+    assert "model.safetensors arrived damaged" in done.stderr
+    folder = tmp_path / "models" / "acme" / "x"
+    assert not folder.parent.exists()
+    Hub.wrong_hash = False
     done = fetch(tmp_path, "acme/x", hub)
     assert done.returncode == 0, done.stderr
-    folder = tmp_path / "models" / "acme" / "x"
     assert f"acme/x is in {folder}" in done.stdout
     kept = {"config.json", "tokenizer.json", "model.safetensors"}
     assert tree(tmp_path / "models") == {f"acme/x/{name}" for name in {*kept, "SHA256SUMS"}}
     sums = dict(line.split()[::-1] for line in (folder / "SHA256SUMS").read_text().splitlines())
     assert sums == {name: hashlib.sha256(FILES[name]).hexdigest() for name in kept}
-    again = fetch(tmp_path, "acme/x", hub)
-    assert again.returncode == 1
-    assert "is there already" in again.stderr
-
-
-def test_what_arrives_damaged_takes_no_place(tmp_path: Path, hub: str) -> None:
-    Hub.wrong_hash = True
-    done = fetch(tmp_path, "acme/x", hub)
-    assert done.returncode == 1
-    assert "model.safetensors arrived damaged" in done.stderr
-    assert not (tmp_path / "models" / "acme").exists()
-    Hub.wrong_hash = False
-    assert fetch(tmp_path, "acme/x", hub).returncode == 0
+    monkeypatch.setenv("TOUCHSTONE_MODELS", str(tmp_path / "models"))
+    with pytest.raises(CommandError, match="is there already"):
+        call_command("models", fetch=["acme/x"])
 
 
 @pytest.fixture

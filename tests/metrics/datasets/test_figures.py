@@ -22,7 +22,7 @@ from dashboards.panel.human import human_scores
 from dashboards.whatif import document as whatif
 from metrics import datasets
 from metrics.models import ConfiguredMetric
-from tests.world import score
+from tests.world import make_dataset, score
 
 # README of the data: against MQM over 12 MT systems, r over systems and over 5,520 outputs.
 WMT23 = {
@@ -43,7 +43,7 @@ def rows_of(campaign: Campaign) -> dict[str, Row]:
 
 
 def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path) -> None:
-    call_command("import_dataset", "wmt15", data=data_dir)
+    make_dataset("wmt15")
     scores: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for row in tables.read_table(data_dir / "wmt15/scores.tsv"):
         scores[row["lp"], row["metric"]].append((row.real("score"), row.real("human")))
@@ -66,7 +66,7 @@ def test_wmt15_system_correlations_are_those_published(db: None, data_dir: Path)
 
 def test_wmt15_has_systems_alone(db: None, data_dir: Path, as_admin: Client) -> None:
     """Nothing is known of its texts, so none is made up, and no question that was not asked."""
-    call_command("import_dataset", "wmt15", data=data_dir)
+    make_dataset("wmt15")
     test_set = TestSet.objects.get(slug="wmt15-cs-en")
     assert test_set.systems.count() == 16
     assert not test_set.segments.exists()
@@ -121,7 +121,7 @@ def test_segments_of_graham_et_al_with_chrf(db: None, data_dir: Path) -> None:
 
 
 def test_spans_of_six_groups(db: None, data_dir: Path) -> None:
-    call_command("import_dataset", "spans", data=data_dir)
+    make_dataset("spans")
     slug = "wmt23-spans-en-de"
     read = tables.read_table(data_dir / "spans/en-de/judgments.tsv")
     given = {(r["set"].lower(), r["system"], r["seg"]): r.real("score") for r in read}

@@ -27,6 +27,7 @@ from metaeval.files import EvalSet, EvalSetScores, write_evalset
 from metrics.models import ConfiguredMetric
 from metrics.scores import system_scores
 from tests.annotation.test_exports import direct, wipe
+from tests.world import make_dataset
 
 Files = dict[str, str]
 
@@ -93,7 +94,7 @@ def lay_out(files: Files, folder: Path) -> None:
 
 
 def test_what_mqm_we_export_comes_back_unchanged(db: None, data_dir: Path, tmp_path: Path) -> None:
-    call_command("import_dataset", "mqm-ted", data=data_dir)
+    make_dataset("mqm-ted")
     before = exported(Campaign.objects.get())
     spans = ErrorSpan.objects.count()
     lay_out(before, tmp_path)

@@ -10,8 +10,8 @@ from metrics import catalogue
 from metrics.judges import templates
 from metrics.models import JudgeSpending, JudgeTemplate, MetricRun
 from tests.metrics.conftest import work_off
+from tests.metrics.judges.answers import score_by_length
 from tests.metrics.judges.server import KEY, Answer, serving
-from tests.metrics.judges.test_runs import score_by_length
 from tests.world import World
 
 ADDRESS = "/judges/templates/direct-assessment/"

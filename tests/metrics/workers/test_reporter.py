@@ -1,15 +1,9 @@
-"""What a worker says of itself, in this process and from real ones."""
+"""What a worker says of itself; real ones are in test_workers."""
 
 import os
-import signal
-import sqlite3
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from shutil import copyfile
 from types import SimpleNamespace
 
 import pytest
@@ -20,9 +14,6 @@ from metrics.workers import capability, reporter
 from metrics.workers.fleet import Worker, WorkerChild
 from metrics.workers.reporter import Reporter
 from tests.metrics.fleet import comet, empty_models, encoder, make_worker
-from tests.metrics.sites import DEADLINE
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -160,59 +151,3 @@ def test_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = SimpleNamespace(resident=lambda: ["acme/x"])
     monkeypatch.setitem(sys.modules, "metrics.encoding.encoders", loaded)
     assert reporter.resident() == ["acme/x"]
-
-
-@pytest.fixture
-def site(tmp_path: Path, migrated: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Starts real workers on an SQLite file and the embedded broker; they are killed at the end."""
-    environment = {
-        **{key: value for key, value in os.environ.items() if key != "DATABASE_URL"},
-        "DJANGO_SETTINGS_MODULE": "tests.metrics.worker_settings",
-        "TOUCHSTONE_VAR": str(tmp_path),
-        "TEST_QUEUE": "q",
-        "CELERY_BROKER_URL": "",
-        "PYTHONPATH": str(ROOT),
-    }
-    options = {"cwd": ROOT, "env": environment, "stdout": subprocess.DEVNULL}
-    copyfile(migrated, tmp_path / migrated.name)
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo"]
-        command += ["-Q", "q", "-n", "gpu0@%h"]
-        started.append(subprocess.Popen(command, **options, stderr=subprocess.DEVNULL))
-        return started[-1]
-
-    yield start
-    for worker in started:
-        worker.kill()
-        worker.wait()
-
-
-def pids(folder: Path) -> set[int]:
-    file = sqlite3.connect(folder / "touchstone.sqlite3", timeout=30)
-    try:
-        return {pid for (pid,) in file.execute("SELECT pid FROM metrics_worker")}
-    finally:
-        file.close()
-
-
-def wait_for(folder: Path, wanted: set[int]) -> None:
-    deadline = time.monotonic() + DEADLINE
-    while pids(folder) != wanted:
-        assert time.monotonic() < deadline, (pids(folder), wanted)
-        time.sleep(0.05)
-
-
-def test_a_killed_worker_stays_to_be_seen_and_a_stopped_one_leaves(
-    tmp_path: Path, site: Callable[[], subprocess.Popen[bytes]]
-) -> None:
-    killed = site()
-    wait_for(tmp_path, {killed.pid})
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    stopped = site()
-    wait_for(tmp_path, {killed.pid, stopped.pid})
-    stopped.terminate()
-    assert stopped.wait(DEADLINE) == 0
-    assert pids(tmp_path) == {killed.pid}

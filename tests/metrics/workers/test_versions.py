@@ -8,7 +8,7 @@ def test_the_hash_follows_names_and_contents(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "a.py").write_text("1")
     first = code_hash(tmp_path)
-    (folder / "a.py").write_text("2")
+    (folder / "a.py").write_text("22")
     second = code_hash(tmp_path)
     (folder / "a.py").rename(folder / "b.py")
     third = code_hash(tmp_path)

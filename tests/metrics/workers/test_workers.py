@@ -153,24 +153,47 @@ def test_each_content_has_one_score_whatever_befalls_workers_broker_and_database
         assert site.scores(metric) == (2 * SEGMENTS, 2 * SEGMENTS)
     assert stopped.wait(DEADLINE) == 0
     assert site.lost() == fate.struck
+    # A killed worker stays to be seen, a stopped one leaves.
+    seen = {name.split("@")[0] for (name,) in site.query("SELECT name FROM metrics_worker")}
+    killed = {name for name in site.workers if site.workers[name].returncode == -signal.SIGKILL}
+    assert (len(killed), killed - seen) == (2, set())
+    assert [name for name in site.workers if site.workers[name] is stopped and name in seen] == []
     assert site.query("SELECT count(*) FROM metrics_slice") == [(0,)]
     assert site.query("SELECT count(*) FROM metrics_failedtext") == [(0,)]
 
 
-def test_a_worker_that_is_stopped_hands_its_run_on_and_cancelling_frees_one(site: Site) -> None:
+def test_runs_go_on_whoever_waits_stops_or_dies(site: Site) -> None:
+    """One site for five ways: a child is killed while it waits, a chunk outlasts its claim, a
+    worker is stopped, a run is cancelled, and a text kills each child that scores it."""
     site.close_gate()
     first = site.start_worker("first")
+    site.wait_for("the report", lambda: site.query("SELECT name FROM metrics_worker") != [])
+    [idle] = site.children(first)
+    os.kill(idle, signal.SIGKILL)
     site.manage("score", "harbour", "--metric", "gated", "--metric", "counting")
     site.wait_for_done("gated", 1)
-    first.terminate()
-    site.wait_for_exit(first)
-    assert first.returncode == 0
+    # The heartbeat makes the difference: nobody takes a long chunk over.
+    site.wait_for("a slice", lambda: list(site.at_work("gated")) == ["first"])
+    ends_at = site.ends_at("gated")
+    second = site.start_worker("second")
+    site.wait_for("another one at work", lambda: len(site.at_work("gated")) == 2)
+    both_have_looked = ends_at + timedelta(seconds=2 * ROUND_SECONDS)
+    site.wait_for("the claim of then is over", lambda: datetime.now(UTC) > both_have_looked)
+    assert site.ends_at("gated") > ends_at
+    assert site.lost() == set()
+
+    for worker in (first, second):
+        worker.terminate()
+    for worker in (first, second):
+        site.wait_for_exit(worker)
+        assert worker.returncode == 0
     status, done, _ = site.run("gated")
     assert status == "queued"
     assert 0 < done < 2 * SEGMENTS
-    site.start_worker("second")
+    third = site.start_worker("third")
     site.wait_for_done("gated", done + 1)
-    assert site.run("gated")[2].startswith("second@")
+    assert site.run("gated")[2].startswith("third@")
+
     site.cancel("gated")
     # What is in hand would never end, and gives way within seconds.
     site.wait_for_end("counting")
@@ -179,34 +202,16 @@ def test_a_worker_that_is_stopped_hands_its_run_on_and_cancelling_frees_one(site
     assert done < 2 * SEGMENTS
     assert site.scores("gated")[0] < 2 * SEGMENTS
 
-
-def test_a_long_chunk_is_not_taken_over(site: Site) -> None:
-    """A chunk outlasts the claim with which it was taken: the heartbeat makes the difference."""
-    site.close_gate()
-    site.start_worker("first")
-    site.manage("score", "harbour", "--metric", "gated")
-    site.wait_for("a slice", lambda: list(site.at_work("gated")) == ["first"])
-    ends_at = site.ends_at("gated")
-    site.start_worker("second")
-    site.wait_for("another one at work", lambda: len(site.at_work("gated")) == 2)
-    both_have_looked = ends_at + timedelta(seconds=2 * ROUND_SECONDS)
-    site.wait_for("the claim of then is over", lambda: datetime.now(UTC) > both_have_looked)
-    assert site.ends_at("gated") > ends_at
-    assert site.lost() == set()
-
-
-def test_a_child_that_dies_is_replaced_and_its_text_recorded(site: Site) -> None:
-    """One text kills the child that scores it: all others are scored, and the worker goes on."""
-    worker = site.start_worker("first")
-    site.manage("score", "harbour", "--metric", "deadly", "--metric", "counting")
+    # All other texts are scored, and the worker goes on.
+    site.manage("score", "harbour", "--metric", "deadly", "--metric", "chrf")
     site.wait_for_end("deadly")
-    site.wait_for_end("counting")
+    site.wait_for_end("chrf")
     assert site.run("deadly")[:2] == ("done", 2 * SEGMENTS - 1)
-    assert site.run("counting")[:2] == ("done", 2 * SEGMENTS)
+    assert site.run("chrf")[:2] == ("done", 2 * SEGMENTS)
     assert site.query("SELECT attempts, error FROM metrics_failedtext") == [
         (3, f"{site.run('deadly')[2]} stopped answering.")
     ]
-    assert worker.poll() is None
+    assert third.poll() is None
 
 
 @needs_setuptools
@@ -220,11 +225,12 @@ def test_a_plugin_is_scored_where_it_is_installed_alone(site: Site, tmp_path: Pa
     site.manage("add_metric", KEY, "theirs")
     first.terminate()
     site.wait_for("the worker ends", lambda: first.poll() is not None)
-    site.start_worker("ours", "cpu")
+    ours = site.start_worker("ours", "cpu")
     site.manage("score", "harbour", "--metric", "theirs", "--metric", "counting")
     site.wait_for_end("counting")
     assert site.run("counting")[0] == "done"
     assert site.run("theirs") == ("queued", 0, "")
+    ours.kill()  # it would go on taking messages of which it can do nothing
     site.start_worker("theirs-again", "cpu", **theirs)
     site.wait_for_end("theirs")
     status, done, worker = site.run("theirs")

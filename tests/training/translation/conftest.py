@@ -12,7 +12,7 @@ from tests.training.translation.copying import pairs, work
 from training.jobs.kinds import Outcome
 from training.translation.learning import job
 
-STEPS = {"target-embedding": 600, "length-token": 1000, "plain": 100}
+STEPS = {"target-embedding": 440, "length-token": 1000, "plain": 100}
 
 
 @pytest.fixture(scope="session")

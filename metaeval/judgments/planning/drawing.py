@@ -1,0 +1,98 @@
+"""Which systems a screen shows: those of better standing more often, with known probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, group_means, positive_int
+
+# Nodes of the integral over the moment at which a system is drawn.
+NODES = 160
+
+
+def standing_weights(means: ArrayLike) -> FloatArray:
+    """Return the weight of every system by its mean score so far: 1 / (rank + 1), the best 0.
+
+    The first two count alike, as WMT26's campaigns draw them: 1/2, 1/2, 1/3, 1/4, ... Systems with
+    equal means have the mean of their weights, and one without a mean (nan) comes first.
+
+    >>> standing_weights([70, 90, 80, 70]).round(3).tolist()
+    [0.292, 0.5, 0.5, 0.292]
+    """
+    values = as_floats("means", means, ndim=1)
+    values = np.where(np.isnan(values), np.finfo(float).max, values)
+    weights = np.empty(len(values))
+    weights[np.argsort(-values, kind="stable")] = 1 / np.maximum(2, 1 + np.arange(len(values)))
+    groups, codes = factorize(values.tolist())
+    return np.asarray(group_means(weights, codes, len(groups))[codes])
+
+
+def inclusion(weights: ArrayLike, size: int, *, exploration: float = 0.0) -> FloatArray:
+    """Return each system's probability of being among the `size` that are drawn.
+
+    In a share `exploration` of the draws all sets are equally likely; in the others systems are
+    drawn one after another without replacement, by weight. The latter is a race: system i arrives
+    at an exponential time of rate w_i, and the first `size` are drawn (Efraimidis and Spirakis
+    2006). So the probability is the integral, over the time at which i arrives, of the probability
+    that fewer than `size` others have arrived, which is a sum over a Poisson binomial.
+
+    Raises ValueError unless all weights are above 0 and `size` is from 1 to their number.
+
+    >>> inclusion([0.5, 0.5, 1 / 3], 2).round(4).tolist()
+    [0.725, 0.725, 0.55]
+    >>> inclusion([1, 1, 1, 1], 3, exploration=0.5).tolist()
+    [0.75, 0.75, 0.75, 0.75]
+    """
+    rates, size = _checked(weights, size, exploration)
+    even = size / len(rates)
+    if size == len(rates) or exploration == 1 or np.ptp(rates) == 0:
+        return np.full(len(rates), even)
+    rates = rates / rates.min()
+    nodes, node_weights = np.polynomial.legendre.leggauss(NODES)  # type: ignore[no-untyped-call]
+    # What is left of the slowest: exp(-time).
+    left, node_weights = (nodes + 1) / 2, node_weights / 2
+    gone = 1 - left ** rates[:, None]
+    found = np.array(
+        [
+            node_weights @ (rate * left ** (rate - 1) * _fewer(np.delete(gone, i, axis=0), size))
+            for i, rate in enumerate(rates)
+        ]
+    )
+    found *= size / found.sum()
+    return np.asarray((1 - exploration) * found + exploration * even)
+
+
+def _fewer(chances: FloatArray, size: int) -> FloatArray:
+    """P(fewer than `size` of some events), the events in rows, independent within each column."""
+    counts = np.zeros((size, chances.shape[1]))
+    counts[0] = 1
+    for chance in chances:
+        counts[1:] = counts[1:] * (1 - chance) + counts[:-1] * chance
+        counts[0] *= 1 - chance
+    return np.asarray(counts.sum(axis=0))
+
+
+def draw(
+    weights: ArrayLike, size: int, *, rng: np.random.Generator, exploration: float = 0.0
+) -> IntArray:
+    """Draw `size` different systems as `inclusion` says, and return their places at random.
+
+    Their order tells nothing: drawn one after another, the better would mostly stand first.
+    """
+    rates, size = _checked(weights, size, exploration)
+    if rng.random() < exploration:
+        rates = np.ones(len(rates))
+    arrivals = rng.exponential(size=len(rates)) / rates
+    return rng.permutation(np.argsort(arrivals)[:size])
+
+
+def _checked(weights: ArrayLike, size: int, exploration: float) -> tuple[FloatArray, int]:
+    rates = as_floats("weights", weights, ndim=1)
+    if not len(rates) or not (rates > 0).all():
+        raise ValueError("weights: expected one or more numbers above 0")
+    if positive_int("size", size) > len(rates):
+        raise ValueError(f"size: {size} of {len(rates)} systems cannot be drawn")
+    if not 0 <= exploration <= 1:
+        raise ValueError(f"exploration: expected a number from 0 to 1, got {exploration}")
+    return rates, int(size)

@@ -1,0 +1,137 @@
+"""Means of systems that were drawn with unequal probabilities, such as by their standing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, fraction, group_means, ratio
+from metaeval.results import AdaptiveDrawWarning, Notes, Result, TooFewWarning
+
+# With fewer documents a system has no interval.
+FEWEST = 5
+# By `benchmarks.metaeval.drawn`; docs/assignment.md has the table.
+BIAS = (
+    "Systems were drawn by their standing so far, so their plain means are biased: in simulations "
+    "they came out too low, by up to 0.5 points of 100 over all systems and by up to 0.8 for one. "
+    "Means weighted by 1 / the probability of being drawn were off by 0.4 at most: see MT systems."
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReweightedMeans(Result):
+    """Means of systems; arrays follow ``systems``.
+
+    Attributes
+    ----------
+    means, plain
+        Weighted by 1 / probability (Hájek), and of the judgments as they are.
+    lows, highs
+        Ends of the intervals of ``means``; nan below five documents.
+    covariance
+        systems x systems, of ``means``; that of a difference is found from it.
+    counts, documents, effective
+        Judgments, documents, and as how many equally weighted documents those count.
+    n
+        Judgments.
+    """
+
+    systems: tuple[Any, ...]
+    means: FloatArray
+    plain: FloatArray
+    lows: FloatArray
+    highs: FloatArray
+    covariance: FloatArray
+    counts: IntArray
+    documents: IntArray
+    effective: FloatArray
+    confidence: float
+
+
+def reweighted_means(
+    scores: ArrayLike,
+    systems: Iterable[Hashable],
+    documents: Iterable[Hashable],
+    probabilities: ArrayLike,
+    *,
+    confidence: float = 0.95,
+) -> ReweightedMeans:
+    """Estimate systems' means from judgments of systems that were drawn by their standing.
+
+    A system that looked bad by chance is drawn more rarely and corrected less: its plain mean
+    stays too low. Given all that went before, a judgment that is drawn with probability p and
+    counts 1 / p times has the right expectation, however p was found; the weighted mean
+    (Hájek 1971) divides by the sum of the weights. The interval is that of a ratio, linearised,
+    over documents (all visits of a document together), with Student's t at the effective number of
+    documents less one. It holds if whom a screen is shown does not depend on the scores.
+
+    Parameters
+    ----------
+    scores
+        One per judgment; nan is missing.
+    systems, documents
+        What was judged, and on which document: the units that vary independently.
+    probabilities
+        With which its system was drawn for the screen, above 0, at most 1.
+
+    Warns
+    -----
+    AdaptiveDrawWarning
+        The probabilities differ, so that the plain means are biased.
+    TooFewWarning
+        A system was judged on fewer than five documents.
+
+    Examples
+    --------
+    >>> result = reweighted_means([90, 60, 50], "AAA", "xyz", [0.9, 0.45, 0.45])
+    >>> result.means.round(2).tolist(), result.plain.round(2).tolist()
+    ([62.0], [66.67])
+    """
+    fraction("confidence", confidence)
+    values = as_floats("scores", scores, ndim=1)
+    chances = as_floats("probabilities", probabilities, ndim=1)
+    (names, of), (units, where) = factorize(systems), factorize(documents)
+    if not len(values) == len(chances) == len(of) == len(where):
+        raise ValueError("scores, systems, documents and probabilities must have one length")
+    if not ((chances > 0) & (chances <= 1)).all():
+        raise ValueError("probabilities: expected numbers above 0 and at most 1")
+    notes, there = Notes(), ~np.isnan(values)
+    notes.exclude("missing score", int((~there).sum()))
+    values, chances, of, where = values[there], chances[there], of[there], where[there]
+    shape = (len(names), len(units))
+    cell = of * len(units) + where
+    weights = np.bincount(cell, 1 / chances, np.prod(shape, dtype=int)).reshape(shape)
+    total = weights.sum(axis=1)
+    means = ratio(np.bincount(of, values / chances, len(names)), total)
+    residual = np.bincount(cell, (values - means[of]) / chances, weights.size).reshape(shape)
+    parts = ratio(residual, np.broadcast_to(total[:, None], shape))
+    n_documents = (weights > 0).sum(axis=1)
+    # Of a pair, as much as both numbers of documents ask for.
+    small = np.sqrt(ratio(n_documents, n_documents - 1))
+    covariance = (parts * small[:, None]) @ (parts * small[:, None]).T
+    effective = ratio(total**2, (weights**2).sum(axis=1))
+    spread = np.where(n_documents >= FEWEST, np.sqrt(np.diag(covariance)), np.nan)
+    reach = stdtrit(np.maximum(effective - 1, 1), (1 + confidence) / 2) * spread
+    if len(chances) and np.ptp(chances) > 0:
+        notes.warn(AdaptiveDrawWarning(BIAS))
+    if few := [str(name) for name, n in zip(names, n_documents, strict=True) if n < FEWEST]:
+        notes.warn(TooFewWarning(f"No interval below {FEWEST} documents: {', '.join(few)}."))
+    return ReweightedMeans(
+        n=len(values),
+        **notes.fields,
+        systems=names,
+        means=means,
+        plain=group_means(values, of, len(names)),
+        lows=means - reach,
+        highs=means + reach,
+        covariance=covariance,
+        counts=np.bincount(of, minlength=len(names)),
+        documents=n_documents,
+        effective=effective,
+        confidence=confidence,
+    )
