@@ -89,7 +89,7 @@ class ImportedCampaignSerializer(serializers.Serializer[object]):
     test_set = serializers.CharField()
     source_language = serializers.CharField()
     target_language = serializers.CharField()
-    protocol = serializers.ChoiceField(choices=list(protocols.PROTOCOLS))
+    protocol = serializers.ChoiceField(choices=protocols.CHOICES)
     n_segments = serializers.IntegerField()
     n_systems = serializers.IntegerField()
     n_annotators = serializers.IntegerField()
@@ -125,7 +125,7 @@ class JudgmentsRequestSerializer(HumanScoresRequestSerializer):
     """Tables of judgments and what they do not say."""
 
     annotator = serializers.CharField(required=False, max_length=80)
-    protocol = serializers.ChoiceField(required=False, choices=list(protocols.PROTOCOLS))
+    protocol = serializers.ChoiceField(required=False, choices=protocols.CHOICES)
     scale = serializers.CharField(required=False, max_length=40, help_text="0-6")
     ties = serializers.ChoiceField(required=False, choices=[LAST_WINS])
     ends_included = serializers.BooleanField(required=False)

@@ -78,7 +78,7 @@ class Campaign(Terms):
     protocol = models.CharField(
         max_length=30,
         default=protocols.DEFAULT,
-        choices=[(name, protocols.get(name).label) for name in protocols.PROTOCOLS],
+        choices=protocols.CHOICES,
     )
     systems_per_screen = models.PositiveSmallIntegerField(
         default=2, validators=[MinValueValidator(2), MaxValueValidator(MOST_SYSTEMS)]

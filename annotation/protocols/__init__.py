@@ -22,8 +22,9 @@ PROTOCOLS = {
     )
 }
 DEFAULT = direct.SEGMENTS.name
+CHOICES = [(name, protocol.label) for name, protocol in PROTOCOLS.items()]
 
-__all__ = ["DEFAULT", "PROTOCOLS", "Layout", "Protocol", "Span", "SpanScheme", "get"]
+__all__ = ["CHOICES", "DEFAULT", "PROTOCOLS", "Layout", "Protocol", "Span", "SpanScheme", "get"]
 
 
 def get(name: str) -> Protocol:

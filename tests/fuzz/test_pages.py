@@ -59,7 +59,9 @@ RIGHT = {
 
 
 @pytest.fixture(autouse=True)
-def _no_workers(unlogged: None, kept_state: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def _no_workers(
+    unlogged: None, kept_state: None, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     """Documents of the dashboards and started work are for workers; here is none."""
     settings.ANALYSES_IN_PLACE = False
     monkeypatch.setattr(Task, "apply_async", lambda *_, **__: None)

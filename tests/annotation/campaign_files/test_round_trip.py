@@ -61,7 +61,11 @@ def test_one_command_opens_and_prints_links_that_work(db: None, tmp_path: Path) 
 def test_what_is_written_makes_the_same_campaign(world: World, tmp_path: Path) -> None:
     campaign = world.campaign
     Campaign.objects.update(
-        question="Is {percent} of it there?", consent="Agreed?", edit_minutes=30, seed=11
+        question="Is {percent} of it there?",
+        consent="Agreed?",
+        goodbye="Hand in ${TOKEN}.",
+        edit_minutes=30,
+        seed=11,
     )
     segment = world.test_set.segments.first()
     for kind in KINDS.values():
@@ -75,6 +79,7 @@ def test_what_is_written_makes_the_same_campaign(world: World, tmp_path: Path) -
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(written)
     run(tmp_path, written, "--slug", "copy")
     copy = Campaign.objects.get(slug="copy")
+    assert (copy.consent, copy.goodbye) == ("Agreed?", "Hand in ${TOKEN}.")
     again = to_values(copy)
     assert again.pop("task").pop("slug") == "copy"
     assert written.pop("task").pop("slug") == campaign.slug
