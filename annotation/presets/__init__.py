@@ -4,7 +4,7 @@ A preset proposes every setting of the campaign form and brings instructions and
 """
 
 from annotation.presets.choices import PRESETS, Fit, fitting, offered
-from annotation.presets.filling import fill
+from annotation.presets.filling import fill, mark_missing
 from annotation.presets.preset import Preset
 from annotation.presets.proposal import propose, ratio_label
 
@@ -14,6 +14,7 @@ __all__ = [
     "Preset",
     "fill",
     "fitting",
+    "mark_missing",
     "offered",
     "propose",
     "ratio_label",

@@ -12,7 +12,10 @@ from annotation.models import Campaign, Instructions, Item, Reference
 from annotation.presets.choices import PRESETS
 from annotation.presets.preset import Preset
 from annotation.protocols import Layout
+from annotation.protocols.base import SOURCE
+from annotation.protocols.marked import MISSING
 from annotation.protocols.questions import Asks
+from annotation.uploads.media.beside import source_kinds
 
 FOLDER = Path(__file__).parent / "texts"
 SAME = gettext_noop(
@@ -67,7 +70,7 @@ def standard_text(campaign: Campaign, language: str) -> str:
     )
     own = campaign.answers or {}
     task = [] if own.get("spans") else [words["task"][_task(campaign, preset)]]
-    parts = [*task, words["gray"][campaign.shown_text]]
+    parts = [*task, *_gray(campaign, words["gray"])]
     if is_short:
         parts.append(words["length"])
     if campaign.judging.has_score and "scales" not in own:
@@ -75,6 +78,24 @@ def standard_text(campaign: Campaign, language: str) -> str:
         parts.append(words["scale"].get(preset.name, words["scale"][usual]))
     text = "\n\n".join(part.strip() for part in parts)
     return text.replace("{percent}", campaign.percent)
+
+
+def _gray(campaign: Campaign, words: dict[str, str]) -> list[str]:
+    """What the gray text is, and what stands in its place where sources are no texts."""
+    if campaign.shown_text != Campaign.ShownText.SOURCE:
+        return [words[campaign.shown_text]]
+    kinds = source_kinds(campaign.test_set)
+    told = [words[kind or campaign.shown_text] for kind in sorted(kinds)]
+    is_marked = campaign.judging.spans is not None
+    return [*told, words["missing"]] if is_marked and any(kinds) else told
+
+
+def mark_missing(campaign: Campaign) -> None:
+    """Where sources are no texts, offer a mark behind the output for what is missing (unsaved)."""
+    scheme = campaign.judging.spans
+    is_marked = scheme is not None and SOURCE in scheme.sides and not scheme.tokens
+    if is_marked and any(source_kinds(campaign.test_set)):
+        campaign.special_tokens = [MISSING]
 
 
 def _task(campaign: Campaign, preset: Preset) -> str:

@@ -22,7 +22,7 @@ from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
 from annotation.models import Campaign, TestSet
 from annotation.prefill.keeping import suggested_in
-from annotation.presets.filling import standard_text
+from annotation.presets.filling import mark_missing, standard_text
 from annotation.protocols import Span
 from annotation.views.judging.cards import drawn, fresh_cards
 
@@ -72,6 +72,7 @@ def draw_form(request: HttpRequest, slug: str) -> JsonResponse:
         return JsonResponse({"errors": errors})
     campaign = form.instance
     campaign.test_set, campaign.slug = test_set, "new"
+    mark_missing(campaign)
     screens = list(first_screens(campaign, form.chosen))
     language = _known(request.POST.get("language"))
     html = _drawn(request, campaign, screens, 1, language) if screens else ""
@@ -122,6 +123,7 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
         feedback=None,
         count=lambda: Progress(place=place, done=place - 1, total=total, paid_ms=0),
         gray=campaign.shown_text,
+        anchors=campaign.judging.anchors_at(campaign.length_ratio),
         is_prefilled=campaign.is_prefilled,
     )
 

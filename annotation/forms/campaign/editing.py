@@ -9,6 +9,7 @@ from annotation.campaigns import require_status
 from annotation.forms.campaign.form import CampaignForm, check_traps
 from annotation.imports.tasks import has_imported_items
 from annotation.models import Campaign
+from annotation.presets import mark_missing
 
 IMPORTED = "Its items were imported with their task, so only its name and its people change."
 
@@ -36,6 +37,7 @@ class DraftForm(CampaignForm):
         if has_imported_items(now):
             raise ValidationError(IMPORTED)
         campaign: Campaign = super().save(commit=False)
+        mark_missing(campaign)
         campaign.save()
         campaign.systems.set(self.chosen)
         check_traps(campaign)

@@ -21,7 +21,7 @@ from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.forms.campaign.summary import sentence
 from annotation.models import Campaign, TestSet
-from annotation.presets import Preset, fill, fitting, propose, ratio_label
+from annotation.presets import Preset, fill, fitting, mark_missing, propose, ratio_label
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
@@ -213,6 +213,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         campaign: Campaign = super().save(commit=False)
         campaign.test_set, campaign.created_by = self.test_set, user
         campaign.slug = slug or free_slug(campaign.name)
+        mark_missing(campaign)
         campaign.save()
         campaign.systems.set(self.chosen)
         check_traps(campaign)

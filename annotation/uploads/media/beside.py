@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from annotation.models import TestSet
 from annotation.uploads.drafts import SegmentDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.media.keeping import Kept, RefusedFileError, forget_unused, keep, recall
@@ -74,6 +75,12 @@ def stand_in(segment: SegmentDraft) -> None:
     if not segment.source.strip() and "media" in segment.beside:
         segment.source = segment.beside.get("transcript", NOT_TEXT)
         segment.beside["is_source"] = True
+
+
+def source_kinds(test_set: TestSet) -> set[str]:
+    """Return what its sources are: `audio`, `video`, `image`, and nothing for texts (one query)."""
+    rows = test_set.segments.values_list("beside__is_source", "beside__kind").distinct()
+    return {kind if is_source else "" for is_source, kind in rows}
 
 
 def attach(

@@ -10,6 +10,7 @@ from annotation import protocols
 from annotation.forms.campaign.fields import FIELDS
 from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Campaign, Reference, Segment
+from annotation.presets.filling import standard_text
 from tests.annotation.views.test_views_campaigns import FORM, new_address
 from tests.world import World
 
@@ -143,3 +144,28 @@ def test_a_campaign_of_each_protocol_opens(world: World, as_admin: Client) -> No
         as_admin.post(reverse("people-add", args=[campaign.slug]), people)
         page = as_admin.post(reverse("campaign-open", args=[campaign.slug]), follow=True).text
         assert "annotators can start" in page, name
+
+
+def test_what_is_missing_of_a_recording_is_marked_behind_the_output(
+    world: World, as_admin: Client
+) -> None:
+    heard = {"file": "0" * 64, "kind": "audio", "type": "audio/wav", "is_source": True}
+    form = FORM | SOURCE | {"protocol": "esa", "answers": "", "question": ""}
+    drawn = as_admin.post(reverse("campaign-draw", args=[world.test_set.slug]), form).json()
+    assert "Something is missing" not in drawn["html"]
+    Segment.objects.filter(position=0).update(beside=heard)
+    drawn = as_admin.post(reverse("campaign-draw", args=[world.test_set.slug]), form).json()
+    assert "Something is missing" in drawn["html"]
+    assert as_admin.post(new_address(world), form).status_code == 302
+    campaign = Campaign.objects.get(protocol="esa", study="harbour")
+    assert campaign.judging.spans is not None
+    assert campaign.judging.spans.tokens == ("[missing]",)
+    # Some sources are texts, so both are told, in every language, and what is missing of which.
+    assert "The gray text is the source" in campaign.instructions
+    assert "Where the source is a recording" in campaign.instructions
+    for text in campaign.translations.values_list("instructions", flat=True):
+        assert "**p**" in text
+    Segment.objects.update(beside=heard)
+    campaign.protocol = "segment-da"
+    assert "The gray text is" not in standard_text(campaign, "en")
+    assert "missing" not in standard_text(campaign, "en")
