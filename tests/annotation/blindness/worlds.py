@@ -4,6 +4,7 @@ import random
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.core import mail
 from django.test import Client
@@ -27,7 +28,8 @@ PER_ITEM = 3
 # Segments, segments a document, and controls of each kind that one person is to get.
 SIZES = {
     "segment-da": (12, 1, 2), "esa": (10, 1, 2), "mqm": (10, 1, 2), "document-da": (14, 2, 2),
-    "side-by-side": (18, 1, 3), "contrastive-esa": (36, 2, 3),
+    "side-by-side": (18, 1, 3), "contrastive-esa": (36, 2, 3), "side-by-side-mqm": (18, 1, 3),
+    "adequacy-fluency": (10, 1, 2), "post-editing": (10, 1, 2),
 }  # fmt: skip
 WORDS = ("harbour", "quiet", "boats", "left", "early", "morning", "wind", "north", "sea", "stone")
 HISTORY_LINE = '<li class="card">'
@@ -200,6 +202,8 @@ class Person:
         for number, answer in enumerate(self._answers(rows)):
             fields = {
                 "score": "" if answer.score is None else str(answer.score),
+                "s1-score": str([*answer.ratings.values(), "", ""][1]),
+                "text": answer.post_edit or "",
                 "spans": "[]",
                 "submit_key": str(answer.submit_key),
                 "revision": "0",
@@ -216,17 +220,28 @@ class Person:
         submit(user=self.annotator.user, answers=answers)
 
     def _answers(self, rows: list[Assignment]) -> list[Answer]:
-        has_score = self.annotator.campaign.judging.has_score
         return [
             Answer(
                 public_id=row.public_id,
                 submit_key=uuid.UUID(int=self.rng.getrandbits(128), version=4),
                 started_at=self.clock.now,
                 seen=0,
-                score=self.rng.randint(0, 100) if has_score else None,
+                **self._given(),
             )
             for row in rows
         ]
+
+    def _given(self) -> dict[str, Any]:
+        """Any score on every scale, or any words."""
+        asked = self.annotator.campaign.judging
+        values = [self.rng.randint(scale.low, scale.high) for scale in asked.scales]
+        names = [scale.key for scale in asked.scales]
+        words = " ".join(self.rng.choices(WORDS, k=9))
+        return {
+            "score": values[0] if values else None,
+            "ratings": dict(zip(names, values, strict=True)) if any(names) else {},
+            "post_edit": words if asked.text else None,
+        }
 
     def look_back(self) -> None:
         """Read the history: a line belongs to the screen of its item."""
