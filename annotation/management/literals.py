@@ -7,18 +7,21 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 # Code that writes no page.
-OUT = re.compile(r"/(migrations|management)/|^(tests|benchmarks|static|docs)/|^\.|^var/")
+OUT = re.compile(r"/(migrations|management)/|^(tests|benchmarks|static|docs)/|^var/")
 FIELD = re.compile(r"\{([a-z]\w*)(?:[.\[!:][^{}]*)?\}")
 COUNTED = re.compile(r'counted(?::|\((?:[^"()]|\([^"()]*\))+, )"([a-z -]+)"')
 
 
-def literals(root: Path) -> set[str]:
+@cache
+def literals(root: Path) -> frozenset[str]:
     """Return every text of our code, with `%(name)s` for what is filled in."""
     found = set()
-    for path in sorted(root.rglob("*.py")):
+    rooms = [path for path in root.iterdir() if path.is_dir() and path.name[0] != "."]
+    for path in sorted(each for room in rooms for each in room.rglob("*.py")):
         if not OUT.search(path.relative_to(root).as_posix()):
             found |= set(of_code(path.read_text(encoding="utf-8")))
     for path in sorted((root / "dashboards" / "published").glob("*.json")):
@@ -26,7 +29,7 @@ def literals(root: Path) -> set[str]:
         found |= {column["label"].replace("%", "%%") for column in columns}
     for path in sorted((root / "templates").rglob("*.html")):
         found |= set(_counts(path.read_text(encoding="utf-8")))
-    return found
+    return frozenset(found)
 
 
 def of_code(code: str) -> Iterator[str]:

@@ -36,7 +36,7 @@ DA = "segment-da"
 # BLIND_WORLDS=all.
 WORLDS = [(Mode.POOL, DA, 40), (Mode.POOL, "document-da", 0), (Mode.POOL, "contrastive-esa", 0)]
 WORLDS += [(Mode.STATIC, "side-by-side", 0), (Mode.ACTIVE, "esa", 0), (Mode.STATIC, "mqm", 0)]
-WORLDS += [(Mode.DYNAMIC, "side-by-side", 0), (Mode.POOL, "post-editing", 0)]
+WORLDS += [(Mode.DYNAMIC, "side-by-side", 0)]
 # In one world of each mode people look at everything that they can.
 THOROUGH = (DA, "esa", "mqm")
 if os.environ.get("BLIND_WORLDS") == "all":
