@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import (
     Case,
+    Exists,
     IntegerField,
     Max,
     OuterRef,
@@ -30,20 +31,25 @@ STATES = {
     Status.CLOSED: "Closed",
 }
 ORDERS = {
-    "": "Open first",
+    "open": "Open first",
+    "rated": "Rated first",
     "activity": "Last activity",
     "newest": "Newest",
     "name": "Name",
     "study": "Study",
 }
-_FIRST = Case(
+_OPEN = Case(
     When(status=Status.OPEN, then=Value(0)),
     When(status=Status.DRAFT, then=Value(1)),
     default=Value(2),
     output_field=IntegerField(),
 )
+_RATED = Exists(
+    Assignment.objects.filter(annotator__campaign=OuterRef("pk"), completed_at__isnull=False)
+)
 _SORTED: dict[str, tuple[str, ...]] = {
-    "": ("first", "-created_at", "pk"),
+    "open": ("open", "-created_at", "pk"),
+    "rated": ("-rated", "open", "-created_at", "pk"),
     "activity": ("-activity", "pk"),
     "newest": ("-created_at", "pk"),
     "name": ("name", "pk"),
@@ -59,7 +65,7 @@ class Choice:
     q: str = ""
     status: str = ""
     study: str = ""
-    sort: str = ""
+    sort: str = "open"
     mine: bool = False
 
     @property
@@ -68,13 +74,18 @@ class Choice:
         return bool(self.q or self.status or self.study or self.mine)
 
 
-def read_choice(query: QueryDict) -> Choice:
-    """Read an address; FilterError for a value that there is not."""
-    for name, known in (("status", STATES), ("sort", ORDERS), ("mine", ("", "1"))):
+def read_choice(query: QueryDict, user: Any) -> Choice:
+    """Read an address; FilterError for a value that there is not.
+
+    Without an order, what is open comes first for those who run campaigns, and what has ratings
+    for those who read them.
+    """
+    for name, known in (("status", STATES), ("sort", ("", *ORDERS)), ("mine", ("", "1"))):
         if (given := query.get(name, "")) not in known:
             words = ", ".join(str(each) for each in known if each)
             raise FilterError(f"{name} is one of {words}, not {given!r}")
     text = {name: query.get(name, "").strip() for name in ("q", "status", "study", "sort")}
+    text["sort"] = text["sort"] or ("open" if run_campaigns(user).exists() else "rated")
     return Choice(**text, mine=query.get("mine") == "1")
 
 
@@ -93,8 +104,8 @@ def campaigns_of(user: Any, choice: Choice) -> QuerySet[Campaign]:
         given = Assignment.objects.filter(annotator__campaign=OuterRef("pk")).order_by()
         last = Subquery(given.values("annotator__campaign").values(n=Max("completed_at")))
         rows = rows.annotate(activity=Coalesce(last, "closed_at", "opened_at", "created_at"))
-    elif not choice.sort:
-        rows = rows.annotate(first=_FIRST)
+    elif choice.sort in ("open", "rated"):
+        rows = rows.annotate(open=_OPEN, rated=_RATED)
     return rows.order_by(*_SORTED[choice.sort])
 
 

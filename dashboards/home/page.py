@@ -29,7 +29,8 @@ class Line:
 @takes(Parameters(listing.NAMES))
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """What needs attention; campaigns with progress, leading metric and last activity."""
-    user, choice = signed_in(request), listing.read_choice(request.GET)
+    user = signed_in(request)
+    choice = listing.read_choice(request.GET, user)
     page = page_of(request, listing.campaigns_of(user, choice), PER_PAGE)
     shown, mine = list(page), [] if choice.is_narrowed else attention.under_way(user)
     progress = read_progress(list({c.pk: c for c in (*shown, *mine)}.values()))

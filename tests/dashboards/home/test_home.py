@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.filters import Filters
-from annotation.models import Assignment, Campaign, Item, Judgment, TestSet
+from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, TestSet
 from annotation.monitor.completion import wanted
 from config.work.clock import Now
 from dashboards.documents import kinds
@@ -65,6 +65,20 @@ def test_what_an_address_asks_for(
     several: dict[str, Campaign], as_admin: Client, query: str, expected: list[str]
 ) -> None:
     assert shown(as_admin, query) == expected
+
+
+def test_who_only_reads_sees_first_what_has_ratings(
+    several: dict[str, Campaign], world: World, as_researcher: Client
+) -> None:
+    annotator = Annotator.objects.create(campaign=several["a"], user=world.annotators[0], label="A")
+    item = Item.objects.create(
+        campaign=several["a"], segment=several["a"].test_set.segments.first()
+    )
+    row = Assignment.objects.create(annotator=annotator, item=item, position=0)
+    assert shown(as_researcher) == ["c", "b", "a"]
+    Assignment.objects.filter(pk=row.pk).update(completed_at=datetime(2026, 1, 11, tzinfo=UTC))
+    assert shown(as_researcher) == ["a", "c", "b"]
+    assert shown(as_researcher, "?sort=open") == ["c", "b", "a"]
 
 
 @pytest.mark.parametrize("query", ["?status=gone", "?sort=size", "?mine=yes", "?nonsense=1"])
