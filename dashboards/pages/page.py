@@ -151,6 +151,7 @@ def view(page: Page[Any]) -> View:
             return _answer(request, _of_study(request, page, slug), fmt, figure)
         return _answer(request, _of_campaign(request, page, slug), fmt, figure)
 
+    show.__doc__ = f"{page.title}: the page; with an extension its data, or one of its figures."
     return show
 
 

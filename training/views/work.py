@@ -36,9 +36,10 @@ class WorkPages(Generic[Row]):
     more: Callable[[Any], Mapping[str, object]] = lambda page: {}
 
     def list(self) -> View:
-        """All rows, newest first; htmx asks for the table alone."""
+        """Return the view of all rows."""
 
         def work_list(request: HttpRequest) -> HttpResponse:
+            """All rows, newest first; htmx asks for the table alone."""
             page = page_of(request, listed(self.rows()), PER_PAGE)
             context = {
                 "section": "training",
@@ -55,19 +56,20 @@ class WorkPages(Generic[Row]):
         return guarded
 
     def cancel(self) -> View:
-        """Cancel; what was saved is kept."""
-        return self._post(self._cancel)
+        """Return the view that cancels."""
+        return self._post(self._cancel, "Cancel; what was saved is kept.")
 
     def resume(self) -> View:
-        """Go on with what ended early, by a worker, from what was saved."""
-        return self._post(self._resume)
+        """Return the view that goes on with what ended early."""
+        return self._post(self._resume, "Go on by a worker, from what was saved.")
 
-    def _post(self, do: Callable[[HttpRequest, Row], None]) -> View:
+    def _post(self, do: Callable[[HttpRequest, Row], None], told: str) -> View:
         def change(request: HttpRequest, pk: int) -> HttpResponse:
             row = get_object_or_404(self.rows(), pk=pk)
             do(request, row)
             return redirect(row)
 
+        change.__doc__ = told
         return researcher_required(require_POST(change))
 
     def _cancel(self, request: HttpRequest, row: Row) -> None:
