@@ -1,7 +1,7 @@
 """The live monitor of a campaign: a page that keeps itself fresh, the same as JSON, remarks.
 
-Counts are taken from the tables at every look. Agreement stands on the quality page; the JSON has
-it, too, as a document that is asked for anew at most every `AGREEMENT_SECONDS`.
+Counts are taken from the tables, a moment ago at most. Agreement stands on the quality page; the
+JSON has it, too, as a document that is asked for anew at most every `AGREEMENT_SECONDS`.
 """
 
 from dataclasses import asdict
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required, runs_campaign
 from annotation.filters import FilterError, Filters
+from annotation.lately import lately
 from annotation.models import Campaign, Item
 from annotation.monitor import MonitorReport, monitor_report, remarks
 from annotation.notifications.delivery import SIGNATURE, secret_of
@@ -41,7 +42,7 @@ def agreement_so_far(campaign: Campaign) -> results.Result[AgreementSoFar]:
 def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """Where the campaign stands; htmx asks for what changes alone."""
     campaign = campaign_for_reader(request, slug)
-    report = monitor_report(campaign)
+    report = _report(campaign)
     if fmt:
         document = as_json(campaign, report, agreement_so_far(campaign))
         return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
@@ -55,6 +56,13 @@ def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     if runs_campaign(request.user, campaign) and not is_part(request):
         context |= _notifications(campaign)
     return render_live(request, "dashboards/monitor.html", context)
+
+
+def _report(campaign: Campaign) -> MonitorReport:
+    """The report of the last moment; whoever was added or excluded is so at once."""
+    people = campaign.annotators.order_by().values_list("pk", "excluded_at")
+    key = ("monitor", campaign.pk, campaign.status, frozenset(people))
+    return lately(key, lambda: monitor_report(campaign))
 
 
 def _notifications(campaign: Campaign) -> dict[str, Any]:

@@ -21,10 +21,11 @@ from django.test import Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from annotation import lately
 from annotation.kept import forget
 from dashboards.bundle import archive
 from dashboards.charts.files import draw
-from dashboards.documents import computing, state
+from dashboards.documents import computing
 from dashboards.report import document, drawing, parts, pdf
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
@@ -189,6 +190,7 @@ def _empty_cache() -> None:
     """A rolled-back database gives the same keys again, with other contents."""
     cache.clear()
     forget()
+    lately.forget()
 
 
 @pytest.fixture(autouse=True)
@@ -211,14 +213,14 @@ def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Small
 
 @pytest.fixture(autouse=True)
 def _newest_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test changes makes documents old at once, not within a second."""
-    monkeypatch.setattr(state, "KEPT_SECONDS", 0)
+    """What a test changes counts and makes documents old at once, not in a moment."""
+    monkeypatch.setattr(lately, "SECONDS", 0)
 
 
 @pytest.fixture
 def kept_state(_newest_state: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looked at once, for tests that ask for hundreds of pages and change nothing meanwhile."""
-    monkeypatch.setattr(state, "KEPT_SECONDS", 3600)
+    monkeypatch.setattr(lately, "SECONDS", 3600)
 
 
 @pytest.fixture(autouse=True)

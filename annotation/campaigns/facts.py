@@ -3,24 +3,32 @@
 from collections.abc import Sequence
 
 from annotation.counted import counted
+from annotation.lately import lately
 from annotation.models import Campaign, Judgment, Output
 from annotation.monitor.completion import wanted
 
 
 def facts(campaign: Campaign) -> list[str]:
-    """Return the line's parts. Four counts of the database."""
+    """Return the line's parts. Four counts of the database, three of them of the last moment."""
+    n_systems, n_segments, rated = lately(
+        ("facts", campaign.pk, campaign.status), lambda: _sizes(campaign)
+    )
     return [
         f"{campaign.test_set.source_language} → {campaign.test_set.target_language}",
         *([f"length {campaign.percent}"] if campaign.length_ratio != 1 else []),
-        f"{counted(campaign.systems.count(), 'system')}, "
-        f"{counted(campaign.test_set.segments.count(), 'segment')}",
-        _ratings(campaign),
+        f"{counted(n_systems, 'system')}, {counted(n_segments, 'segment')}",
+        _ratings(campaign, *rated),
         campaign.get_status_display().lower(),
     ]
 
 
-def _ratings(campaign: Campaign) -> str:
+def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
+    """Systems, segments, and the ratings that are there and wanted."""
     done, total, _ = wanted(campaign)
+    return campaign.systems.count(), campaign.test_set.segments.count(), (done, total)
+
+
+def _ratings(campaign: Campaign, done: int, total: int) -> str:
     people = campaign.annotators.filter(excluded_at=None).count()
     if not people:
         return (
@@ -41,15 +49,23 @@ def has_scores(campaign: Campaign) -> bool:
 
 
 def study_facts(campaigns: Sequence[Campaign]) -> list[str]:
-    """Return the same line for several campaigns. Two counts of the database."""
+    """Return the same line for several campaigns. Two counts of the database, of the last
+    moment."""
+    key = ("study", *(campaign.pk for campaign in campaigns))
+    n_outputs, n_ratings = lately(key, lambda: _sizes_of_all(campaigns))
+    states = {campaign.get_status_display().lower() for campaign in campaigns}
+    return [
+        counted(len(campaigns), "campaign"),
+        counted(n_outputs, "output"),
+        counted(n_ratings, "rating"),
+        *([f"all {states.pop()}"] if len(states) == 1 and len(campaigns) > 1 else sorted(states)),
+    ]
+
+
+def _sizes_of_all(campaigns: Sequence[Campaign]) -> tuple[int, int]:
+    """Outputs and ratings."""
     outputs = Output.objects.filter(system__campaigns__in=campaigns).distinct()
     ratings = Judgment.objects.filter(
         is_current=True, assignment__annotator__campaign__in=campaigns
     )
-    states = {campaign.get_status_display().lower() for campaign in campaigns}
-    return [
-        counted(len(campaigns), "campaign"),
-        counted(outputs.count(), "output"),
-        counted(ratings.count(), "rating"),
-        *([f"all {states.pop()}"] if len(states) == 1 and len(campaigns) > 1 else sorted(states)),
-    ]
+    return outputs.count(), ratings.count()

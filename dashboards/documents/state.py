@@ -4,21 +4,17 @@ import hashlib
 import json
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count, Max, Sum
 
+from annotation.lately import lately as read_lately
 from annotation.models import Campaign, Judgment
 from metrics.models import MetricRun
 from metrics.scores import latest_signatures
 
-# Readers of many pages ask every second; counting judgments takes the database some milliseconds.
-KEPT_SECONDS = 1.0
-
 
 def lately(campaign: Campaign) -> str:
-    """Return the state of at most a second ago, which is enough to see that a document is old."""
-    key = f"campaign-state-{campaign.pk}"
-    return str(cache.get_or_set(key, lambda: state_of(campaign), KEPT_SECONDS))
+    """Return the state of a moment ago, which is enough to see that a document is old."""
+    return read_lately(("state", campaign.pk), lambda: state_of(campaign))
 
 
 def state_of(campaign: Campaign) -> str:

@@ -11,11 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation import lately
 from annotation.filters import FilterError, Filters
 from annotation.forms.power import StatedForm
 from annotation.models import Campaign, Output, PublishedScore
 from dashboards.correlations import document as correlations
-from dashboards.documents import computing, kinds, results, state
+from dashboards.documents import computing, kinds, results
 from dashboards.documents.computing import QUICK
 from dashboards.documents.stored import pack, settled
 from dashboards.models import Analysis
@@ -209,7 +210,7 @@ def test_values_are_shown_before_their_intervals(world: World, as_researcher: Cl
 def test_many_readers_have_the_judgments_counted_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "KEPT_SECONDS", 3600)
+    monkeypatch.setattr(lately, "SECONDS", 3600)
     ask(world.campaign)
     compute_waiting()
     with CaptureQueriesContext(connection) as queries:
