@@ -5,11 +5,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.access import run_campaigns
 from annotation.judging.answers import rated_text
-from annotation.models import Adjudication, AuditEntry, Campaign, Item
+from annotation.models import Adjudication, AuditEntry, Campaign, Item, Output
 from annotation.protocols import Layout
 from annotation.protocols.asked import Scale
 
@@ -85,6 +85,16 @@ def give(
             campaign=target, actor=actor, action="gold added", details=details
         )
     return len(Item.objects.bulk_create(made, batch_size=2_000))
+
+
+def met_twice(target: Campaign) -> int:
+    """Return how many gold and practice items are outputs that the campaign rates as well."""
+    systems = target.systems.values("pk")
+    same = Output.objects.filter(
+        system__in=systems, segment=OuterRef("segment"), text=OuterRef("text")
+    )
+    known = target.items.filter(kind__in=(Item.Kind.GOLD, Item.Kind.TUTORIAL))
+    return known.filter(Exists(same)).count()
 
 
 def _item(each: Adjudication, target: Campaign, kind: str, tolerance: int) -> Item:

@@ -133,11 +133,6 @@ class Filters:
         """Whether they leave any judgment out, whatever the form of the scores."""
         return bool(self.documents) or self.chooses_judgments
 
-    def leaving_out(self) -> dict[str, Any]:
-        """Return what judgments are left out, as plain values: all but the form of the scores."""
-        form = ("scores", "scale")
-        return {name: value for name, value in self.as_json().items() if name not in form}
-
     def file_name(self, name: str) -> str:
         """Return the name of a file that says whether something was chosen for it."""
         return f"{name}-filtered" if self.words else name

@@ -19,7 +19,7 @@ from annotation.access import (
     runs_campaign,
     signed_in,
 )
-from annotation.adjudication.decisions import decisions, give, taking
+from annotation.adjudication.decisions import decisions, give, met_twice, taking
 from annotation.adjudication.disagreements import disagreements, find
 from annotation.counted import counted
 from annotation.exports import csv_lines
@@ -93,6 +93,12 @@ def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
         actor = signed_in(request)
         number = give(campaign=campaign, target=target, kind=kind, tolerance=tolerance, actor=actor)
         messages.success(request, f"{counted(number, 'item')} added to {target.name}.")
+        if n_twice := met_twice(target):
+            items = counted(n_twice, "item is", "items are")
+            messages.warning(
+                request,
+                f"{items} known and rated there as well: its annotators meet these texts twice.",
+            )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     return redirect("adjudication", slug=slug)

@@ -246,11 +246,16 @@ def test_gold_for_the_next_campaign(decided: Campaign) -> None:
     assert boss.post(address, given | {"target": "other-way"}).status_code == 422
     assert boss.post(address, given | {"tolerance": "51"}).status_code == 422
     for _ in range(2):
-        assert boss.post(address, given).status_code == 302
+        page = boss.post(address, given, follow=True).text
+        assert "1 item is known and rated there as well" in page
     item = draft.items.get()
     assert (item.kind, item.text, item.low, item.high, item.feedback, item.gold) == (
         "tutorial", TEXTS[0], 45, 65, "“two” is wrong.", [["target", 4, 7, "major", ""]],
     )  # fmt: skip
+    draft.systems.clear()
+    page = boss.post(address, given | {"kind": "gold"}, follow=True).text
+    assert "1 item added to" in page
+    assert "rated there as well" not in page
 
 
 def test_decisions_keep_a_campaign_like_judgments(decided: Campaign) -> None:
