@@ -105,7 +105,7 @@ test-newest:
 	$(PYTHON) -m venv $(NEWEST)
 	sed -n 's/^\([A-Za-z][^=]*\)==.*/\1/p' requirements/web.txt requirements/test.txt > $(NEWEST)/names.txt
 	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -r $(NEWEST)/names.txt 'numpy>=2'
+	  -r $(NEWEST)/names.txt setuptools 'numpy>=2'
 	$(NEWEST)/bin/python -m pip check
 	$(NEWEST)/bin/python -m pytest -q -rs -n $(PROCESSES)
 

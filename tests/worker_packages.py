@@ -25,6 +25,9 @@ PACKAGES = {
     "transformers",
 }
 
+# For tests in which what else is missing is told only where the packages are.
+full = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     if find_spec("torch") is None:

@@ -108,7 +108,9 @@ class UploadForm(LanguagesForm):
         help_text="Where neither file name nor table states one. Empty: no length control.",
     )
     tables = FilesField(
-        required=False, label="Tables", help_text="TSV, CSV or JSONL with the columns below."
+        required=False,
+        label="Tables",
+        help_text="TSV, CSV or JSONL with the columns below, or WMT’s XML or SGML.",
     )
 
     recordings = FilesField(

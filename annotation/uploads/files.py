@@ -93,6 +93,12 @@ def too_large(size: int) -> str:
     )
 
 
+def beginning(file: InputFile) -> str:
+    """Return the first characters of a file, whatever it is."""
+    with file.open() as stream:
+        return stream.read(1_000).decode("utf-8", "replace")
+
+
 def read_text(file: InputFile, report: Report) -> str | None:
     """Read a file as UTF-8 with `\\n` line ends; None, with errors reported, if it is not text."""
     if message := too_large(file.size):

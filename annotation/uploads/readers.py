@@ -1,16 +1,20 @@
 """Files to a draft: plain parallel text here, tables in `segment_tables` and `output_tables`."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from annotation.counted import counted
 from annotation.models import Segment
 from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.files import InputFile, lines_of, read_text, too_large
+from annotation.uploads.files import InputFile, beginning, lines_of, read_text, too_large
 from annotation.uploads.media.beside import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.submissions import Submission, SystemFile, reference_name, split_label
+from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, column_name, parse, too_long
@@ -33,10 +37,26 @@ def read(submission: Submission, report: Report) -> Reading:
     reading = Reading(draft, report, submission.ratio, decodes=submission.decode)
     try:
         if _fits(submission.files, report):
-            _read_files(reading, submission)
+            _read_files(reading, _with_marked_as_tables(submission, report))
     except EnoughError:
         draft.segments, draft.systems = [], []
     return reading
+
+
+def _with_marked_as_tables(submission: Submission, report: Report) -> Submission:
+    """XML and SGML say themselves what is a source, a reference, or the output of which system."""
+    plain = [file for file in (submission.source, *submission.references) if file is not None]
+    plain += [system.file for system in submission.systems]
+    marked = [file for file in plain if is_marked(beginning(file))]
+    for file in marked:
+        report.note("this is XML or SGML: what its texts are is read in it", Place(file.name))
+    return replace(
+        submission,
+        source=None if submission.source in marked else submission.source,
+        references=[file for file in submission.references if file not in marked],
+        systems=[system for system in submission.systems if system.file not in marked],
+        tables=[*submission.tables, *marked],
+    )
 
 
 def _read_files(reading: Reading, submission: Submission) -> None:
@@ -64,18 +84,26 @@ def _fits(files: list[InputFile], report: Report) -> bool:
 
 def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
     tables = []
-    for file in submission.tables:
-        text = read_text(file, reading.report)
-        if text is not None:
-            # The least that so many lines can hold; the exact number is known after the columns.
-            _refuse_too_many(reading, text, file)
-        table = None if text is None else parse(file.name, text, reading.report)
-        if table is not None:
-            taken, meaning = understand(table, submission.columns, reading.report)
-            reading.meanings.append(meaning)
-            tables += [taken] if taken else []
+    for table in _parsed(reading, submission.tables):
+        taken, meaning = understand(table, submission.columns, reading.report)
+        reading.meanings.append(meaning)
+        tables += [taken] if taken else []
     _refuse_strange_columns(submission, reading)
     return tables
+
+
+def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
+    marked = []
+    for file in files:
+        if (text := read_text(file, reading.report)) is None:
+            continue
+        # The least that so many lines can hold; the exact number is known after the columns.
+        _refuse_too_many(reading, text, file)
+        if is_marked(text):
+            marked.append((file.name, text))
+        elif table := parse(file.name, text, reading.report):
+            yield table
+    yield from marked_tables(marked, reading.report)
 
 
 def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import distribution, packages_distributions
-from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.worker_packages import full
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "requirements"
@@ -33,7 +33,6 @@ NOT_IMPORTED = {
     "tokenizers",
     "torchmetrics",
 }
-full = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 
 
 def read(*paths: Path) -> Iterator[Requirement]:

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
-            help="TSV, CSV or JSONL with segments, outputs or both",
+            help="TSV, CSV or JSONL with segments, outputs or both, or WMT's XML or SGML",
         )  # fmt: skip
         parser.add_argument(
             "--column", action="append", default=[], metavar="[FILE:]COLUMN=FIELD",

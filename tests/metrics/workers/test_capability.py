@@ -14,6 +14,7 @@ from metrics.workers import capability, devices
 from metrics.workers.devices import Device
 from tests.metrics.conftest import start
 from tests.metrics.fleet import comet, empty_models, encoder
+from tests.worker_packages import full
 from tests.world import World, make_test_set
 
 
@@ -30,6 +31,7 @@ def test_a_lexical_metric_lacks_nothing(models: Path) -> None:
     assert capability.lacking(info("chrf")) == []
 
 
+@full
 def test_a_missing_checkpoint_is_named_with_its_command(models: Path) -> None:
     assert capability.lacking(info("bleurt-20")) == [
         "The checkpoint lucadiliello/BLEURT-20 is missing: "
@@ -39,12 +41,14 @@ def test_a_missing_checkpoint_is_named_with_its_command(models: Path) -> None:
     assert capability.lacking(info("bleurt-20")) == []
 
 
+@full
 def test_every_checkpoint_of_a_metric_is_looked_for(models: Path) -> None:
     own, token = capability.lacking(info("sentsim"))
     assert "xlm-r-bert-base-nli-stsb-mean-tokens is missing" in own
     assert "xlm-roberta-base is missing" in token
 
 
+@full
 def test_a_comet_needs_its_encoder(models: Path) -> None:
     comet(models / "Unbabel/wmt22-comet-da")
     (sentence,) = capability.lacking(info("wmt22-comet-da"))
@@ -91,6 +95,7 @@ def test_runs_into_a_language_without_its_tokenizer_are_left_to_others(
     assert "mecab_ko" in capability.lacks(bleu)[0]
 
 
+@full
 def test_an_encoder_of_another_depth(models: Path) -> None:
     encoder(models / "bert-base-multilingual-cased", layers=6)
     (sentence,) = capability.lacking(info("bertscore-mbert"))
@@ -118,6 +123,7 @@ GPU: Device = {"kind": "gpu", "name": "NVIDIA A100", "total": 1, "free": 1}
 CPU: Device = {"kind": "cpu", "name": "2 cores", "total": 1, "free": 1}
 
 
+@full
 @pytest.mark.parametrize(
     ("found", "told", "is_able"),
     [
@@ -148,6 +154,7 @@ def test_a_metric_that_this_code_does_not_know(world: World) -> None:
     assert capability.lacking(None) == [capability.UNKNOWN]
 
 
+@full
 def test_runs_that_this_host_leaves_to_others(world: World, models: Path) -> None:
     able, unable = start(world, "chrf"), start(world, "bleurt-20")
     assert capability.fit() == {able.pk}
@@ -168,6 +175,7 @@ def test_what_loading_showed_counts_as_lacking(world: World, models: Path) -> No
     assert capability.fit() == {run.pk}
 
 
+@full
 def test_a_retired_metric_still_runs_what_was_started(world: World, models: Path) -> None:
     encoder(models / "acme/x")
     options = {"checkpoint": "acme/x", "layer": 3}

@@ -14,6 +14,7 @@ from metrics.workers import capability, reporter
 from metrics.workers.fleet import Worker, WorkerChild
 from metrics.workers.reporter import Reporter
 from tests.metrics.fleet import comet, empty_models, encoder, make_worker
+from tests.worker_packages import full
 
 
 @pytest.fixture
@@ -76,6 +77,7 @@ def test_a_child_tells_what_it_has_in_memory(
     assert row().children.get().resident == ["acme/x"]
 
 
+@full
 def test_what_metrics_of_its_queues_lack_here(mine: Reporter, models: Path) -> None:
     encoder(models / "lucadiliello/BLEURT-20")
     mine.beat()

@@ -1,0 +1,250 @@
+"""WMT's test sets as XML (since 2021) and SGML (before) to tables, a row a segment.
+
+In XML, a `dataset` has `doc` elements with `src`, `ref` (of a `translator`) and `hyp` (of a
+`system`), all with `seg` elements. In SGML and mteval's XML the root of a file, or of a part, says
+what its documents hold: `srcset`, `refset` or `tstset`, whose documents name the system as `sysid`.
+Segments are called `DOCUMENT:SEGMENT`, as both ids stand in the files. Documents of test suites are
+left out, as in sacreBLEU.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+from xml.parsers import expat
+
+from annotation.counted import counted
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
+
+MARKED = re.compile(
+    r"\ufeff?\s*(<\?xml\b|<!DOCTYPE\b|<!--|<(dataset|(src|ref|tst)set|mteval)\b)", re.I
+)
+XML = re.compile(r"\ufeff?\s*(<\?xml\b|<dataset\b)", re.I)
+# In SGML an ampersand may stand for itself.
+LOOSE = re.compile(r"&(?!(?:[A-Za-z]\w*|#\d+|#[xX][0-9A-Fa-f]+);)")
+SOURCE, REFERENCE, SYSTEM = "source", "reference", "system"
+SETS = {"srcset": SOURCE, "refset": REFERENCE, "tstset": SYSTEM}
+PARTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
+# What says in SGML that there is one reference.
+ONLY = ("", "ref", "reference")
+Column = tuple[str, str]
+
+
+def is_marked(start: str) -> bool:
+    """Whether a file that begins so is XML or SGML."""
+    return bool(MARKED.match(start))
+
+
+@dataclass
+class _File:
+    """What is read of one file: (kind, name) to key to line and text; documents by key."""
+
+    name: str
+    report: Report
+    columns: dict[Column, dict[str, tuple[int, str]]] = field(default_factory=dict)
+    documents: dict[str, str] = field(default_factory=dict)
+    n_suites: int = 0
+    n_elements: int = 0
+    _set: Column = (SOURCE, "")
+    _part: Column = (SOURCE, "")
+    _document: str | None = None
+    _is_suite: bool = False
+    _segment: tuple[int, str] | None = None
+    _texts: list[str] = field(default_factory=list)
+
+    def start(self, tag: str, given: Mapping[str, str | None], line: int) -> None:
+        """An element begins."""
+        tag, values = tag.lower(), {name.lower(): value or "" for name, value in given.items()}
+        if self._segment is not None:
+            self.n_elements += 1
+        elif tag in SETS:
+            self._set = SETS[tag], values.get("sysid") or values.get("refid") or ""
+        elif tag == "doc":
+            self._begin_document(values, line)
+        elif tag in PARTS:
+            kind, name = PARTS[tag]
+            self._part = _column(kind, values.get(name, ""))
+        elif tag == "seg" and not self._is_suite:
+            self._begin_segment(values, line)
+
+    def _begin_document(self, values: Mapping[str, str], line: int) -> None:
+        self._document = values.get("id") or values.get("docid") or ""
+        self._is_suite = "testsuite" in values
+        self.n_suites += self._is_suite
+        kind, name = self._set
+        self._part = _column(kind, values.get("sysid") or name)
+        if not self._document:
+            self._fail("the document has no id", line, "doc")
+
+    def _begin_segment(self, values: Mapping[str, str], line: int) -> None:
+        if self._document is None:
+            self._fail("the segment is in no document", line, "seg")
+        if not (own := values.get("id", "").strip()):
+            self._fail("the segment has no id", line, "seg")
+        self._segment, self._texts = (line, f"{self._document}:{own}"), []
+
+    def text(self, data: str) -> None:
+        """Characters between tags."""
+        if self._segment is not None:
+            self._texts.append(data)
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+        if tag.lower() == "doc":
+            self._document, self._is_suite = None, False
+        if tag.lower() != "seg" or self._segment is None:
+            return
+        (line, key), self._segment = self._segment, None
+        # A line break within a segment is one of the file alone.
+        text = re.sub(r"\s*\n\s*", " ", "".join(self._texts)).strip()
+        cells = self.columns.setdefault(self._part, {})
+        if key in cells:
+            self._fail(f"segment {key} is there twice", line, self._part[0])
+        elif len(text) > LONGEST_TEXT:
+            self._fail(too_long(len(text)), line, self._part[0])
+        cells[key] = line, text
+        self.documents[key] = self._document or ""
+
+    def finish(self) -> None:
+        """The file has ended."""
+        place = Place(self.name)
+        if self._document is not None or self._segment is not None:
+            self.report.error("the file ends within a document. Is it cut off?", place)
+        elif not self.columns:
+            self.report.error(
+                "there is no segment in it. Of XML and SGML, WMT’s test sets are read: documents "
+                "(“doc”) with “src”, “ref” and “hyp”, or in a “srcset”, “refset” or “tstset”",
+                place,
+            )
+        if self.n_elements:
+            tags = counted(self.n_elements, "element")
+            self.report.warn(f"{tags} within segments: their texts are kept, no tags", place)
+        if self.n_suites:
+            suites = counted(
+                self.n_suites, "document of a test suite is", "documents of test suites are"
+            )
+            self.report.note(f"{suites} left out", place)
+
+    def _fail(self, message: str, line: int, element: str) -> None:
+        self.report.error(message, Place(self.name, line, element))
+
+
+def _column(kind: str, name: str) -> Column:
+    if kind == REFERENCE:
+        return kind, "A" if name.lower() in ONLY else name.strip()
+    return kind, name.strip() if kind == SYSTEM else ""
+
+
+class _Sgml(HTMLParser):
+    """SGML, which nobody has to close or to escape as XML."""
+
+    def __init__(self, file: _File) -> None:
+        super().__init__()
+        self._file = file
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._file.start(tag, dict(attrs), self.getpos()[0])
+
+    def handle_data(self, data: str) -> None:
+        self._file.text(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._file.end(tag)
+
+
+def _read(name: str, text: str, report: Report) -> _File | None:
+    file = _File(name, report)
+    if not XML.match(text):
+        parser = _Sgml(file)
+        parser.feed(LOOSE.sub("&amp;", text))
+        parser.close()
+    elif not _read_xml(file, text, report):
+        return None
+    file.finish()
+    return file if file.columns else None
+
+
+def _read_xml(file: _File, text: str, report: Report) -> bool:
+    """Whether it was XML; entities of its own, which may grow without end, are not read."""
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda tag, given: file.start(tag, given, parser.CurrentLineNumber)
+    parser.CharacterDataHandler, parser.EndElementHandler = file.text, file.end
+
+    def refuse(*_: Any) -> None:
+        raise expat.error("it declares entities of its own, which are not read")
+
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(text.encode(), True)
+    except expat.ExpatError as error:
+        reason = expat.ErrorString(error.code) if hasattr(error, "code") else str(error)
+        line = parser.CurrentLineNumber
+        report.error(f"this is no well-formed XML: {reason}", Place(file.name, line))
+        return False
+    return True
+
+
+def marked_tables(texts: Sequence[tuple[str, str]], report: Report) -> Iterator[Table]:
+    """Yield the tables of XML and SGML files, given as names and contents.
+
+    Sources of one file, references of all, and outputs of each; sources that stand in several files
+    have to be the same.
+    """
+    read = (_read(name, text, report) for name, text in texts)
+    files = [file for file in read if file is not None]
+    first = next((file for file in files if (SOURCE, "") in file.columns), None)
+    for file in files:
+        if first is None and any(kind == REFERENCE for kind, _ in file.columns):
+            report.error("references need their sources beside them", Place(file.name))
+        elif first is not None and file is not first:
+            _check(file, first, report)
+            _take_references(file, first, report)
+    for file in files:
+        kinds = (SOURCE, REFERENCE, SYSTEM) if file is first else (SYSTEM,)
+        columns = {each: cells for each, cells in file.columns.items() if each[0] in kinds}
+        if columns:
+            yield _table(file, columns)
+
+
+def _check(file: _File, first: _File, report: Report) -> None:
+    sources = first.columns[SOURCE, ""]
+    for key, (line, text) in file.columns.get((SOURCE, ""), {}).items():
+        if key not in sources or sources[key][1] != text:
+            found = "has another source" if key in sources else "is not"
+            message = f"segment {key} {found} in {first.name}"
+            report.error(message, Place(file.name, line, SOURCE))
+
+
+def _take_references(file: _File, first: _File, report: Report) -> None:
+    sources = first.columns[SOURCE, ""]
+    for column, cells in file.columns.items():
+        if column[0] != REFERENCE:
+            continue
+        if column in first.columns:
+            report.error(f"reference {column[1]} is in {first.name}, too", Place(file.name))
+        for key, (line, _) in cells.items():
+            if key not in sources:
+                message = f"segment {key} is not in {first.name}"
+                report.error(message, Place(file.name, line, REFERENCE))
+        first.columns[column] = cells
+
+
+def _table(file: _File, columns: Mapping[Column, Mapping[str, tuple[int, str]]]) -> Table:
+    """A row a segment, in the order of the sources, or of the first column without any."""
+    has_sources = (SOURCE, "") in columns
+    rows = []
+    for key in dict.fromkeys(key for cells in columns.values() for key in cells):
+        found = {_title(each): cells[key] for each, cells in columns.items() if key in cells}
+        row = {"segment": key} | ({"document": file.documents[key]} if has_sources else {})
+        lines = [line for line, _ in found.values()]
+        rows.append((lines[0], row | {name: text for name, (_, text) in found.items()}))
+    titles = ["segment", *(["document"] if has_sources else []), *map(_title, columns)]
+    return Table(file.name, titles, rows, {title: title for title in titles})
+
+
+def _title(column: Column) -> str:
+    kind, name = column
+    return {SOURCE: SOURCE, REFERENCE: f"reference_{name}", SYSTEM: f"system:{name}"}[kind]
