@@ -172,6 +172,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 # read in metrics/encoding/memory.py and metrics/encoding/token_vectors.py, which know no Django.
 env_int("RESIDENT_MODELS_MB", 4096)
 env_int("EMBEDDING_CACHE_MB", 1024)
+# GPUs of each child of a worker; read in metrics/workers/slots.py.
+env_int("GPUS_PER_SLOT", 1)
 
 # Servers of language models that judges may ask (docs/judges.md). Keys stay in variables of their
 # own, which `metrics.judges.endpoints` reads when a worker calls.

@@ -1,4 +1,5 @@
-"""How far scores move with the processor's kernels, and how far with bfloat16: every neural family.
+"""How far scores move with the processor's kernels, with bfloat16 and with int8: every neural
+family.
 
     OMP_NUM_THREADS=1 python -m benchmarks.metrics.precision [--segments 60] [--data ../shared/data]
 
@@ -69,9 +70,9 @@ def main() -> int:
         kernels = {
             name: in_process(Path(folder), set_, "float32") for name, set_ in KERNELS.items()
         }
-        rounded = in_process(Path(folder), {}, "bfloat16")
+        rounded = {name: in_process(Path(folder), {}, name) for name in ("bfloat16", "int8")}
     print(f"{len(inputs)} outputs; largest change of a segment, in brackets in standard deviations")
-    for name, found in (kernels | {"bfloat16": rounded}).items():
+    for name, found in (kernels | rounded).items():
         print(f"\n{name}")
         for metric, scores in exact.items():
             report(metric, scores, found[metric])

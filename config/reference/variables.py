@@ -45,6 +45,7 @@ VARIABLES = (
         "recordings and pictures beside segments; on several hosts, a folder that all see",
     ),
     Variable("RESIDENT_MODELS_MB", "4096", "models that a worker without a GPU keeps in memory"),
+    Variable("GPUS_PER_SLOT", "1", "GPUs over which a worker's child may spread a large model"),
     Variable("EMBEDDING_CACHE_MB", "1024", "token vectors that a worker keeps in memory"),
     Variable("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]", "host names that are served"),
     Variable("CSRF_TRUSTED_ORIGINS", "", "origins behind a proxy: `https://mt.example.org`"),

@@ -15,6 +15,7 @@ from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.encoding import memory
 from metrics.encoding.memory import ModelSpec
+from metrics.encoding.placing import placed
 from metrics.encoding.precision import check, computing
 
 # Padded tokens of one forward pass: enough to fill the device, and in memory with all layers. On a
@@ -144,7 +145,7 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
     if hasattr(model, "decoder") and hasattr(model, "encoder"):
         model = model.encoder
     _limit(tokenizer, model)
-    return Encoder(spec, tokenizer, model.eval().to(spec.device))
+    return Encoder(spec, tokenizer, placed(model, spec.device, spec.precision))
 
 
 def _reason(error: Exception, folder: str) -> str:

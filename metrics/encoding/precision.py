@@ -6,6 +6,7 @@ Imports torch: workers only.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 
 import torch
 
@@ -14,6 +15,7 @@ from metrics.base import MetricError
 # The first GPUs that compute with TF32; others would take the setting and ignore it.
 LEAST_CAPABILITY = (8, 0)
 _PACKAGES = ("torch", "transformers")
+EIGHT_BITS = "bitsandbytes"
 
 
 def check(device: str, precision: str) -> None:
@@ -21,6 +23,9 @@ def check(device: str, precision: str) -> None:
 
     It may pass: another worker may have the GPU that this one lacks.
     """
+    if precision == "int8" and find_spec(EIGHT_BITS) is None:
+        message = f"int8 was chosen for this metric, and this worker has no {EIGHT_BITS}."
+        raise MetricError(message, permanent=False)
     if precision != "tf32":
         return
     if device.startswith("cuda") and torch.cuda.get_device_capability(device) >= LEAST_CAPABILITY:
@@ -65,7 +70,8 @@ def signature_fields(precision: str) -> dict[str, str | int]:
 
     Releases of torch and transformers count by their first two numbers: the third is for repairs.
     """
-    return {"precision": precision, **{name: _release(name) for name in _PACKAGES}}
+    packages = (*_PACKAGES, EIGHT_BITS) if precision == "int8" else _PACKAGES
+    return {"precision": precision, **{name: _release(name) for name in packages}}
 
 
 def _release(package: str) -> str:

@@ -145,6 +145,8 @@ def _files(info: MetricInfo) -> Iterator[str]:
 
 
 def _device(info: MetricInfo) -> Iterator[str]:
+    if precision_of(info) == "int8" and find_spec("bitsandbytes") is None:
+        yield f"The package bitsandbytes is not installed: {INSTALL}"
     if precision_of(info) == "tf32" and not devices.may_have_tf32():
         yield (
             "TF32 needs an NVIDIA GPU (Ampere or later): start a worker on a host that has one, or "

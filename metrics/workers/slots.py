@@ -8,6 +8,9 @@ from celery.signals import worker_init, worker_process_init
 
 from metrics.workers.devices import gpu_ids
 
+# A model that no single GPU has room for is spread over the GPUs of a slot.
+PER_SLOT = int(os.environ.get("GPUS_PER_SLOT", "1"))
+
 
 class _Worker:
     # Asked once, before the first child is made.
@@ -20,16 +23,20 @@ def find_gpus(**_: Any) -> None:
 
 
 def take_gpu(**_: Any) -> None:
-    """Give this child the GPU of its slot; a child that takes a dead one's slot takes its GPU."""
-    gpu = gpu_of(current_process().index, _Worker.gpus)
-    if gpu is not None:
-        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+    """Give this child the GPUs of its slot; who takes a dead one's slot takes its GPUs."""
+    gpus = gpus_of(current_process().index, _Worker.gpus)
+    if gpus is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpus
 
 
-def gpu_of(slot: int, gpus: list[str]) -> str | None:
-    """Return the GPU of a slot: one after the other, and again from the first where slots are
-    more. None where there is no GPU."""
-    return gpus[slot % len(gpus)] if gpus else None
+def gpus_of(slot: int, gpus: list[str], per_slot: int = PER_SLOT) -> str | None:
+    """Return the GPUs of a slot, so many or all: one group after the other, and again from the
+    first where slots are more; what is left over is nobody's. None where there is no GPU."""
+    if not gpus:
+        return None
+    n = min(max(per_slot, 1), len(gpus))
+    first = slot % (len(gpus) // n) * n
+    return ",".join(gpus[first : first + n])
 
 
 worker_init.connect(find_gpus)

@@ -21,7 +21,6 @@ CODE = ("annotation", "config", "dashboards", "metaeval", "metrics", "training")
 # Required, and imported by no module of ours: servers, drivers and brokers that are named in
 # settings, files of data, and what holds another package at a version.
 NOT_IMPORTED = {
-    "accelerate",
     "gunicorn",
     "ipadic",
     "mecab-python3",

@@ -25,6 +25,7 @@ from metrics.checkpoints import places
 from metrics.encoding import encoders, memory, precision
 from metrics.encoding.encoders import summary
 from metrics.encoding.memory import ModelSpec
+from metrics.encoding.placing import placed
 from metrics.families import references
 from metrics.options import precision_of
 
@@ -117,7 +118,8 @@ def get(checkpoint: str, chosen: str = "float32") -> BleurtModel:
     def load() -> BleurtModel:
         tokenizer, model = _load(checkpoint, folder)
         budget = encoders.tokens_per_batch(device)
-        return BleurtModel(tokenizer, model.eval().to(device), device, chosen, weights, budget)
+        model = placed(model, device, chosen)
+        return BleurtModel(tokenizer, model, device, chosen, weights, budget)
 
     return memory.get(key, folder, load)
 

@@ -14,6 +14,7 @@ from metrics.checkpoints import places
 from metrics.encoding import encoders, memory
 from metrics.encoding.encoders import summary
 from metrics.encoding.memory import ModelSpec
+from metrics.encoding.placing import placed
 from metrics.encoding.precision import check
 from metrics.families.comet import heads, sentinels
 
@@ -27,6 +28,9 @@ READS = {
     "unified_metric": None,
     "xcomet_metric": None,
 }
+
+# The transformer in all of them.
+TRUNK = "encoder.model"
 
 
 @dataclass
@@ -88,7 +92,8 @@ def get(name: str, precision: str = "float32") -> CometModel:
     key = ModelSpec("comet", name, precision, device, f"{weights} {encoder_settings}")
 
     def load() -> CometModel:
-        model = _load(name, Path(folder), settings, encoder).eval().to(device)
+        model = _load(name, Path(folder), settings, encoder)
+        model = placed(model, device, precision, TRUNK)
         budget = encoders.tokens_per_batch(device)
         return CometModel(model, device, precision, weights, encoder_settings, budget)
 

@@ -29,6 +29,7 @@ from metrics.checkpoints import places
 from metrics.encoding import encoders, memory, precision
 from metrics.encoding.encoders import summary
 from metrics.encoding.memory import ModelSpec
+from metrics.encoding.placing import placed
 from metrics.families import references
 from metrics.options import precision_of
 
@@ -144,7 +145,7 @@ def get(checkpoint: str, tokenizer: str, chosen: str = "float32") -> MetricXMode
 
     def load() -> MetricXModel:
         read = _tokenizer(tokenizer, words)
-        model = _model(checkpoint, folder, chosen).eval().to(device)
+        model = placed(_model(checkpoint, folder, chosen), device, chosen)
         budget = encoders.tokens_per_batch(device)
         return MetricXModel(read, model, device, weights, pieces, budget)
 

@@ -1,6 +1,7 @@
 """In which precision models compute: float32 unless an admin chose otherwise, on every device."""
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import Any
@@ -75,7 +76,7 @@ def test_every_family_with_a_model_has_the_option_and_no_other() -> None:
         assert ("precision" in options) == ("checkpoint" in options), key
         if "precision" in options:
             assert options["precision"].default == "float32"
-            assert options["precision"].choices == ("float32", "tf32", "bfloat16")
+            assert options["precision"].choices == ("float32", "tf32", "bfloat16", "int8")
 
 
 def test_a_metric_that_was_configured_without_the_option_computes_in_float32() -> None:
@@ -103,11 +104,15 @@ def test_a_gpu_computes_in_float32_by_default(
 
 
 @pytest.mark.parametrize("family", [*ON_ENCODER, "comet", "xcomet", "bleurt"])
-def test_bfloat16_is_chosen_and_in_the_signature(folders: dict[str, str], family: str) -> None:
-    exact, rounded = metric(folders, family), metric(folders, family, precision="bfloat16")
+@pytest.mark.parametrize("chosen", ["bfloat16", "int8"])
+def test_less_is_chosen_and_in_the_signature(
+    folders: dict[str, str], family: str, chosen: str
+) -> None:
+    exact, rounded = metric(folders, family), metric(folders, family, precision=chosen)
     assert "|precision:float32|torch:" in exact.signature()
-    expected = exact.signature().replace("precision:float32", "precision:bfloat16")
-    assert rounded.signature() == expected
+    expected = exact.signature().replace("precision:float32", f"precision:{chosen}")
+    assert re.sub(r"\|bitsandbytes:[^|]*", "", rounded.signature()) == expected
+    assert ("|bitsandbytes:0.50|" in rounded.signature()) == (chosen == "int8")
     before, after = exact.score(INPUTS), rounded.score(INPUTS)
     spread = before.std(axis=0).max()
     # Eight bits in place of 24: seen in the scores, and not another score.

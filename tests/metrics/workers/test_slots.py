@@ -1,4 +1,4 @@
-"""One GPU for each child of a worker."""
+"""GPUs for each child of a worker: one, or so many as a site says."""
 
 import os
 from types import SimpleNamespace
@@ -9,8 +9,21 @@ from metrics.workers import devices, slots
 
 
 def test_every_slot_has_its_gpu_and_the_next_child_of_a_slot_the_same() -> None:
-    assert [slots.gpu_of(slot, ["0", "1", "2"]) for slot in range(5)] == ["0", "1", "2", "0", "1"]
-    assert slots.gpu_of(3, []) is None
+    assert [slots.gpus_of(slot, ["0", "1", "2"]) for slot in range(5)] == ["0", "1", "2", "0", "1"]
+    assert slots.gpus_of(3, []) is None
+
+
+@pytest.mark.parametrize(
+    ("per_slot", "expected"),
+    [
+        (2, ["a,b", "c,d", "a,b"]),
+        (4, ["a,b,c,d"] * 3),
+        (9, ["a,b,c,d,e"] * 3),
+        (0, ["a", "b", "c"]),
+    ],
+)
+def test_a_slot_may_have_several(per_slot: int, expected: list[str]) -> None:
+    assert [slots.gpus_of(slot, list("abcde"), per_slot) for slot in range(3)] == expected
 
 
 @pytest.mark.parametrize(
