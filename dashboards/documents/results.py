@@ -10,23 +10,28 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.utils.translation import get_language
 
 from annotation.filters import Filters
+from annotation.kept import Kept
+from annotation.lately import lately as read_lately
 from annotation.models import Campaign
+from config.database.prepared import Prepared
 from config.work.claims import ask
 from config.work.clock import Now
 from config.work.working import do_one, due
 from dashboards.documents import kinds
 from dashboards.documents.computing import QUICK, SLOW, basis_of, documents, states
 from dashboards.documents.state import digest, lately
-from dashboards.documents.stored import unpack
+from dashboards.documents.stored import sized
 from dashboards.models import Analysis
 from metrics.workers.fleet import living
 
 # Where no worker takes documents, a request that waited for so long makes the page say so.
 PATIENCE_SECONDS = 15
+# What readers of a page ask for again and again, in the memory of a web process.
+KEPT_BYTES = 64 * 1024 * 1024
+QUESTION = "stand-in for a question"
 
 D = TypeVar("D")
 E = TypeVar("E")
@@ -94,20 +99,40 @@ def latest(
 
 
 def _stored(row: Any) -> Any:
-    """The document of a row, None where there is none that can be shown."""
-    return unpack(row.payload, kinds.load(row.kind).DOCUMENT) if row.as_of else None
+    """The document of a row, None where there is none that can be shown.
+
+    It is read and parsed once a process, and shared by all who ask: nobody changes it.
+    """
+    if row.as_of is None:
+        return None
+    shape = kinds.load(row.kind).DOCUMENT
+    if found := _documents.get((row.pk, row.as_of, shape)):
+        return found
+    row.refresh_from_db(fields=(*NEWEST, "payload"))
+    found, size = sized(row.payload, shape)
+    if found is not None:
+        _documents.put((row.pk, row.as_of, shape), found, size)
+    return found
 
 
-def _rows() -> QuerySet[Any]:
-    """Questions with the database's own time as `now`."""
-    return Analysis.objects.annotate(now=Now())
+_documents: Kept[Any] = Kept(KEPT_BYTES)
+# What changes with a document.
+NEWEST = ("as_of", "basis", "seconds", "status", "problem", "not_before")
+# A question with the database's own time as `now`, without its document.
+_row = Prepared(
+    lambda: Analysis.objects.filter(question=QUESTION).defer("payload").annotate(now=Now())
+)
+
+
+def _rows(question: str) -> list[Any]:
+    return list(_row.rows({QUESTION: question}))
 
 
 def _found(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
     """The row of a question; a new one is asked for."""
     question = digest(kind, campaign and campaign.pk, filters.as_json())
-    if row := _rows().filter(question=question).first():
-        return row
+    if rows := _rows(question):
+        return rows[0]
     about = {
         "kind": kind,
         "campaign": campaign,
@@ -118,7 +143,7 @@ def _found(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
     new, is_new = Analysis.objects.get_or_create(question=question, defaults=about)
     if is_new:
         ask([new])
-    return _rows().get(pk=new.pk)
+    return _rows(new.question)[0]
 
 
 def _ask(row: Any) -> Any:
@@ -129,7 +154,7 @@ def _ask(row: Any) -> Any:
         ask([row])
     if in_place:
         do_one(documents, due(documents).filter(pk=row.pk))
-    return _rows().get(pk=row.pk) if is_due or in_place else row
+    return _rows(row.question)[0] if is_due or in_place else row
 
 
 def _left_alone(row: Any) -> str:
@@ -137,7 +162,7 @@ def _left_alone(row: Any) -> str:
     waited = row.now - row.not_before
     if row.status != Analysis.Status.QUEUED or waited < timedelta(seconds=PATIENCE_SECONDS):
         return ""
-    queues = living().values_list("queues", flat=True)
+    queues = read_lately("queues", lambda: list(living().values_list("queues", flat=True)))
     return "" if any(row.queue in each for each in queues) else row.queue
 
 

@@ -8,6 +8,8 @@ import msgspec
 import numpy as np
 
 D = TypeVar("D")
+# Measured: what objects take of what their JSON does, 1.0 (one long text) to 3.7 times.
+OBJECTS = 3
 
 
 def encoded(document: Any) -> bytes:
@@ -41,7 +43,13 @@ def _read(text: bytes, shape: type[D]) -> D:
 
 def unpack(payload: bytes | memoryview, shape: Any) -> Any:
     """The inverse of `pack`; None for a document of another shape, which an older version left."""
+    return sized(payload, shape)[0]
+
+
+def sized(payload: bytes | memoryview, shape: Any) -> tuple[Any, int]:
+    """The same, and about how many bytes of memory it takes."""
+    text = zlib.decompress(payload)
     try:
-        return msgspec.json.decode(zlib.decompress(payload), type=shape)
+        return msgspec.json.decode(text, type=shape), OBJECTS * len(text)
     except msgspec.ValidationError:
-        return None
+        return None, 0

@@ -7,6 +7,7 @@ shown of it.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
@@ -133,11 +134,17 @@ class _Shown(Generic[D]):
     filters: Filters
     campaigns: Sequence[Campaign]
     result: results.Result[Any]
-    document: D | None
+    query: QueryDict
     filename: str
     files: str
     subject: Campaign | str
     about: dict[str, Any]
+
+    @cached_property
+    def document(self) -> D | None:
+        """What the reader chose of the result; a look that finds nothing new does not need it."""
+        found = self.result.document
+        return None if found is None else self.page.choose(found, self.query)
 
 
 def view(page: Page[Any]) -> View:
@@ -194,7 +201,7 @@ def _of_campaign(request: HttpRequest, page: Page[D], slug: str) -> _Shown[D]:
         filters,
         [campaign],
         result,
-        None if result.document is None else page.choose(result.document, request.GET),
+        request.GET,
         filters.file_name(f"{slug}-{page.name}"),
         request.path.removesuffix("/"),
         campaign,
@@ -244,7 +251,7 @@ def _of_all(
         filters,
         campaigns,
         result,
-        None if result.document is None else page.choose(result.document, request.GET),
+        request.GET,
         filters.file_name(f"{name}-{page.name}"),
         files,
         name,

@@ -18,7 +18,8 @@ from django.test.utils import CaptureQueriesContext
 
 import metaeval
 from annotation.models import Annotator, Campaign, Output, Reference
-from dashboards.documents import kinds
+from dashboards.documents import kinds, results
+from dashboards.documents.stored import encoded, unpack
 from dashboards.models import Analysis
 from tests.addresses import fill, routes
 from tests.dashboards.documents.working import compute_waiting
@@ -193,6 +194,41 @@ def test_numbers_arrive_by_themselves(studied: Campaign, as_admin: Client, name:
     assert Analysis.objects.filter(kind__in=("quality", "power")).count() == 1
 
 
+@pytest.mark.usefixtures("kept_state")
+def test_a_look_that_finds_nothing_new_is_short(studied: Campaign, as_researcher: Client) -> None:
+    """Who asks, the campaign, the numbers and the trust in them: no document, nothing drawn."""
+    address = f"/campaigns/{studied.slug}/quality/"
+    as_researcher.get(address)
+    compute_waiting()
+    seen = as_researcher.get(address)
+    with CaptureQueriesContext(connection) as captured:
+        answer = as_researcher.get(address, headers={"If-None-Match": seen.headers["ETag"]})
+    assert (answer.status_code, answer.content, answer.templates) == (304, b"", [])
+    tables = [each["sql"].partition(" FROM ")[2].split()[0].strip('"') for each in captured]
+    assert tables == [
+        *("django_session", "auth_user", "auth_group", "annotation_campaign"),
+        *("dashboards_analysis", "dashboards_analysis"),
+    ]
+    assert not any("payload" in each["sql"] for each in captured)
+
+
+@pytest.mark.usefixtures("kept_state")
+def test_pages_change_no_document(studied: Campaign, as_admin: Client) -> None:
+    """All who ask share a document that was read once."""
+    pages = [page for page in addresses(studied) if studied.slug in page]
+    for page in pages:
+        as_admin.get(page)
+    compute_waiting()
+    for _ in ("read", "read again"):
+        for page in pages:
+            as_admin.get(page)
+    kept = [(key, value) for key, (value, _) in results._documents._found.items()]
+    assert len(kept) > 10
+    for (pk, as_of, shape), document in kept:
+        row = Analysis.objects.get(pk=pk, as_of=as_of)
+        assert encoded(document) == encoded(unpack(row.payload, shape)), row
+
+
 @pytest.mark.parametrize("name", ["", "quality/", "access/"])
 def test_who_may_decide_is_asked_once_for_all_annotators(
     studied: Campaign, as_researcher: Client, name: str
@@ -200,6 +236,7 @@ def test_who_may_decide_is_asked_once_for_all_annotators(
     def queries() -> int:
         as_researcher.get(address)
         compute_waiting()
+        as_researcher.get(address)  # a new document is read once
         with CaptureQueriesContext(connection) as captured:
             as_researcher.get(address)
         return len(captured)
