@@ -115,6 +115,33 @@ def test_a_worker_that_would_unpickle_refuses_to_start(tmp_path: Path) -> None:
     assert "checkpoints could run code" in result.stderr
 
 
+LOADED = """
+import sys
+from celery.signals import worker_init
+from config.celery import app
+app.loader.init_worker()
+worker_init.send(sender=None)
+before = set(sys.modules)
+from config.redaction import redact
+from config.work import registry
+assert list(registry.every()) and redact("x") == "x"
+print(sorted(set(sys.modules) - before))
+"""
+
+
+def test_threads_of_a_worker_have_nothing_left_to_load(tmp_path: Path) -> None:
+    """Or they may find a module that another one is loading."""
+    environment = os.environ | {
+        "TOUCHSTONE_VAR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    told = subprocess.run(
+        [sys.executable, "-c", LOADED],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    assert told.stdout == "[]\n"
+
+
 GOOD = {"name": "local", "url": "http://10.0.0.7:8000/v1"}
 
 
