@@ -56,6 +56,8 @@ class Server(ThreadingHTTPServer):
         self.models: list[dict[str, Any]] | None = [{"id": "tiny", "root": "org/tiny"}]
         self.keys: set[str] = set()
         self.lock, self.open, self.most_open = Lock(), set[socket](), 0
+        # Sockets count until their threads see that the client has gone; questions do not.
+        self.n_asked_now = self.most_asked_now = 0
         self.is_over = Event()
 
     @property
@@ -72,6 +74,16 @@ class Server(ThreadingHTTPServer):
             for connection in self.open:
                 with suppress(OSError):  # the client has gone
                     connection.shutdown(SHUT_RDWR)
+
+    @contextmanager
+    def asked_now(self) -> Iterator[None]:
+        """Count a question that has no answer yet."""
+        with self.lock:
+            self.n_asked_now += 1
+            self.most_asked_now = max(self.most_asked_now, self.n_asked_now)
+        yield
+        with self.lock:
+            self.n_asked_now -= 1
 
     def answer(self, asked: dict[str, Any]) -> Answer:
         with self.lock:
@@ -107,12 +119,14 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.keys.add(self.headers.get("Authorization", ""))
-        self._send(self.server.answer(asked), asked)
+        with self.server.asked_now():
+            answer = self.server.answer(asked)
+            if answer.wait:
+                self.server.is_over.wait(answer.wait)
+        self._send(answer, asked)
 
     def _send(self, answer: Answer, asked: dict[str, Any]) -> None:
         body = answer.body(asked).encode()
-        if answer.wait:
-            self.server.is_over.wait(answer.wait)
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
