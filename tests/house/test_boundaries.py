@@ -80,6 +80,7 @@ ALLOWED = {
     "metrics": {"metrics", "annotation", "metaeval", "config.work"},
     "dashboards": {
         *("dashboards", "training", "metrics", "annotation", "metaeval", "config.work"),
+        "config.database",
         "config.wsgi",  # named on the command line of the demo's server
     },
     "lifecycle": {"lifecycle", "dashboards", "training", "metrics", "annotation", "config.work"},
