@@ -12,6 +12,7 @@ PAGES = (
     "api",
     "columns",
     "commands",
+    "datasets",
     "glossary",
     "metrics",
     "pages",
