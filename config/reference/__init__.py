@@ -13,6 +13,7 @@ PAGES = (
     "columns",
     "commands",
     "datasets",
+    "formats",
     "glossary",
     "metrics",
     "pages",
