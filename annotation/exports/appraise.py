@@ -1,7 +1,13 @@
 """Judgments in Appraise's order of columns, and the campaign as batches and manifest.
 
-Gold and practice items have no counterpart there and are left out. Traps are written as BAD.
-Where a text has no system, its targetID is that of its partner, or the name of its kind.
+Times are Unix seconds, 0 where they are not known. Gold and practice items have no counterpart
+there and are left out. Traps are written as BAD. MQM has the score 0: it follows from the spans. A
+side whose text is the source becomes `missing`. Where a text has no system, its targetID is that of
+its partner, or the name of its kind.
+
+`batches.json`, `manifest.json` and `scores.csv` of the archive read back as the same judgments;
+errors marked beforehand are in `mqm`, in Appraise's offsets. Where the numbers cannot be shared
+evenly, the manifest lets everybody rate everything.
 """
 
 import json

@@ -1,4 +1,18 @@
-"""Judgments and their error spans as tidy tables: one row a judgment, one row a span."""
+"""Judgments and their error spans as tidy tables: one row a judgment, one row a span.
+
+`kind` is the kind of item, `is_current` marks what counts, `is_excluded` an excluded annotator;
+`item` and `partner` number items, so that controls can be paired. `z_targets` and `z_all` are
+z-scores of current judgments over outputs and over everything. `seconds` is the server's time;
+`visible_ms`, `active_ms`, `paid_ms` and `time_doubt` are the other clocks, and `sent_together` how
+many answers shared one screen. `screen`, `column` (from 1) and `n_columns` say beside what an
+output was shown, `context_openings` how often the document around the segment was opened, `plays`
+how often its recording was played. `spans` is JSON in CSV and nested elsewhere.
+
+Own scales, choices and post-editing have columns at the end: `scale_NAME`, `choice_NAME`,
+`post_edit`, `hter`; scores are in the unit of their scale. Where errors are suggested, `condition`
+is the last column, and those of spans are `origin` and `fate`. In the table of spans `judgment`
+joins them to the judgments.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

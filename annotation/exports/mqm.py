@@ -1,8 +1,9 @@
 """Error spans as Google publishes MQM: an error a row, marked by `<v>…</v>` in its text.
 
-Rows without an error have none. Texts stand as they are, without quotation marks around them; line
-breaks and tabs become blanks, one for one. What has no place in the output, a special token, is
-marked over all of the source. Scores that people gave have no column there.
+Current judgments of outputs; rows without an error have no mark. Texts stand as they are, without
+quotation marks around them; line breaks and tabs become blanks, one for one. A text that holds
+`<v>` or `</v>` is refused. What has no place in the output, a special token, is marked over all of
+the source. Scores that people gave have no column there.
 """
 
 from collections.abc import Iterator, Sequence

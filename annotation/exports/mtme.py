@@ -1,8 +1,14 @@
 """The layout of mt-metrics-eval (V2): texts, human scores and ratings of one test set.
 
-Segments come in the order of the test set, except that a document stays together, which the
-layout asks for. Line breaks inside texts become blanks, one for one, so that positions hold. Names
-get no blanks, and those of references neither `.` nor `-`, because the layout splits at them.
+`human-scores/LP.NAME.seg.score` and `.sys.score` hold raw and z means, or minus the MQM penalty;
+each own scale and HTER under a name of its own. For protocols with spans `LP.NAME.seg.rating` has
+the first rating of every output, `NAME-2` the second, and so on; where there are several and people
+gave scores, `NAME-r1.seg.score`, `NAME-r2.seg.score` … hold those of each, so that every rating
+comes back with its score. Special tokens are errors of the whole source.
+
+Segments come in the order of the test set, except that a document stays together, which the layout
+asks for. Line breaks inside texts become blanks, one for one, so that positions hold. Names get no
+blanks, and those of references neither `.` nor `-`, because the layout splits at them.
 """
 
 import json

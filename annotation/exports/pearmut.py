@@ -1,7 +1,11 @@
 """A campaign and its answers as Pearmut (1.1.6) has them.
 
-A campaign that came from there goes out as it came; any other one is written from its items. Spans
-count UTF-16 units of the output, the end included; special tokens stand behind it, one unit each.
+A campaign that came from there goes out as it came; any other one is written from its targets, a
+screen a document. Spans count UTF-16 units of the output, the end included; special tokens stand
+behind it, one unit each, and a span in the source is the first of them.
+
+The log has the current answers, a line a screen, with times of the server. Texts that are no
+system's output are `text 1`, `text 2` by their columns.
 """
 
 import json

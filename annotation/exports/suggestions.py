@@ -1,4 +1,8 @@
-"""What became of suggestions, a row each: no judgments, for planted ones are among them."""
+"""What became of suggestions, a row each: no judgments, for planted ones are among them.
+
+A row is a suggested error and a judgment: condition, origin, fate, as it was left and as it was
+shown. Planted errors are in no other file.
+"""
 
 from collections.abc import Iterator
 from typing import Any

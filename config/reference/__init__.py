@@ -12,6 +12,8 @@ PAGES = (
     "api",
     "columns",
     "commands",
+    "datasets",
+    "formats",
     "glossary",
     "metrics",
     "pages",

@@ -1,4 +1,7 @@
-"""IWSLT 2022, isometric translation: outputs of systems that should keep the source's length."""
+"""IWSLT 2022, isometric translation: outputs of systems that should keep the source's length.
+
+A test set of 200 segments with the outputs of six systems, and no campaign.
+"""
 
 from collections import defaultdict
 

@@ -1,6 +1,5 @@
-"""Outputs and what docs/filters.md says of them; a campaign on which every filter acts."""
+"""Outputs and what takes.txt says of them; a campaign on which every filter acts."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +10,7 @@ from django.db.models import F
 
 from annotation.models import Campaign, ErrorSpan, Judgment, Output
 from annotation.web.parameters import ALL, JUDGMENTS
-from config.reference.of_pages import walk
+from config.reference.of_pages import taken, walk
 from dashboards.charts.files import MARKS
 from dashboards.layers.names import layers_of
 from metrics.models import MetricRun, MetricSignature
@@ -20,7 +19,7 @@ from metrics.scores import store_scores
 from tests.dashboards import raw
 from tests.dashboards.conftest import make_rated
 
-DOCS = Path(__file__).parents[2] / "docs" / "filters.md"
+TAKES = Path(__file__).with_name("takes.txt")
 COMPARISON = {"statistic", "grouping", "test", "correction", "scope", "metric"}
 FILTERS = {
     "all": ALL.names,
@@ -28,7 +27,6 @@ FILTERS = {
     "all but scores": JUDGMENTS.names,
     "none": frozenset[str](),
 }
-BESIDES = re.compile(r"`(\w+)`( \(page\))?")
 
 
 @dataclass(frozen=True)
@@ -44,26 +42,25 @@ class Address:
 def addresses() -> Iterator[Address]:
     """Yield every address whose view says what it takes."""
     for route, entry in walk():
-        if (known := getattr(entry.callback, "takes", None)) is not None:
-            given = dict.fromkeys(re.findall(r"<\w+:(\w+)>", route), "x")
-            given |= entry.default_args or {}
-            taken = known(**given).names
-            yield Address(entry.name or route, route, taken, given.get("fmt", ""))
+        if (names := taken(route, entry)) is not None:
+            fmt = (entry.default_args or {}).get("fmt", "x" if ":fmt>" in route else "")
+            yield Address(entry.name or route, route, names, fmt)
 
 
-def documented() -> Mapping[str, frozenset[str]]:
-    """Return what the documentation says: parameters by name of the address."""
-    text = DOCS.read_text(encoding="utf-8")
+def wanted() -> Mapping[str, frozenset[str]]:
+    """Return what takes.txt says: parameters by name of the address.
+
+    A name stands for the page, its data and its images; what has (page) the page alone takes.
+    """
     found: dict[str, frozenset[str]] = {}
-    for line in text.split("| output |")[1].split("\n\n")[0].splitlines()[2:]:
-        _, names, filters, besides = (cell.strip() for cell in line.strip("|").split("|"))
-        taken = FILTERS[filters]
-        everywhere = frozenset(name for name, page in BESIDES.findall(besides) if not page)
-        on_page = frozenset(name for name, page in BESIDES.findall(besides) if page)
-        for name in re.findall(r"`([\w-]+)`", names):
-            found[name] = taken | everywhere | on_page
-            found.setdefault(f"{name}-data", taken | everywhere)
-            found.setdefault(f"{name}-figure", taken | everywhere | frozenset(MARKS))
+    for line in TAKES.read_text(encoding="utf-8").splitlines():
+        names, filters, besides = (cell.strip() for cell in line.split("|"))
+        everywhere = FILTERS[filters] | {each for each in besides.split() if "(" not in each}
+        on_page = {each.removesuffix("(page)") for each in besides.split()}
+        for name in names.split():
+            found[name] = everywhere | on_page
+            found.setdefault(f"{name}-data", everywhere)
+            found.setdefault(f"{name}-figure", everywhere | frozenset(MARKS))
     return found
 
 

@@ -1,6 +1,7 @@
 """WMT22 calibration HITs: the same documents rated by a dozen people, with times.
 
-Every segment of a document is rated, then the document as a whole.
+`calibration-en-zh` and `calibration-zh-en`: 1,296 and 1,406 judgments of 16 documents with 100
+segments. Every segment of a document is rated, then the document as a whole.
 """
 
 from collections import defaultdict

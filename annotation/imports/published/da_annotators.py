@@ -1,4 +1,7 @@
-"""MLQE direct assessments: one NMT system, no references, six judgments a segment."""
+"""MLQE direct assessments: one NMT system, no references, six judgments a segment.
+
+`mlqe-en-zh` and `mlqe-ro-en`: 6,000 judgments each, by 23 and 27 annotators.
+"""
 
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.published.pairs import Pair

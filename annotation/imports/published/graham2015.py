@@ -1,6 +1,7 @@
 """HITs of Graham et al. 2015, three of cs-en, one of them done by 29 workers, some rejected.
 
-Sources and the degraded texts were not published; the first are marked so, the second empty.
+`graham2015`: 2,900 judgments. Sources and the degraded texts were not published; the first are
+marked so, the second empty.
 """
 
 from collections import defaultdict

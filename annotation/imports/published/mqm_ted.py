@@ -1,7 +1,9 @@
 """WMT21 TED talks with MQM annotations: every output annotated by one rater.
 
-Human translations are judged as systems, and serve as references of the segments that they have.
-The one error without a place is marked over the whole output.
+`mqm-ted-zh-en`: 7,935 outputs of 15 systems by nine raters, with 5,618 error spans and the
+published penalties. No agreement can be computed. Two of the systems are human: they are judged as
+systems, and serve as references of the segments that they have. The one error without a place is
+marked over the whole output.
 """
 
 import re

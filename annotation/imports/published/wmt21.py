@@ -1,7 +1,9 @@
 """WMT21: crowd judgments in HITs with bad references, repeats and references.
 
-Judgments of `HUMAN.0` are kept, because an annotator's mean and spread are over everything that
-they rated, but which reference was shown is not published: they count for no system.
+`wmt21-ru-en`: 14,305 judgments by 96 workers, each control paired with its output; z over all items
+of a worker, as published. Judgments of `HUMAN.0` are kept, because an annotator's mean and spread
+are over everything that they rated, but which reference was shown is not published: they count for
+no system.
 """
 
 from collections import defaultdict
