@@ -103,7 +103,8 @@ def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
             marked.append((file.name, text))
         elif table := parse(file.name, text, reading.report):
             yield table
-    yield from marked_tables(marked, reading.report)
+    pair = reading.draft.source_language, reading.draft.target_language
+    yield from marked_tables(marked, pair, reading.report)
 
 
 def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:

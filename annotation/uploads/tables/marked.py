@@ -14,12 +14,14 @@ from html.parser import HTMLParser
 from typing import Any
 from xml.parsers import expat
 
+from annotation import languages
 from annotation.counted import counted
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 
 MARKED = re.compile(
-    r"\ufeff?\s*(<\?xml\b|<!DOCTYPE\b|<!--|<(dataset|(src|ref|tst)set|mteval)\b)", re.I
+    r"\ufeff?(\s|<!--.*?-->)*(<\?xml\b|<!DOCTYPE\b|<(dataset|(src|ref|tst)set|mteval)\b)",
+    re.I | re.S,
 )
 XML = re.compile(r"\ufeff?\s*(<\?xml\b|<dataset\b)", re.I)
 # In SGML an ampersand may stand for itself.
@@ -29,6 +31,12 @@ SETS = {"srcset": SOURCE, "refset": REFERENCE, "tstset": SYSTEM}
 PARTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
 # What says in SGML that there is one reference.
 ONLY = ("", "ref", "reference")
+# Where an element says in which language its texts are.
+STATED = {
+    SOURCE: ("lang", "srclang"),
+    REFERENCE: ("lang", "trglang"),
+    SYSTEM: ("language", "trglang"),
+}
 Column = tuple[str, str]
 
 
@@ -39,12 +47,16 @@ def is_marked(start: str) -> bool:
 
 @dataclass
 class _File:
-    """What is read of one file: (kind, name) to key to line and text; documents by key."""
+    """What is read of one file: (kind, name) to key to line and text; documents by key.
+
+    `stated` has the line that first says of a kind of texts in which language they are.
+    """
 
     name: str
     report: Report
     columns: dict[Column, dict[str, tuple[int, str]]] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
+    stated: dict[tuple[str, str], int] = field(default_factory=dict)
     n_suites: int = 0
     n_elements: int = 0
     _set: Column = (SOURCE, "")
@@ -61,11 +73,15 @@ class _File:
             self.n_elements += 1
         elif tag in SETS:
             self._set = SETS[tag], values.get("sysid") or values.get("refid") or ""
+            self._state(self._set[0], values, line)
         elif tag == "doc":
             self._begin_document(values, line)
         elif tag in PARTS:
             kind, name = PARTS[tag]
             self._part = _column(kind, values.get(name, ""))
+            self._state(kind, values, line)
+            if kind == SYSTEM and not self._part[1] and not self._is_suite:
+                self._fail("the output does not say of which system it is (“system”)", line, tag)
         elif tag == "seg" and not self._is_suite:
             self._begin_segment(values, line)
 
@@ -77,6 +93,13 @@ class _File:
         self._part = _column(kind, values.get("sysid") or name)
         if not self._document:
             self._fail("the document has no id", line, "doc")
+        if kind == SYSTEM and not self._part[1]:
+            self._fail("the document does not say of which system it is (“sysid”)", line, "doc")
+
+    def _state(self, kind: str, values: Mapping[str, str], line: int) -> None:
+        for name in STATED[kind]:
+            if language := values.get(name, ""):
+                self.stated.setdefault((kind, language), line)
 
     def _begin_segment(self, values: Mapping[str, str], line: int) -> None:
         if self._document is None:
@@ -187,16 +210,20 @@ def _read_xml(file: _File, text: str, report: Report) -> bool:
     return True
 
 
-def marked_tables(texts: Sequence[tuple[str, str]], report: Report) -> Iterator[Table]:
+def marked_tables(
+    texts: Sequence[tuple[str, str]], pair: tuple[str, str], report: Report
+) -> Iterator[Table]:
     """Yield the tables of XML and SGML files, given as names and contents.
 
     Sources of one file, references of all, and outputs of each; sources that stand in several files
-    have to be the same.
+    have to be the same. Where they state other languages than the `pair` of source and target, the
+    report warns.
     """
     read = (_read(name, text, report) for name, text in texts)
     files = [file for file in read if file is not None]
     first = next((file for file in files if (SOURCE, "") in file.columns), None)
     for file in files:
+        _compare_languages(file, pair, report)
         if first is None and any(kind == REFERENCE for kind, _ in file.columns):
             report.error("references need their sources beside them", Place(file.name))
         elif first is not None and file is not first:
@@ -204,9 +231,26 @@ def marked_tables(texts: Sequence[tuple[str, str]], report: Report) -> Iterator[
             _take_references(file, first, report)
     for file in files:
         kinds = (SOURCE, REFERENCE, SYSTEM) if file is first else (SYSTEM,)
-        columns = {each: cells for each, cells in file.columns.items() if each[0] in kinds}
+        named = ((each, cells) for each, cells in file.columns.items() if each != (SYSTEM, ""))
+        columns = {each: cells for each, cells in named if each[0] in kinds}
         if columns:
             yield _table(file, columns)
+
+
+def _compare_languages(file: _File, pair: tuple[str, str], report: Report) -> None:
+    for (kind, stated), line in file.stated.items():
+        language = pair[kind != SOURCE]
+        try:
+            is_other = _bare(languages.find(stated)) != _bare(languages.normalise(language))
+        except ValueError:  # “any”, or nothing that names a language
+            continue
+        if is_other:
+            message = f"the file says “{stated}”, the test set “{language}”"
+            report.warn(message, Place(file.name, line, f"language of each {kind}"))
+
+
+def _bare(code: str) -> str:
+    return code.split("-")[0]
 
 
 def _check(file: _File, first: _File, report: Report) -> None:

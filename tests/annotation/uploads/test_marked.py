@@ -151,6 +151,10 @@ def test_outputs_alone_and_loose_ampersands(db: None) -> None:
         ),
         (lambda text: text.replace('<seg id="2">', "<seg>", 1), "row 6, seg: the segment has no"),
         (lambda text: text.replace('id="news.1"', "", 1), "the document has no id"),
+        (
+            lambda text: text.replace(' system="weak"', "", 1),
+            "row 28, hyp: the output does not say of which system",
+        ),
         (lambda text: "<?xml version='1.0'?><tmx><tu/></tmx>", "there is no segment in it"),
         (lambda text: text.replace("refA talk 你好。", "y" * 100_001), "100,001 characters"),
     ],
@@ -171,6 +175,32 @@ def test_sgml_that_is_cut_off_and_files_that_do_not_fit(db: None) -> None:
     ]
     _, report = reading(tables=[file("ref.sgm", as_sgml("refset", "refA", "ref"))])
     assert any("references need their sources" in str(each) for each in report.errors)
+
+
+def test_sgml_that_names_no_system_is_refused(db: None) -> None:
+    _, report = reading(tables=[file("mt.sgm", as_sgml("tstset", "weak", ""))])
+    assert str(report.errors[0]) == (
+        "mt.sgm, row 2, doc: the document does not say of which system it is (“sysid”)"
+    )
+
+
+def test_other_languages_than_the_test_set_has_are_told(db: None) -> None:
+    swapped = as_xml().replace('"de"', '"eng"').replace('lang="en"', 'lang="German"')
+    _, report = reading(tables=[file("set.xml", swapped.replace('uage="en"', 'uage="en-GB"'))])
+    assert [str(each) for each in report.warnings] == [
+        "set.xml, row 4, language of each source: the file says “eng”, the test set “de”",
+        "set.xml, row 10, language of each reference: the file says “German”, the test set “en”",
+    ]
+    assert reading(tables=[file("set.xml", as_xml())])[1].warnings == []
+
+
+def test_a_plain_text_may_begin_with_a_comment(db: None) -> None:
+    lines = "<!-- draft -->\nzwei\n"
+    draft, report = reading(source=file("source.txt", lines))
+    assert [each.source for each in draft.segments] == ["<!-- draft -->", "zwei"]
+    commented = "<!-- ours -->\n" + as_sgml("srcset", "source", "src")
+    assert len(reading(source=file("source.sgm", commented))[0].segments) == 9
+    assert report.errors == []
 
 
 def test_a_system_in_a_file_of_its_own_repeats_the_sources(db: None) -> None:
