@@ -45,26 +45,20 @@ def drawn_faults(
         if not layout.has_systems:
             yield (
                 "assignment_mode",
-                (
-                    "Dynamic assignment draws the systems of each screen: choose a protocol with "
-                    "several systems on a screen."
-                ),
+                "Dynamic assignment draws the systems of each screen: choose a protocol with "
+                "several systems on a screen.",
             )
         elif n_systems <= per_screen:
             yield (
                 "systems_per_screen",
-                (
-                    f"Nothing is drawn where all {n_systems} systems are on every screen: show "
-                    "fewer, or choose an open pool."
-                ),
+                f"Nothing is drawn where all {n_systems} systems are on every screen: show "
+                "fewer, or choose an open pool.",
             )
         for name in planted:
             yield (
                 name,
-                (
-                    "A control that repeats a screen needs its systems to stay: ask for 0, and for "
-                    "checks with moved words."
-                ),
+                "A control that repeats a screen needs its systems to stay: ask for 0, and for "
+                "checks with moved words.",
             )
     yield from _check_faults(data, layout, planted)
 
@@ -76,10 +70,8 @@ def _check_faults(
     if n_checks and not layout.has_systems:
         yield (
             "rotated_checks",
-            (
-                "Outputs with moved words are compared with others on their screen: choose a "
-                "protocol with several systems on a screen, or ask for 0."
-            ),
+            "Outputs with moved words are compared with others on their screen: choose a "
+            "protocol with several systems on a screen, or ask for 0.",
         )
     if n_checks and not percent:
         yield "check_percent", "Say how likely a check is before each screen."
@@ -91,10 +83,8 @@ def _check_faults(
     elif percent and planted:
         yield (
             "check_percent",
-            (
-                "Checks that come by chance stand in the place of other controls: ask for none of "
-                "those, or for a chance of 0."
-            ),
+            "Checks that come by chance stand in the place of other controls: ask for none of "
+            "those, or for a chance of 0.",
         )
 
 
