@@ -1,4 +1,4 @@
-"""The metrics of the registry, and what can be set of families and of trainings."""
+"""The metrics of the registry, what families and trainings compute, and what can be set of them."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -18,11 +18,8 @@ def write() -> str:
     parts = ["# Metrics, families, trainings", "## Metrics", *_metrics()]
     parts += ["## Families", "Set by *Add a metric*, `manage.py add_metric FAMILY`, the API."]
     parts += [*_families()]
-    parts += ["## Trainings", "Set by *Start a job*, `manage.py train KIND`, the API."]
-    for key, kind in KINDS.items():
-        title = f"### Job `{key}`: {kind.label}"
-        parts += [title, kind.description, *_said([kind.path]), _options(kind.options)]
-    return "\n\n".join(parts)
+    parts += ["## Trainings", "Set by *Start a job*, `manage.py train KIND`, the API.", *_jobs()]
+    return "\n\n".join(filter(None, parts))
 
 
 def _metrics() -> Iterable[str]:
@@ -44,6 +41,15 @@ def _families() -> Iterable[str]:
         yield from _said({family.scorer} - said)
         yield _options(family.options)
         said.add(family.scorer)
+
+
+def _jobs() -> Iterable[str]:
+    for key, kind in KINDS.items():
+        yield f"### Job `{key}`: {kind.label}"
+        yield kind.description
+        # The first paragraph of a job's module is its description in other words.
+        yield docstring(kind.path.partition(":")[0]).partition("\n\n")[2]
+        yield _options(kind.options)
 
 
 def _said(paths: Iterable[str]) -> Iterable[str]:
