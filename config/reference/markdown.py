@@ -1,8 +1,11 @@
-"""Markdown's tables and sentences from plain values."""
+"""Markdown's tables and sentences from plain values and docstrings."""
 
+import ast
 import inspect
 import re
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -24,3 +27,12 @@ def first_sentence(documented: object) -> str:
     """Return the first paragraph of a docstring in one line."""
     text = documented if isinstance(documented, str) else inspect.getdoc(documented)
     return re.sub(r"\s+", " ", (text or "").split("\n\n")[0]).strip()
+
+
+def docstring(module: str) -> str:
+    """Return what a module says of itself, without importing it: it may need torch."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(module)
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+    return re.sub(r"(?::\w+:)?(`+)([^`]+)\1", r"`\2`", text)

@@ -1,9 +1,9 @@
-"""The metrics of the registry, and what can be set of families and of trainings."""
+"""The metrics of the registry, what families and trainings compute, and what can be set of them."""
 
 from collections.abc import Iterable
 from itertools import groupby
 
-from config.reference.markdown import code, table
+from config.reference.markdown import code, docstring, table
 from metrics.base import MetricInfo
 from metrics.options import Option
 from metrics.registry import METRICS, get_family, our_keys
@@ -17,21 +17,44 @@ def write() -> str:
     """Return the page."""
     parts = ["# Metrics, families, trainings", "## Metrics", *_metrics()]
     parts += ["## Families", "Set by *Add a metric*, `manage.py add_metric FAMILY`, the API."]
-    for key in our_keys():
-        family = get_family(key)
-        title = f"### {family.label}: `{key}`"
-        parts += [title, family.description, _options(family.options)]
-    parts += ["## Trainings", "Set by *Start a job*, `manage.py train KIND`, the API."]
-    for key, kind in KINDS.items():
-        parts += [f"### {kind.label}: `{key}`", kind.description, _options(kind.options)]
-    return "\n\n".join(parts)
+    parts += [*_families()]
+    parts += ["## Trainings", "Set by *Start a job*, `manage.py train KIND`, the API.", *_jobs()]
+    return "\n\n".join(filter(None, parts))
 
 
 def _metrics() -> Iterable[str]:
-    infos = sorted((info for info, _ in METRICS.values()), key=lambda info: info.family_label)
-    for label, members in groupby(infos, key=lambda info: info.family_label):
+    entries = sorted(METRICS.values(), key=lambda entry: entry[0].family_label)
+    for label, group in groupby(entries, key=lambda entry: entry[0].family_label):
+        members = list(group)
         yield f"### {label}"
-        yield table(HEAD, [_row(info) for info in members])
+        yield table(HEAD, [_row(info) for info, _ in members])
+        # Families say it below.
+        yield from _said(scorer for info, scorer in members if not info.family)
+
+
+def _families() -> Iterable[str]:
+    said = set[str]()
+    for family in map(get_family, our_keys()):
+        yield f"### {family.label}: `{family.key}`"
+        yield family.description
+        # Released sentinels are scored by COMET's module.
+        yield from _said({family.scorer} - said)
+        yield _options(family.options)
+        said.add(family.scorer)
+
+
+def _jobs() -> Iterable[str]:
+    for key, kind in KINDS.items():
+        yield f"### Job `{key}`: {kind.label}"
+        yield kind.description
+        # The first paragraph of a job's module is its description in other words.
+        yield docstring(kind.path.partition(":")[0]).partition("\n\n")[2]
+        yield _options(kind.options)
+
+
+def _said(paths: Iterable[str]) -> Iterable[str]:
+    """Return what the modules of dotted paths say of what they compute, each once."""
+    return dict.fromkeys(docstring(path.partition(":")[0]) for path in paths)
 
 
 def _row(info: MetricInfo) -> tuple[str, ...]:

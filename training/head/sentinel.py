@@ -1,8 +1,9 @@
 """A sentinel: human scores predicted by one who reads too little (Perrella et al. 2024).
 
-Ridge regression on sentence vectors of a frozen encoder, or on lengths. Sources are cut into folds
-by document; what is reported, and what the metric that comes of it says of these outputs, is each
-time of the fit that never saw the source. Penalties are chosen by folds within.
+Ridge regression on sentence vectors of a frozen encoder, or on lengths. Sources are cut into five
+folds by document (by source, where there are fewer documents); the correlation that is reported,
+with an interval, and what the metric that comes of it says of these outputs, is each time of the
+fit that never saw the source. Penalties are chosen by folds within.
 """
 
 import json

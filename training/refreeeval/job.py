@@ -1,4 +1,20 @@
-"""ReFreeEval as a job: what the page and the workers start."""
+"""ReFreeEval (Wu et al. 2023) as a job: a sentence level, then a word level.
+
+Beside each translation stand k texts that are worse by construction. The student's score of source
+and candidate is the F1 of greedy matching, at its layer, without temperature. Fluency, L_fl [eq.
+7], is the cross-entropy of finding the genuine text among k + 1 scores. Faithfulness, L_fa [eq. 8],
+is the Kullback–Leibler divergence of the student's softmax from that of a sentence encoder's
+cosines, added up over candidates, averaged over texts. L_sent = L_fl + α L_fa [eq. 9].
+
+On the word level, L_word [eq. 2–6], the encoder itself, without dropout, says which pieces align:
+softmax over each side of the products of vectors, both above c1. Those above c2 are rivals. With
+cosines and gradients, the share of the aligned among both is to grow, for the pieces of either
+side. No logarithm, so within −2 and 0.
+
+``full`` trains the sentence level, then from its best checkpoint the word level; ``sent-level``
+trains L_sent, ``fluency`` L_fl alone, ``sent-fa`` L_fa alone, ``word-level`` L_word alone. AdamW,
+ε 1e-8, no weight decay, gradients of the word level clipped at 1.
+"""
 
 from training.jobs.kinds import JobError, NewMetric, Outcome, Work
 from training.refreeeval.recipe import Recipe

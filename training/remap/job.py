@@ -1,7 +1,17 @@
 """Fit a projection as a job: text, words, links, vectors, fit, and what it does on held-out text.
 
-Zhao et al. 2020, section 3.2, as released: the first pairs of fewer than 100 words a side, links of
-words in both directions over just these pairs, vectors of words as means of their pieces.
+Zhao et al. 2020, section 3.2, as released. Fitted to are the first pairs in file order with 1 to 99
+words on both sides (BERT's basic tokens). Their words are aligned lower-cased, in both directions,
+over just these pairs, and symmetrised by grow-diag-final-and; each link is one pair of vectors. A
+word's vector is the mean of its pieces at the layer. Sentences of more than 175 pieces are left
+out. By ``sentences`` a pair of vectors is the mean of each side's words.
+
+Measured is, on up to 500 pairs after those fitted to, before and after mapping: the mean cosine of
+vectors that belong together, that of vectors that do not (a mapping may raise every cosine), and
+the share whose own target is the nearest among at most 1,000. The curve (figure 4 of the paper)
+fits the same projection to 100 to 10,000 pairs.
+
+It takes about 300 MB for 2,000 pairs of 25 words at 768 numbers; 3 GB for a curve to 10,000.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,9 @@
 """BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021), equal to bleurt-pytorch (tests).
 
 A pair is read as ``[CLS] reference [SEP] output [SEP]``, so nothing can be shared but equal
-pairs. Pairs are cut to 512 tokens, or to what a model has positions for. With several references
-the mean is taken unless an option says otherwise: the released tool leaves it to its user.
+pairs. Pairs are cut to 512 tokens, or to what a model has positions for; it may have any number of
+layers. Values are equal within 1e-5. With several references the mean is taken unless an option
+says otherwise: the released tool leaves it to its user.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,20 @@
-"""COMET scores of outputs, equal to ``comet-score`` within 1e-5 in float32 (tests).
+"""COMET scores of outputs, equal to comet 2.2's own ``predict`` within 1e-5 in float32 (tests).
 
-Where sources, outputs and references are embedded apart (regression metrics), every distinct
+Every class and encoder of comet 2.2 loads, and what else is in a batch changes nothing. Where
+sources, outputs and references are embedded apart (regression metrics, rankers), every distinct
 text is encoded once, whatever the number of systems. Metrics that read them together (CometKiwi,
-xCOMET) are scored pair by pair. The first reference, by name, is read, or the option's choice.
+UniTE, xCOMET) are scored pair by pair. The first reference, by name, is read, or the option's
+choice. A COMET directory holds no encoder configuration: the encoder that its ``hparams.yaml``
+names (such as ``xlm-roberta-large``) must be there too, its configuration and tokenizer are enough.
+
+xCOMET decodes error spans from a label for each subword. comet's own decoding loses a span that is
+still open at the end of the text and begins others at the blank before a word; here the last span
+is closed and blanks are trimmed. The score stays comet's. Of several references, spans are those of
+the best score, or of the first where scores are averaged.
+
+Released sentinels (Perrella et al. 2024) are a COMET encoder and head over one of the three texts;
+they load in their own format, equal to a literal computation from their weights within 1e-5 (tests;
+their package is on no index).
 """
 
 from collections.abc import Mapping, Sequence

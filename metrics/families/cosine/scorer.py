@@ -1,8 +1,14 @@
 """COSINE: cosine of the sentence vectors of an output and its source (or references).
 
 Zhao et al. 2020 write the distance 1 - cos; here more is better. A blank text has cosine 0. The
-source's vector may be mapped into the space of the target language (CLP, UMD), and a language
-model's mean log-likelihood of the output added, as for XMoverScore.
+source's vector may be mapped into the space of the target language by a mapping (CLP, UMD) that was
+fitted for this encoder, its last layer and this direction, and a causal language model's mean
+log-likelihood of the output added: ``weight`` × cosine + ``lm-weight`` × (−mean NLL).
+
+Directories of sentence-transformers are read with their parts Transformer, Pooling (first token,
+mean, mean by root of the length, maximum), Dense and Normalize, equal to that package within 1e-5
+(tests). Other parts, and prompts by default, are refused. Any other encoder gives the mean of its
+last layer. LASER's files are pickles, which are never loaded.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,10 @@
 """Judges: outputs in, questions out, verdicts back, numbers out.
 
+Passes are asked singly, each with a seed of its own. Their scores are pooled by a mean without
+those beyond two standard deviations (or the mean, or the median); of spans those stay that half of
+the passes mark, with that share as confidence. Quotes are looked for in the text as they stand,
+then by NFC and case; what is not found is kept without a place and counted.
+
 Every reply is kept under its question as soon as it is there, and read again without a call. One
 that cannot be used (refused, cut, unreadable) is asked for once more; then its pass is missing, and
 where more than half of the passes are, so is the output.

@@ -2,9 +2,10 @@
 
 A segment's statistics are hypothesis length, reference length (the closest one), 4 numbers of
 matched n-grams and 4 numbers of all n-grams, all counted by sacrebleu. Zero matches of an order are
-smoothed by sacrebleu's ``exp`` (the k-th such order counts as 2**-k matches). A corpus score always
-uses 4 orders; a segment score uses the orders that the hypothesis is long enough for (sacrebleu's
-``effective_order``). Without a single match, or with an empty hypothesis, the score is 0.
+smoothed by sacrebleu's ``exp`` (the k-th such order counts as ``2**-k`` matches). A corpus score
+always uses 4 orders; a segment score uses the orders that the hypothesis is long enough for
+(sacrebleu's ``effective_order``). Without a single match, or with an empty hypothesis, the score
+is 0.
 """
 
 import numpy as np

@@ -3,6 +3,11 @@
 Equal to the last digit to google's rouge-score on the same tokens, without stemming; with several
 references each ROUGE type takes the reference of its best F1 (the first among equals), as
 ``RougeScorer.score_multi`` does. The longest common subsequence is found bit-parallel.
+
+rouge-score drops everything but a–z and 0–9. So does ROUGE here where the target language is
+English; elsewhere letters, marks and digits of every script are kept, and Chinese, Japanese, Thai,
+Lao, Khmer and Burmese are cut by character. *ROUGE (all characters)* counts every character but
+white space.
 """
 
 from collections import Counter

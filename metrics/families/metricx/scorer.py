@@ -1,8 +1,10 @@
-"""MetricX-23 and -24 (Juraska et al. 2023, 2024) as their release computes them (tests).
+"""MetricX-23 and -24 (Juraska et al. 2023, 2024), equal to the published class within 1e-5 (tests).
 
-The texts become one input, cut to 1,024 tokens (2023) or 1,536 (2024), whose end token is then
-taken away; mT5 writes one step from token 0, and the error is the logit of ``<extra_id_10>``, cut
-to 0 to 25. The released class has mT5's own weights under mT5's own names, and no others.
+That is on small checkpoints of its format, whatever the batch; the release cannot batch unequal
+lengths. The texts become one input, cut to 1,024 tokens (2023) or 1,536 (2024), whose end token is
+then taken away; mT5 writes one step from token 0, and the error is the logit of
+``<extra_id_10>``, cut to 0 to 25. The released class has mT5's own weights under mT5's own names,
+and no others. MetricX-25 has no public weights.
 
 In bfloat16 the weights themselves are loaded so, as the release does with its checkpoints of that
 name; in float32 those are computed in float32.

@@ -1,4 +1,9 @@
-"""MoverScore of outputs against references: both released versions, each text encoded once."""
+"""MoverScore of outputs against references: both released versions, each text encoded once.
+
+N-grams, transport and idf are as for XMoverScore. Weights are normalised to one, where the release
+leaves 1e-5 of rounding room. The first version's own checkpoint (BERT trained on MNLI) is on no
+hub; configure one.
+"""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,9 @@
 """ReFreeEval: XBERTScore's F1 at the layer that was trained.
 
-Released checkpoints hold nine layers under a configuration of twelve, so no more than the trained
-layer needs are loaded. Loading would fill a missing one with random numbers: that each is in the
-files is checked here.
+The layer is what ``meta.json`` beside the weights names (``{"layer": 9}``), or 9. Released
+checkpoints hold nine layers under a configuration of twelve, so no more than the trained layer
+needs are loaded. Loading would fill a missing one with random numbers: that each is in the files is
+checked here.
 """
 
 import json

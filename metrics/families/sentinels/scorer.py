@@ -1,4 +1,7 @@
-"""Scores of a sentinel: each output by the fit that never saw its source."""
+"""Scores of a sentinel: each output by the fit that never saw its source.
+
+That holds on every campaign; an output of a source that is new to all five fits gets their mean.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

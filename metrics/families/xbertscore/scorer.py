@@ -1,9 +1,10 @@
 """XBERTScore: BERTScore's greedy matching of an output with its source (or references).
 
-Zhang et al. 2020, eq. 1–3, at one layer. Special tokens weigh nothing but can be matched. A text
-without words scores 0 on all three values. A value depends on its two texts alone, never on what
-else is in the batch. The encoder stops at the layer, and its vectors are shared with every other
-metric on the same encoder (:mod:`metrics.encoding.token_vectors`).
+Zhang et al. 2020, eq. 1–3, at one layer. Special tokens weigh nothing but can be matched; padding
+is never matched. Otherwise equal to bert-score 0.3.13 within 1e-5 (tests). Texts are cut to what
+the encoder takes, 512 pieces for XLM-R. A text without words scores 0 on all three values. A value
+depends on its two texts alone, never on what else is in the batch. The encoder stops at the layer,
+and its vectors are shared with every other metric on the same encoder.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,20 @@
-"""XMoverScore of outputs against sources: every n from one encoder pass, each text read once."""
+"""XMoverScore of outputs against sources: every n from one encoder pass, each text read once.
+
+An n-gram vector is the mean of adjacent chosen pieces, brought to length one; a text with fewer
+than n pieces is one n-gram. The two special tokens take part. Equal weights and lengths are an
+assignment; everything else goes to POT's network simplex. Tests compare with POT (1e-9) and with a
+linear program. Weights by idf come from a corpus file, one sentence a line. Flow dropout of the
+2022 code drops flows below a threshold that rounding noise decides; here it is off unless set.
+
+The language model is any causal one; ``gpt2`` in the paper. Its term is read over pieces 2, 3, …
+without a start token, cut to 1,024 pieces, and added as weight × similarity + LM weight × term. A
+text of one piece or none gets ln(vocabulary) as its mean NLL; the 2020 code gives it 0, the best
+value there is.
+
+Empty texts get the lowest score of the definition. Texts are cut to what the tokenizer states as
+its limit, 512 pieces for multilingual BERT. A mapping of another encoder, layer or direction is
+refused.
+"""
 
 from collections.abc import Sequence
 from typing import cast

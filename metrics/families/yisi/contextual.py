@@ -1,4 +1,8 @@
-"""YiSi-1 and YiSi-2 over an encoder's pieces (Lo 2019, with contextual embeddings)."""
+"""YiSi-1 and YiSi-2 over an encoder's pieces (Lo 2019, with contextual embeddings).
+
+Without semantic roles. Units are pieces, similarity is the cosine, at least 0. P and R are each the
+best over references, then P R / (α P + (1 − α) R).
+"""
 
 from collections.abc import Sequence
 

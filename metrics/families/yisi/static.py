@@ -1,4 +1,9 @@
-"""YiSi-1 and YiSi-2 over words with static vectors of a file. No torch."""
+"""YiSi-1 and YiSi-2 over words with static vectors of a file.
+
+As over pieces, but equal lower-cased words are 1, across languages only where one side's file lacks
+the word; other unknown words are 0. A file has one ``word x1 … xd`` a line, such as fastText's
+aligned ``.vec`` (RCSLS). A word that is not there is tried in lower case.
+"""
 
 from collections.abc import Sequence
 

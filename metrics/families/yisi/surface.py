@@ -1,4 +1,7 @@
-"""YiSi-0: units are words, alike as far as they share letters. No encoder, no torch."""
+"""YiSi-0: units are words, alike as far as they share letters.
+
+That is twice the longest common substring over both lengths, in bytes. The rest is as over pieces.
+"""
 
 from collections.abc import Sequence
 

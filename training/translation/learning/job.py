@@ -1,4 +1,20 @@
-"""The training of a translation model as a job: vocabulary, pairs, updates, the model's folder."""
+"""The training of a translation model as a job: vocabulary, pairs, updates, the model's folder.
+
+Transformers of Marian's form, stored in Marian's format, with one SentencePiece vocabulary for both
+languages. Texts are not tokenised before, unlike the study's English (Moses). The weights with the
+lowest held-out loss are kept. Of a wanted length L the decoder is told, at step t,
+
+- ``target-embedding`` (Niehues 2020): r = L + 1 − t, the steps left, at most ``cap``. ``int``:
+  relu(W [word + position ; table(r)] + b); ``encoding``: the sinusoid of r in place of positions;
+  ``forward-backward``: (word + position) · √d + the sinusoid, which is learned slowly. ``int`` is
+  told steps beyond the cap as the cap.
+- ``length-token`` (Cheng et al. 2023): a first token ``<len_L>``, forced when decoding; one beyond
+  the cap is refused.
+- ``length-difference``, ``length-ratio`` (Takase and Okazaki 2019): sinusoids of L − t, or of t
+  with L in place of 10,000.
+- ``progress-ratio`` (Botcazou et al. 2025): cos and sin of (t / L) · width/2 · x, beside positions,
+  with noise in training.
+"""
 
 import json
 import shutil

@@ -1,8 +1,13 @@
 """Likelihood as a metric: Prism (Thompson and Post 2020) and BARTScore (Yuan et al. 2021).
 
-ln p of a text with its end, given another, under any checkpoint with an encoder and a decoder. As
+ln p of a text with its end, given another, under any checkpoint with an encoder and a decoder:
+of the output given the source or a reference, of the reference given the output, or both. As
 in Prism, a token that names the language is given and does not count; as in BARTScore, a begin
-token that the model writes does. Only workers import this module: it imports torch.
+token that the model writes does. Texts are cut to 512 pieces. A model that is told lengths is told
+the text's own.
+
+Prism's own checkpoint and BARTScore's ``bart.pth`` are files of other programs, and do not load:
+take a multilingual model (NLLB, mBART-50, M2M-100), or convert them.
 """
 
 from collections.abc import Sequence
