@@ -1,4 +1,8 @@
-"""The workers of the load scripts, as users start them, and what processes take."""
+"""The workers of the load scripts, as users start them, and what processes take.
+
+Each has a process group of its own in this session: between sessions Linux divides processors
+evenly, and nobody's `nice` counts.
+"""
 
 import os
 import signal
@@ -31,8 +35,7 @@ class Processes:
     @contextmanager
     def started(self) -> Iterator[None]:
         workers = {
-            name: subprocess.Popen(command, start_new_session=True)
-            for name, command in WORKERS.items()
+            name: subprocess.Popen(command, process_group=0) for name, command in WORKERS.items()
         }
         self.roots |= {name: process.pid for name, process in workers.items()}
         try:

@@ -36,7 +36,7 @@ class Server:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}",
              "--workers", "2", "--threads", "4", "--log-level", self.log_level],
-            start_new_session=True,
+            process_group=0,
         )  # fmt: skip
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

@@ -88,6 +88,8 @@ class Reader(threading.Thread):
     def read(self, page: str) -> None:
         until, tag = time.monotonic() + STAY, ""
         while time.monotonic() < until and self.is_reading.is_set():
+            if self.is_over.is_set():
+                return
             try:
                 tag, is_pending = self.look(page, tag)
             except (OSError, HTTPException) as error:
@@ -229,6 +231,8 @@ def main() -> None:
             found = list(turns(run, given.minutes, is_reading, processes))
             is_over.set()
             is_reading.set()
+            for thread in readers:
+                thread.join()
     finally:
         server.stop()
     is_met = report(notes, found, processes, judge.n_stored)

@@ -127,13 +127,15 @@ def _supervise(commands: list[list[str]]) -> int:
 
     Returns the exit status: 0 after Ctrl-C, otherwise that of the process that ended first.
     """
-    # Sessions of their own: Ctrl-C reaches us alone, and we stop them in order.
-    processes = [
-        subprocess.Popen(command, start_new_session=True)  # noqa: S603
-        for command in commands
-    ]
     signal.signal(signal.SIGTERM, _as_interrupt)
+    processes: list[subprocess.Popen[bytes]] = []
     try:
+        # Groups of their own: Ctrl-C reaches us alone, and we stop them in order. They share a
+        # session, because Linux weighs `nice` within one alone.
+        processes.extend(
+            subprocess.Popen(command, process_group=0)  # noqa: S603
+            for command in commands
+        )
         pid, status = os.wait()
         next(process for process in processes if process.pid == pid).returncode = status
         return os.waitstatus_to_exitcode(status) or 1

@@ -1,0 +1,47 @@
+"""How `manage.py demo` starts what it is made of, and ends it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# A process that says where it stands and waits; its child would outlive it.
+ONE = """
+import json, os, signal, subprocess, sys
+child = subprocess.Popen(["sleep", "1000"])
+print(json.dumps([os.getpid(), os.getpgid(0), os.getsid(0), os.nice(0), child.pid]), flush=True)
+signal.pause()
+"""
+SUPERVISE = """
+import sys
+import django
+django.setup()
+from dashboards.management.commands import demo
+one = [sys.executable, "-c", sys.argv[1]]
+sys.exit(demo._supervise([one, ["nice", "-n", "5", *one]]))
+"""
+
+
+def is_running(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_documents_give_way_and_ctrl_c_ends_all(tmp_path: Path) -> None:
+    """Linux weighs `nice` against processes of the same session alone."""
+    command = [sys.executable, "-c", SUPERVISE, ONE]
+    environment = {**os.environ, "TOUCHSTONE_VAR": str(tmp_path)}
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as demo:
+        assert demo.stdout is not None
+        told = [json.loads(demo.stdout.readline()) for _ in range(2)]
+        demo.send_signal(signal.SIGINT)
+        assert demo.wait() == 0
+    assert {session for _, _, session, _, _ in told} == {os.getsid(0)}
+    assert all(group == pid for pid, group, *_ in told)
+    assert {niceness - os.nice(0) for *_, niceness, _ in told} == {0, 5}
+    assert not any(is_running(pid) for own, _, _, _, child in told for pid in (own, child))
