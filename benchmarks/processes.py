@@ -16,11 +16,34 @@ from pathlib import Path
 CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker"]
 CELERY += ["--loglevel", "ERROR", "--without-gossip", "--without-mingle"]
 QUICK, SLOW = "documents", "documents-slow"
+LEAN = ["--max-memory-per-child", "400000"]
 # By the names in the report.
 WORKERS = {
     "scoring": [*CELERY, "-Q", "cpu,gpu", "--concurrency", "1", "-n", "scoring@localhost"],
-    "documents": ["nice", "-n", "5", *CELERY, "-Q", QUICK, "-c", "2", "-n", "quick@localhost"],
-    "documents-slow": ["nice", *CELERY, "-Q", SLOW, "--concurrency", "1", "-n", "slow@localhost"],
+    "documents": [
+        "nice",
+        "-n",
+        "5",
+        *CELERY,
+        "-Q",
+        QUICK,
+        "-c",
+        "2",
+        "-n",
+        "quick@localhost",
+        *LEAN,
+    ],
+    "documents-slow": [
+        "nice",
+        *CELERY,
+        "-Q",
+        SLOW,
+        "--concurrency",
+        "1",
+        "-n",
+        "slow@localhost",
+        *LEAN,
+    ],
 }
 
 

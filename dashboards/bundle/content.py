@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Content:
     marks: Gold | None
     detectors: Sequence[Detector]
 
-    @property
+    @cached_property
     def numbers(self) -> list[str]:
         """Segments in files: 1, 2, … in the order of the test set."""
         return [str(place + 1) for place in range(len(self.segments))]

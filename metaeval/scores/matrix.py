@@ -122,7 +122,7 @@ def placed(
 
 
 def _names(name: str, labels: Iterable[str], expected: int) -> tuple[str, ...]:
-    names = tuple(str(label) for label in labels)
+    names = tuple(map(str, labels))
     if len(names) != expected:
         raise ValueError(f"{name}: {len(names)} names for {expected} entries of values")
     if len(set(names)) != len(names):
