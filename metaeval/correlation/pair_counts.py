@@ -30,19 +30,19 @@ def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
     [0.0, 2.0, 0.0]
     """
     order = np.argsort(z, kind="stable")
-    ordered = z[order]
-    below = np.searchsorted(ordered, z, side="left")
-    upto = np.searchsorted(ordered, z, side="right")
-    shown = b[order].astype(np.int64)
+    # All in that order: who is searched for side by side lies side by side.
+    z, a, shown = z[order], a[order], b[order].astype(np.int64)
+    below = np.searchsorted(z, z, side="left")
+    upto = np.searchsorted(z, z, side="right")
     by_value = np.sort(shown)
     all_less = np.searchsorted(by_value, a, side="left")
     all_more = len(z) - np.searchsorted(by_value, a, side="right")
     levels = _levels(shown, max(int(a.max()), int(b.max())) + 2)
     less, more = _prefix(levels, below, a)
     less_equal, more_equal = _prefix(levels, upto, a)
-    return np.asarray(less - more + (all_more - more_equal) - (all_less - less_equal)).astype(
-        np.float64
-    )
+    counts = np.empty(len(z))
+    counts[order] = less - more + (all_more - more_equal) - (all_less - less_equal)
+    return counts
 
 
 def weighted_counts(weights: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
