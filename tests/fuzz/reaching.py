@@ -49,9 +49,11 @@ class Way:
         return next(iter(self.clients.values()))
 
 
-def furthest(places: Places, name: str, route: str, values: Mapping[str, Sequence[str]]) -> Way:
+def furthest(
+    signed: Mapping[str, Client], name: str, route: str, values: Mapping[str, Sequence[str]]
+) -> Way:
     """Try roles and addresses until one is answered, or else take the best of all."""
-    clients = {role: signed_in(places, role) for role in ROLES}
+    clients = {role: again(signed[role]) for role in ROLES}
     best, first, address = -1, ROLES[0], ""
     for role, filled in product(clients, fill(route, values)):
         rank = _reach(clients[role], filled)
@@ -62,12 +64,20 @@ def furthest(places: Places, name: str, route: str, values: Mapping[str, Sequenc
     return Way(name, route, {first: clients.pop(first), **clients}, address, best)
 
 
-def signed_in(places: Places, role: str) -> Client:
-    """A client of a role."""
-    client = Client()
-    if (user := {**places.people, "superuser": places.superuser}[role]) is not None:
-        client.force_login(user)
-    return client
+def signed_in(places: Places) -> dict[str, Client]:
+    """A client of each role."""
+    clients = {role: Client() for role in ROLES}
+    for role, client in clients.items():
+        if (user := {**places.people, "superuser": places.superuser}[role]) is not None:
+            client.force_login(user)
+    return clients
+
+
+def again(client: Client) -> Client:
+    """Another client of the same session: what one is told to forget the other still has."""
+    another = Client()
+    another.cookies.load({name: morsel.value for name, morsel in client.cookies.items()})
+    return another
 
 
 def _reach(client: Client, address: str) -> int:

@@ -25,7 +25,7 @@ from tests.fuzz.hostile import (
 )
 from tests.fuzz.listening import listening
 from tests.fuzz.places import Places, make_places
-from tests.fuzz.reaching import REFUSED_AS_SENT, Way, furthest, sent_and_undone
+from tests.fuzz.reaching import REFUSED_AS_SENT, Way, furthest, sent_and_undone, signed_in
 from tests.fuzz.requests import Case, Record
 from tests.shared import SharedRows
 
@@ -78,7 +78,8 @@ def ways(shared_rows: SharedRows[list[Way]]) -> Iterator[list[Way]]:
 
 
 def all_ways(places: Places) -> list[Way]:
-    return [furthest(places, name, route, values) for name, route, values in addresses(places)]
+    signed = signed_in(places)
+    return [furthest(signed, name, route, values) for name, route, values in addresses(places)]
 
 
 def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[str]]]]:
