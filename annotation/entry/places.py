@@ -90,10 +90,16 @@ def _until(invitation: Invitation, expires_at: datetime | None) -> Invitation:
     return invitation
 
 
+@transaction.atomic
 def revoke(*, annotator: Annotator) -> None:
-    """Make the personal link of an annotator dead; what was rated stays."""
+    """Make the personal link of an annotator dead and sign out who came by it; ratings stay."""
     annotator.token_hash = annotator.token_expires_at = None
     annotator.save(update_fields=["token_hash", "token_expires_at"])
+    user = annotator.user
+    if user is not None and not user.has_usable_password():
+        # Sessions rest on the password, and one that nobody can use is random, too.
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
 
 
 @transaction.atomic

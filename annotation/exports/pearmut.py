@@ -4,8 +4,9 @@ A campaign that came from there goes out as it came; any other one is written fr
 screen a document. Spans count UTF-16 units of the output, the end included; special tokens stand
 behind it, one unit each, and a span in the source is the first of them.
 
-The log has the current answers, a line a screen, with times of the server. Texts that are no
-system's output are `text 1`, `text 2` by their columns.
+The log has the current answers, a line a screen, with times of the server, of what the campaign
+file has: without practice and control items where that is written from the targets. Texts that are
+no system's output are `text 1`, `text 2` by their columns.
 """
 
 import json
@@ -113,6 +114,8 @@ def log_lines(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str
     rows = judgments_of(campaign, filters).filter(
         is_current=True, assignment__item__output__isnull=False
     ) | judgments_of(campaign, filters).filter(is_current=True).exclude(assignment__item__text="")
+    if not OriginalFile.objects.filter(campaign=campaign).exists():
+        rows = rows.filter(assignment__item__kind=Item.Kind.TARGET)
     numbers: dict[tuple[str, str], int] = {}
     for (label, _), found in groupby(with_spans(rows.distinct()), key=_screen):
         screen = list(found)

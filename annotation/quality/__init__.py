@@ -4,7 +4,7 @@ from annotation.quality.agreement import Agreement, Figure, agreement_of
 from annotation.quality.columns import JudgmentColumns, read_columns
 from annotation.quality.people import AnnotatorQuality
 from annotation.quality.report import QualityReport, quality_report
-from annotation.quality.standard import standardise
+from annotation.quality.standard import remarks, standardise
 from annotation.quality.verdict import Checks, Verdict
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "agreement_of",
     "quality_report",
     "read_columns",
+    "remarks",
     "standardise",
 ]

@@ -6,12 +6,12 @@ from typing import Any
 
 from django import template
 from django.template.base import FilterExpression, Parser, Token
-from django.utils.crypto import salted_hmac
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
+from annotation.access import pseudonym
 from annotation.protocols import Span, SpanScheme
 from annotation.protocols.asked import Anchor
 from annotation.protocols.base import TARGET, Category
@@ -25,8 +25,7 @@ MARK_KEYS = {"minor": "m", "major": "M", "neutral": "n"}
 @register.simple_tag(takes_context=True)
 def person(context: template.Context) -> str:
     """A name for the signed-in person that tells nothing; answers waiting in a browser carry it."""
-    user = context["request"].user
-    return salted_hmac("annotation.person", str(user.pk)).hexdigest()[:40]
+    return pseudonym(context["request"].user)
 
 
 class Alike(template.Node):

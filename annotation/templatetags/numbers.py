@@ -13,10 +13,14 @@ NOTHING = "–"
 
 @register.filter
 def decimals(value: object, places: int = 3) -> str:
-    """`-0.12345` as `−0.123`; a dash for None and nan."""
+    """A number with a real minus sign; a dash for None and nan.
+
+    >>> decimals(-0.12345), decimals(-0.0, 0), decimals(None)
+    ('−0.123', '0', '–')
+    """
     if not isinstance(value, (int, float)) or math.isnan(value):
         return NOTHING
-    return f"{value:.{places}f}".replace("-", "−")
+    return f"{value:z.{places}f}".replace("-", "−")
 
 
 @register.filter

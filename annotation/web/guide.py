@@ -88,7 +88,7 @@ def next_step(campaign: Campaign) -> tuple[str, Link] | None:
     if is_open:
         return "Answers are coming in.", _link("See how far they are", "monitor", slug)
     address = reverse("run-start", args=[campaign.test_set.slug])
-    return "All judgments are in.", Link("Score the outputs with metrics", address, False)
+    return "No more judgments are taken.", Link("Score the outputs with metrics", address, False)
 
 
 def _link(label: str, name: str, slug: str) -> Link:

@@ -10,7 +10,7 @@ from annotation.filters import RAW, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
 from annotation.models import Campaign, PublishedScore, System
 from annotation.once import once
-from annotation.quality import JudgmentColumns, standardise
+from annotation.quality import JudgmentColumns, remarks, standardise
 from annotation.quality.scales import HTER, scales_of
 from dashboards.pages.choice import general
 from metaeval import ScoreMatrix
@@ -35,6 +35,8 @@ WHOLE_SYSTEMS = (
     "The published system scores are of all documents; for the chosen ones the means of their "
     "outputs stand in."
 )
+# What scores are, in the words above; other sentences of theirs say what is missing.
+GENERAL = frozenset({PUBLISHED_ONLY, PENALTIES_STANDARDISED, WHOLE_SYSTEMS, BIAS})
 
 
 @dataclass(frozen=True)
@@ -154,10 +156,15 @@ def _valued(
     if filters.scores != Z or not len(columns):
         return columns, columns.score, warnings
     standard = standardise(columns, campaign.z_pool)
-    warnings = (*warnings, *(w.message for w in standard.warnings))
+    warnings = (*warnings, *remarks(columns, campaign.z_pool, standard))
     if not campaign.judging.is_standardised:
         warnings = (PENALTIES_STANDARDISED, *warnings)
     return columns, standard.z, warnings
+
+
+def missing(warnings: Sequence[str]) -> list[str]:
+    """Return which of the sentences on human scores say why there are not more."""
+    return [each for each in warnings if each not in GENERAL]
 
 
 def read_ratings(campaign: Campaign, filters: Filters, human: HumanScores) -> Ratings | None:

@@ -8,6 +8,7 @@ from typing import Protocol
 ALPHA = 0.05
 # No line breaks within a number with its interval.
 FIXED = "\N{NO-BREAK SPACE}"
+UNUSABLE = "The ratings give no human score here, so no metric can be compared."
 # So many names are told, the others counted.
 NAMES = 3
 SYMBOLS = {
@@ -52,7 +53,8 @@ class Asked:
     `metrics` are in any order. `better` holds, for every metric but the leader, p of the leader
     being better, corrected as the reader chose; None where there is no test. `is_tested` tells
     whether intervals and tests are there. `refused` says why nothing may be ranked although they
-    are, `distrust` why these judgments bear nothing out. `chance` is what a metric reaches that
+    are, `distrust` why these judgments bear nothing out, `unusable` why those that are there
+    give no score. `chance` is what a metric reaches that
     knows nothing.
     """
 
@@ -65,6 +67,7 @@ class Asked:
     chance: float = 0.0
     refused: str = ""
     distrust: str = ""
+    unusable: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ def leader(metrics: Sequence[Scored]) -> Scored | None:
 def answer(asked: Asked) -> Answer:
     """Say which metric agrees best, and how sure that is."""
     first = leader(asked.metrics)
+    if not asked.n_judged and asked.unusable:
+        return _plain("unusable", UNUSABLE, asked.unusable)
     if not asked.n_judged:
         return _plain("unjudged", "Nobody has judged an output yet, so no metric can be compared.")
     if not asked.metrics:

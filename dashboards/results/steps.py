@@ -34,6 +34,7 @@ class Step:
 # What there is to do where there is no answer: where, by the name of its address, and in words.
 ACTIONS = {
     "unjudged": ("monitor", "See who is at work"),
+    "unusable": ("quality", "Look at the annotators"),
     "distrusted": ("quality", "Look at the annotators"),
     "constant": ("scatter", "Look at the scores"),
 }

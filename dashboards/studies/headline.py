@@ -16,7 +16,7 @@ UNTOLD = {
     "uncertain": "there are no intervals",
     "constant": "no metric has a value",
     "unscored": "no metric has scored the outputs",
-    "unjudged": "nobody has judged an output",
+    "unjudged": "no output has a human score",
     "pending": "intervals are being computed",
 }
 
@@ -83,7 +83,7 @@ def _untold(asked: Asked) -> Answer:
     cases = [column.case for column in asked.columns]
     where = "this campaign" if len(cases) == 1 else "any of these campaigns"
     if set(cases) <= {"unjudged"}:
-        said = "Nobody has judged an output yet, so no metric can be compared."
+        said = "No output has a human score yet, so no metric can be compared."
         return _plain("unjudged", said)
     if set(cases) <= {"unjudged", "unscored"}:
         return _plain("unscored", f"No metric has scored the outputs of {where} yet.")

@@ -129,7 +129,7 @@ def group_of(
     metrics = [m for m in document.metrics if not wanted or m.key in wanted]
     known = [metric for metric in metrics if metric.value is not None]
     if not document.n_judged:
-        return Group("unjudged", why="nobody has judged an output")
+        return Group("unjudged", why="no output has a human score")
     if not metrics:
         return Group("unscored", why="no metric has scored the outputs")
     if not known:

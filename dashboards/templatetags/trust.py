@@ -12,6 +12,7 @@ register = template.Library()
 BRIEFS = {
     "impossible_speed": "{n} annotators too fast to have read",
     "no_times": "no times known",
+    "few_times": "few times known",
     "controls_failed": "control items failed",
     "controls_none": "no control items",
     "controls_few": "few control items",

@@ -41,13 +41,15 @@ class Evidence:
     """What is known of a campaign's judgments.
 
     `agreement` is the line of outputs alone (its α and ends may be nan), None where no output was
-    rated at all; `is_raw` says which α counts.
+    rated at all; `is_raw` says which α counts. `speeds` are of those with `TIMED` judgments
+    whose time is known, `n_timed` counts everybody's.
     """
 
     report: QualityReport
     agreement: AgreementLine | None
     speeds: Sequence[Speed]
     is_raw: bool = False
+    n_timed: int = 0
 
     @property
     def people(self) -> list[AnnotatorQuality]:
@@ -83,7 +85,7 @@ def _speed(evidence: Evidence) -> list[Reason]:
     fast = [one for one in evidence.speeds if one.is_impossible]
     timed = sum(one.n for one in evidence.speeds)
     if not evidence.speeds:
-        return [_untimed()]
+        return [_few_times() if evidence.n_timed else _untimed()]
     if not fast:
         return []
     part = sum(one.n for one in fast) / timed
@@ -111,6 +113,16 @@ def _untimed() -> Reason:
         Severity.NOTE,
         "No times are known, so nobody can be seen to have been too fast.",
         "Keep the times of judgments when you import them.",
+        "quality",
+    )
+
+
+def _few_times() -> Reason:
+    return Reason(
+        "few_times",
+        Severity.NOTE,
+        f"Nobody has {TIMED} timed judgments yet, so nobody can be seen to have been too fast.",
+        "Wait for more judgments.",
         "quality",
     )
 

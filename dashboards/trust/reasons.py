@@ -42,6 +42,7 @@ _ORDER = list(Severity)
 TOPICS = {
     "impossible_speed": "Speed",
     "no_times": "Times",
+    "few_times": "Times",
     "controls_failed": "Control items",
     "controls_none": "Control items",
     "controls_few": "Control items",

@@ -69,6 +69,7 @@ def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None
         settled(lines[0]) if lines else None,
         speeds_of(rated, least, labels),
         filters.of(campaign).scores == RAW,
+        int((~np.isnan(rated.seconds)).sum()),
     )
 
 

@@ -198,7 +198,7 @@ const refusal = ({ status, late, data }) => [explanation(status, late, data), ..
 
 function explanation(status, late, data) {
   if (status === 0) return late ? words.late : words.offline;
-  if (status === 404) return words.foreign;
+  if (status === 404 && !outbox.isGone({ status, data })) return words.foreign;
   if (status >= 500) return words.broken;
   return data.error ?? words.refused;
 }

@@ -75,12 +75,15 @@ async function attempt(key) {
   const waited = { waited_ms: Math.max(0, Date.now() - entry.at) };
   const reply = await submit(entry.path, { ...entry.fields, ...waited });
   if (reply.status === 200 && reply.data.next) settle(entry);
-  else if ((reply.status === 409 || reply.status === 422) && reply.data.error) {
+  else if ([409, 422].includes(reply.status) && reply.data.error || isGone(reply)) {
     write(PREFIX + key, { ...entry, problem: reply.data.error }, true);
   }
   tell(entry, reply);
   return reply;
 }
+
+/** Whether the item is no longer there for whom the answer is of: nobody else is signed in. */
+export const isGone = ({ status, data }) => status === 404 && data.person === person;
 
 function tell(entry, reply) {
   document.dispatchEvent(new CustomEvent("answer", { detail: { entry, reply } }));
@@ -103,12 +106,13 @@ export function flush() {
 }
 
 async function sendAll() {
-  let entry;
-  while ((entry = answers().find((each) => !each.problem))) {
+  // Refused without a sentence, or not this person's: the others are not held up.
+  const tried = new Set();
+  const next = () => answers().find((each) => !each.problem && !tried.has(each.key));
+  for (let entry = next(); entry; entry = next()) {
+    tried.add(entry.key);
     const reply = await deliver(entry.key);
     if (reply && (reply.status === 0 || reply.status === 401 || reply.status >= 500)) break;
-    // Refused without a sentence, or gone: the others are not held up.
-    if (answers().find((each) => !each.problem)?.key === entry.key) break;
   }
 }
 

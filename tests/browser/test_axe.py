@@ -466,4 +466,7 @@ def test_dark_pages_have_no_violation(full: World, visitor: Callable[..., Visito
     page.keyboard.press("Escape")
     page.locator(".definition:popover-open").wait_for(state="hidden")
     enter(someone, full.annotators[0], "en")
-    assert check(someone, ["/", item_of("segment-da"), item_of("esa"), item_of("mqm")]) == {}
+    screens = [
+        item_of(each) for each in ("segment-da", "esa", "mqm", "document-da", "side-by-side")
+    ]
+    assert check(someone, ["/", *screens, f"{item_of('esa')}document/"]) == {}

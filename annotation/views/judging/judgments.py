@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from annotation.access import signed_in
+from annotation.access import pseudonym, signed_in
 from annotation.entry import welcome
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import judgments, screens
@@ -31,7 +31,13 @@ from annotation.qualification.stopping import stop_if_due
 from annotation.views.judging.assignments import not_open_page
 from annotation.views.judging.cards import Card, drawn, fresh_cards, kept_card, refused_card
 from annotation.views.judging.signed_out import told_signed_out
-from annotation.views.judging.unsent import SIGNED_OUT, SIGNED_OUT_TITLE, kept_score, unsent_page
+from annotation.views.judging.unsent import (
+    GONE,
+    SIGNED_OUT,
+    SIGNED_OUT_TITLE,
+    kept_score,
+    unsent_page,
+)
 from annotation.views.judging.welcome import ask_first
 from annotation.web.errors import wants_json
 
@@ -50,7 +56,7 @@ def item(request: HttpRequest, public_id: UUID) -> HttpResponse:
     find = find_answerable if is_answer else screens.find_screen
     found: Any = find(user=signed_in(request), public_id=public_id)
     if found is None:
-        raise Http404
+        return _not_here(request)
     if found.asked_first:
         return ask_first(request, found.asked_first)
     try:
@@ -65,6 +71,15 @@ def _signed_out(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return unsent_page(request, status=401, title=SIGNED_OUT_TITLE, sentence=SIGNED_OUT)
     return redirect_to_login(request.get_full_path())
+
+
+def _not_here(request: HttpRequest) -> HttpResponse:
+    """404; a script that sent an answer learns whose session it was, so that it knows whether to
+    keep the answer for somebody else or to say that the item is gone."""
+    if not (request.method == "POST" and wants_json(request)):
+        raise Http404
+    told = {"error": GONE, "person": pseudonym(signed_in(request))}
+    return JsonResponse(told, status=404)
 
 
 def _show(request: HttpRequest, screen: ShownScreen) -> HttpResponse:
@@ -99,7 +114,7 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
     except ValidationError as error:
         return _refuse(request, asked, forms, status=422, problem=error.messages[0])
     except Assignment.DoesNotExist:
-        raise Http404 from None
+        return _not_here(request)
     except judgments.ConflictError as conflict:
         return _refuse(request, asked, forms, status=409, problem=conflict.sentence)
     return _go_on(request, stored, is_alone=_is_alone(request, asked))

@@ -19,6 +19,7 @@ from annotation.judging.answers import MAX_TEXT
 
 SIGNED_OUT_TITLE = _("You are signed out")
 SIGNED_OUT = _("You are signed out, so the answer is not saved yet.")
+GONE = _("This item is no longer one of your tasks, so the answer cannot be stored.")
 
 
 def kept_score(raw: str) -> str:

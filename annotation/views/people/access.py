@@ -281,7 +281,10 @@ def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     campaign = campaign_for_admin(request, slug)
     annotator = _annotator(campaign, pk)
     places.revoke(annotator=annotator)
-    messages.success(request, f"The personal link of {annotator.label} works no more.")
+    messages.success(
+        request,
+        f"The personal link of {annotator.label} works no more; who came by it is signed out.",
+    )
     return redirect("access", slug=slug)
 
 

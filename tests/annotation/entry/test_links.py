@@ -293,8 +293,13 @@ def test_personal_links_into_an_open_pool(world: World, campaign: Campaign, clie
     first, second = invite(campaign=campaign, count=2, expires_at=soon)
     address = reverse("personal-link", args=[first.token])
     assert client.get(address).status_code == 302
+    task = reverse("annotate", args=[campaign.slug])
+    assert client.get(task).status_code == 302
+    assert "login" not in client.get(task).url
     revoke(annotator=first.annotator)
     assert client.get(address).status_code == 404
+    # Whoever came by it before is let in no longer either.
+    assert "login" in client.get(task).url
     Annotator.objects.update(token_expires_at=timezone.now() - timedelta(seconds=1))
     expired = client.get(reverse("personal-link", args=[second.token]))
     assert (expired.status_code, "has expired" in expired.text) == (410, True)

@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.demo.simulation import simulate_campaign
 from annotation.exports.judgments import span_dicts
+from annotation.exports.pearmut import campaign_json, log_lines
 from annotation.imports import pearmut
 from annotation.imports.launch import launch
-from annotation.models import Campaign, Judgment
+from annotation.models import Campaign, Judgment, Output
 from annotation.uploads import Report
 from tests.annotation.appraise import as_file
 from tests.annotation.imports.test_imports_pearmut import campaign, item
 from tests.annotation.imports.test_pearmut_answers import example
+from tests.world import make_campaign, make_test_set
 
 
 def texts_only(values: dict[str, Any]) -> dict[str, Any]:
@@ -65,6 +68,28 @@ def test_a_download_comes_in_as_the_judgments_that_count(db: None) -> None:
     drafts, _ = read(texts_only(example("cesa-dynamic.json")), example("annotations.json"))
     (again,) = launch(drafts)
     assert not again.result.is_new
+
+
+def test_a_campaign_of_ours_and_its_answers_come_back_together(db: None) -> None:
+    """Traps are in no file of another tool, so their answers are not either."""
+    here = make_campaign(make_test_set(segments=6), protocol="segment-da", traps_per_annotator=2)
+    outputs = Output.objects.filter(system__campaigns=here)
+    simulate_campaign(campaign=here, adequacy={each.pk: 50.0 + each.pk % 9 for each in outputs})
+    assert Judgment.objects.filter(assignment__item__kind="trap").exists()
+    (written,), log = campaign_json(here), "".join(log_lines(here))
+    drafts, report = read(json.loads(written) | {"campaign_id": "again"}, log, "log.jsonl")
+    assert not report.errors, report.errors
+    (launched,) = launch(drafts)
+    assert scores(launched.result.campaign) == scores(here)
+
+
+def scores(found: Campaign) -> list[tuple[Any, ...]]:
+    """Who gave which output what, of outputs alone."""
+    rows = Judgment.objects.filter(
+        assignment__annotator__campaign=found, assignment__item__kind="target"
+    )
+    fields = ("annotator__label", "item__segment__key", "item__output__system__name")
+    return sorted(rows.values_list(*(f"assignment__{each}" for each in fields), "score"))
 
 
 def test_lines_resubmissions_and_resets_of_one_item(db: None) -> None:

@@ -165,6 +165,16 @@ def test_stored_twins_are_found_and_texts_are_never_normalised(db: None) -> None
     assert "another source" in "\n".join(errors(check(("s.tsv", other_text))))
 
 
+def test_a_test_set_without_outputs_is_pointed_out_until_some_are_there(db: None) -> None:
+    words = "there are no outputs"
+    checked = check(("s.tsv", "source\nEins.\n"))
+    assert [words in str(each) for each in checked.report.warnings].count(True) == 1
+    uploads.store(checked.draft)
+    assert words not in " ".join(map(str, check(("s.tsv", "source\nEins.\n")).report.warnings))
+    new = check(("s.tsv", "source\tsystem:a\nEins.\tOne.\n"))
+    assert words not in " ".join(map(str, new.report.warnings))
+
+
 ENTITIES = "source\treference\tsystem:a\nEr sagt &quot;ja&quot;\tHe says yes\tAT&T &amp;#39;s\n"
 
 

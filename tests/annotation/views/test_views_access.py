@@ -12,7 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.models import AccessLink, Annotator, AuditEntry, Campaign, Membership
+from annotation.models import (
+    AccessLink,
+    Annotator,
+    Assignment,
+    AuditEntry,
+    Campaign,
+    Membership,
+)
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
 from tests.test_csp import INLINE
 from tests.world import World, make_user
@@ -244,3 +251,18 @@ def test_people_of_a_crowd_are_found_and_ordered(
     assert labels(q="riser") == []
     assert labels(q="A57") == ["A57"]
     assert "riser" not in client.get(people).text
+
+
+def test_a_campaign_closed_early_is_not_called_complete(world: World, as_admin: Client) -> None:
+    campaign = world.campaign
+    add_annotators(campaign=campaign, users=world.annotators)
+    open_campaign(campaign=campaign)
+    Assignment.objects.filter(annotator__campaign=campaign, position=0).update(
+        completed_at=timezone.now()
+    )
+    assert ">At work<" in as_admin.get(address("access", campaign)).text
+    Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.CLOSED)
+    page = as_admin.get(address("access", campaign)).text
+    assert ">Not finished<" in page
+    assert ">At work<" not in page
+    assert "No more judgments are taken." in page

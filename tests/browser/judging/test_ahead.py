@@ -223,3 +223,27 @@ def test_a_double_click_submits_one_screen_of_those_ahead(
     expect(page.locator("#outbox")).to_be_hidden()
     expect_item(page, "Item 3 of 4")
     assert Judgment.objects.count() == 2
+
+
+def test_an_item_that_is_gone_holds_up_no_other_answer(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    """Its campaign was deleted: that answer is named, and those to another campaign are stored."""
+    plant_texts(6)
+    one = visitor()
+    page = start(one)
+    break_server(page)
+    press(page, "3", "Enter")
+    expect(page.get_by_text(WAITS)).to_be_visible()
+    Assignment.objects.filter(position=0).delete()
+    page.unroute("**/item/**")
+    page.goto(f"{one.address}/annotate/segment-da/")
+    page.locator("#item.is-ready").wait_for()
+    wait_for_screens(page)
+    for number in (2, 3, 4):
+        expect_item(page, f"Item {number} of 5")
+        press(page, "5", str(number), "Enter")
+    expect_item(page, "Item 5 of 5")
+    expect(page.locator("#outbox li")).to_contain_text("no longer one of your tasks")
+    expect(page.locator("[data-waiting]")).to_be_empty()
+    assert stored() == [(2, 52, 1), (3, 53, 1), (4, 54, 1)]

@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Judgment
 from dashboards.documents.results import Result
 from dashboards.significance import document as significance
 from tests.world import World, make_campaign, make_test_set
@@ -39,6 +39,27 @@ def test_a_campaign_that_somebody_judged_is_not_empty(
 ) -> None:
     page = as_researcher.get(f"/campaigns/{rated.slug}/systems/").text
     assert "Nobody has judged" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("", "Annotator S1 gave the same score"),
+        ("?min_seconds=100000", "The filters keep 0 of"),
+    ],
+)
+def test_judgments_without_a_human_score_are_not_called_absent(
+    rated: Campaign, as_researcher: Client, query: str, why: str
+) -> None:
+    """Everybody gave one score to everything, or the reader's filters leave nothing."""
+    Judgment.objects.update(score=50)
+    page = as_researcher.get(f"/campaigns/{rated.slug}/results/{query}").text
+    assert "The ratings give no human score here, so no metric can be compared." in page
+    assert why in page
+    assert "Nobody has judged" not in page
+    systems = as_researcher.get(f"/campaigns/{rated.slug}/systems/{query}").text
+    assert "No system has human scores, so there is no human ranking." in systems
+    assert 'id="systems-table"' not in systems
 
 
 def failing(*_: Any, **__: Any) -> None:

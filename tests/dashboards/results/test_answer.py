@@ -98,6 +98,7 @@ def test_a_constant_metric_has_no_value_and_is_named() -> None:
     ("metrics", "more", "case", "words"),
     [
         ([], {"n_judged": 0}, "unjudged", "Nobody has judged an output yet"),
+        ([TER], {"n_judged": 0, "unusable": "Why."}, "unusable", "The ratings give no human score"),
         ([], {}, "unscored", "The humans have judged 132 outputs, and no metric has scored"),
         ([], {"n_judged": 1}, "unscored", "judged 1 output, and"),
         ([TER], {"distrust": "Nobody passed."}, "distrusted", "These judgments cannot tell"),

@@ -66,7 +66,7 @@ def test_campaigns_that_tell_metrics_apart(groups: list[str], sentence: str) -> 
         ((), "empty: No campaign has been opened yet, so there is nothing to compare."),
         (
             ("unjudged", "unjudged"),
-            "unjudged: Nobody has judged an output yet, so no metric can be compared.",
+            "unjudged: No output has a human score yet, so no metric can be compared.",
         ),
         (
             ("unjudged", "unscored"),
@@ -105,7 +105,7 @@ def test_some_campaigns_tell_nothing() -> None:
     )
     assert said([told[0], *untold("unjudged")], 0.5, 0.4, 0.3) == (
         "everywhere: Alpha is in the best group in en–zh 80%, the only campaign that tells metrics "
-        "apart. In task 0 nobody has judged an output."
+        "apart. In task 0 no output has a human score."
     )
 
 

@@ -139,6 +139,8 @@ def test_speed_that_nobody_reads_at() -> None:
         "impossible_speed": "invalidates"
     }
     assert codes(judging.reasons_of(evidence(people, seconds=None))) == {"no_times": "note"}
+    young = evidence(people, seconds=None, n_timed=8)
+    assert codes(judging.reasons_of(young)) == {"few_times": "note"}
     mixed = evidence(people)
     fast = replace(mixed.speeds[0], seconds=0.3, is_impossible=True)
     mixed = replace(mixed, speeds=[fast, *mixed.speeds[1:]])
