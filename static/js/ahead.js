@@ -5,6 +5,7 @@ import { ask } from "./send.js";
 
 // After a reply without any, so many screens go by before the next question.
 const REST = 5;
+const LATER_MS = 1_000;
 // What was answered here: a reply that was on its way may still bring it.
 const gone = new Set();
 let screens = [];
@@ -47,6 +48,11 @@ export async function fill(address, path) {
   const { status, data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
   if (began !== round) return;
   isAsking = false;
+  if (data.later) {
+    // The server has answers to take.
+    setTimeout(() => began === round && fill(address, path), LATER_MS);
+    return;
+  }
   const known = new Set([path, ...gone, ...screens.map((each) => each.path)]);
   screens.push(...(data.screens ?? []).filter((each) => !known.has(each.path)));
   size = screens.length;
