@@ -19,6 +19,7 @@ ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 CONTINUE = re.compile(r'data-continue="([^"]*)"')
 # As in the page's script: screens that go by after a reply without any.
 REST = 5
+LATER = 2
 KEPT = ("revision", "started")
 
 
@@ -180,6 +181,7 @@ class Browser:
         self.fetches.append(time.perf_counter() - began)
         told = json.loads(body)
         if told.get("later"):
+            self.rest = LATER
             return
         known = {self.address, *(one["path"] for one in self.screens)}
         self.screens += [one for one in told["screens"] if one["path"] not in known]

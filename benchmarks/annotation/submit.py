@@ -58,6 +58,7 @@ def main() -> None:
         for one in crowd:
             # gunicorn closes a connection that is idle for longer than 2 seconds.
             one.connection.close()
+            one.ask("GET", one.address)
         threads = [threading.Thread(target=rate, args=(one, args.items)) for one in crowd]
         used, began = seconds_of(server.process.pid), time.perf_counter()
         for thread in threads:

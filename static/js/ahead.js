@@ -5,7 +5,8 @@ import { ask } from "./send.js";
 
 // After a reply without any, so many screens go by before the next question.
 const REST = 5;
-const LATER_MS = 1_000;
+// After one that asks to come later, so many, or so long.
+const LATER = 2, LATER_MS = 1_000;
 // What was answered here: a reply that was on its way may still bring it.
 const gone = new Set();
 let screens = [];
@@ -50,11 +51,18 @@ export async function fill(address, path) {
   isAsking = false;
   if (data.later) {
     // The server has answers to take.
-    setTimeout(() => began === round && fill(address, path), LATER_MS);
+    rest = LATER;
+    setTimeout(again, LATER_MS, address, path, began);
     return;
   }
   const known = new Set([path, ...gone, ...screens.map((each) => each.path)]);
   screens.push(...(data.screens ?? []).filter((each) => !known.has(each.path)));
   size = screens.length;
   rest = status === 200 && !size ? REST : 0;
+}
+
+function again(address, path, began) {
+  if (began !== round) return;
+  rest = 0;
+  fill(address, path);
 }
