@@ -30,6 +30,8 @@ from annotation.views.judging import (
 from annotation.views.people import access, accounts, letters, stops
 
 urlpatterns = [
+    # First, because every answer comes here: addresses are compared in this order.
+    path("item/<uuid:public_id>/", judgments.item, name="item"),
     path("", home.home, name="home"),
     path("glossary/", glossary.glossary, name="glossary"),
     path("account/", accounts.own_account, name="own-account"),
@@ -139,7 +141,6 @@ urlpatterns = [
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
     # 4 judgments
-    path("item/<uuid:public_id>/", judgments.item, name="item"),
     path("item/<uuid:public_id>/document/", around.around, name="item-around"),
     path("item/<uuid:public_id>/media/", media.media, name="item-media"),
     # 5 quality

@@ -17,6 +17,9 @@ from annotation.judging.screens import RATED_TEXT, Text, current_judgment, is_ed
 from annotation.models import Annotator, Assignment, Campaign, SuggestionFate
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
+from config.database.prepared import Prepared, stand_in_key
+
+USER, SLUG = stand_in_key(1), "stand-in for a slug"
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,16 @@ def only_rates(user: User | None) -> bool:
 
 def find_annotator(*, user: User, slug: str) -> Annotator | None:
     """Return the part that a user has in a campaign, with the campaign loaded (one query)."""
-    return (
+    return next(iter(_part.rows({USER: user.pk, SLUG: slug})), None)
+
+
+_part = Prepared(
+    lambda: (
         Annotator.objects.select_related("campaign__test_set", "access_link")
-        .filter(user=user, campaign__slug=slug)
-        .first()
+        .filter(user=USER, campaign__slug=SLUG)
+        .order_by("pk")
     )
+)
 
 
 def first_open(annotator: Annotator) -> UUID | None:

@@ -4,13 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, Subquery, Sum
+from django.db.models import (
+    Aggregate,
+    Count,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Sum,
+)
 from django.utils.translation import gettext as _
 
 from annotation import pool
 from annotation.models import Annotator, Assignment, Judgment
+from config.database.prepared import Statement, stand_in_key
 
-_COUNTED = ("n_done", "n_given", "paid_sum")
+ANNOTATOR = stand_in_key(1)
+_COUNTED = ("n_all", "n_open", "n_back", "paid_sum")
 
 
 @dataclass(frozen=True)
@@ -48,29 +57,41 @@ def progress(annotator: Annotator, *, place: int = 0, is_ahead: bool = False) ->
 
     With `is_ahead`, the total is what there will be and not what there is yet.
     """
-    columns = counts("pk")
-    row = Annotator.objects.filter(pk=annotator.pk).annotate(**columns).values(*columns).get()
-    return _progress(annotator, row, place=place, is_ahead=is_ahead)
+    (row,) = _counted.values({ANNOTATOR: annotator.pk})
+    counted = dict(zip(_COUNTED, row, strict=True))
+    return _progress(annotator, counted, place=place, is_ahead=is_ahead)
 
 
 def counts(annotator: str) -> dict[str, Any]:
-    """Columns that count the items of the annotator in a row's column of that name."""
-    own = Assignment.objects.filter(annotator=OuterRef(annotator)).order_by().values("annotator")
-    given = own.filter(Q(released_at=None) | Q(completed_at__isnull=False))
+    """Columns that count the items of the annotator in a row's column of that name.
+
+    What is open, and of it what went back to the pool, is few rows of an index; the rest is rated.
+    """
+    own = Assignment.objects.filter(annotator=OuterRef(annotator))
+    open_ = own.filter(completed_at=None)
     paid = Judgment.objects.filter(assignment__annotator=OuterRef(annotator))
     return {
-        "n_done": Subquery(own.annotate(n=Count("completed_at")).values("n")),
-        "n_given": Subquery(given.annotate(n=Count("pk")).values("n")),
-        "paid_sum": Subquery(
-            paid.order_by().values("assignment__annotator").annotate(n=Sum("paid_ms")).values("n")
-        ),
+        "n_all": _sum(own, Count("pk")),
+        "n_open": _sum(open_, Count("pk")),
+        "n_back": _sum(open_.exclude(released_at=None), Count("pk")),
+        "paid_sum": _sum(paid, Sum("paid_ms"), "assignment__annotator"),
     }
+
+
+def _sum(rows: QuerySet[Any], total: Aggregate, group: str = "annotator") -> Subquery:
+    return Subquery(rows.order_by().values(group).annotate(n=total).values("n"))
+
+
+_counted = Statement(
+    lambda: Annotator.objects.filter(pk=ANNOTATOR).annotate(**counts("pk")).values_list(*_COUNTED)
+)
 
 
 def _progress(
     annotator: Annotator, row: Mapping[str, int | None], *, place: int, is_ahead: bool
 ) -> Progress:
-    done, given, paid = (row[name] or 0 for name in _COUNTED)
+    n_all, n_open, n_back, paid = (row[name] or 0 for name in _COUNTED)
+    done, given = n_all - n_open, n_all - n_back
     if not is_ahead or not pool.has_pool(annotator.campaign):
         return Progress(place, done, given, paid)
     # A number that followed what was given, or what the pool still has, would move with the kind
@@ -82,6 +103,6 @@ def _progress(
 def progress_of(row: Any) -> Progress:
     """From the row itself if it was read together with its counts."""
     place = row.position + 1
-    if hasattr(row, "n_done"):
+    if hasattr(row, "n_all"):
         return _progress(row.annotator, vars(row), place=place, is_ahead=True)
     return progress(row.annotator, place=place, is_ahead=True)

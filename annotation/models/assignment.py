@@ -21,7 +21,10 @@ class Assignment(models.Model):
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    annotator = models.ForeignKey(Annotator, models.CASCADE, related_name="assignments")
+    # Constraints below begin with it.
+    annotator = models.ForeignKey(
+        Annotator, models.CASCADE, related_name="assignments", db_index=False
+    )
     item = models.ForeignKey(Item, models.CASCADE, related_name="assignments")
     position = models.PositiveIntegerField()
     condition = models.CharField(max_length=10, blank=True, default="")

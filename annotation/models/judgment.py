@@ -41,7 +41,10 @@ class Judgment(models.Model):
         ORDER = "order", "More active than visible"
         MISSING = "missing", "Nothing reported"
 
-    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="judgments")
+    # Indexes below begin with it.
+    assignment = models.ForeignKey(
+        Assignment, models.PROTECT, related_name="judgments", db_index=False
+    )
     revision = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)
     score = models.SmallIntegerField(null=True, blank=True)
@@ -89,6 +92,7 @@ class Judgment(models.Model):
                 name="judgment_current_once",
             ),
         ]
+        indexes = [models.Index(fields=["assignment", "paid_ms"], name="judgment_paid")]
 
     def __str__(self) -> str:
         return f"{self.assignment_id} r{self.revision}: {self.value}"

@@ -12,8 +12,8 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count, F
 from django.utils import timezone
 
 from annotation.models import Annotator, Assignment, Campaign, Item
@@ -21,8 +21,10 @@ from annotation.pool import active, candidates, dynamic, mixing, releases
 from annotation.pool.candidates import Candidate, Look
 from annotation.pool.given import warm
 from annotation.pool.mixing import State
+from config.database.prepared import Statement, stand_in_key
 from config.database.turns import turn
 
+CAMPAIGN = stand_in_key(1)
 TRIES = 5
 # The items of a screen in order, with fields of their assignments.
 Given = Mapping[int, Mapping[str, Any]]
@@ -56,13 +58,34 @@ def give_ahead(*, annotator: Annotator, most: int) -> None:
     campaign = annotator.campaign
     if not has_pool(campaign):
         return
-    people = max(1, campaign.annotators.filter(excluded_at=None).count())
-    wanted = Item.objects.filter(campaign=campaign, wanted__gt=0).order_by()
-    left = wanted[: most * people * SHARES].count()
-    screens = min(most, left // (people * SHARES))
+    ((people,),) = _people.values({CAMPAIGN: campaign.pk}) or [(1,)]
+    screens = min(most, _left(campaign, most * people * SHARES) // (people * SHARES))
     for _ in range(screens):
         if not _try(annotator, screens=screens, items=most):
             return
+
+
+_people = Statement(
+    lambda: (
+        Annotator.objects.filter(campaign=CAMPAIGN, excluded_at=None)
+        .order_by()
+        .values("campaign")
+        .annotate(n=Count("pk"))
+        .values_list("n")
+    )
+)
+
+
+def _left(campaign: Campaign, most: int) -> int:
+    """How many screens still want ratings, as far as `most`."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT COUNT(*) FROM (SELECT 1 FROM annotation_item"
+            " WHERE campaign_id = %s AND wanted > 0 LIMIT %s) AS wanted",
+            [campaign.pk, most],
+        )
+        (n,) = cursor.fetchone()
+    return int(n)
 
 
 def _try(annotator: Annotator, *, screens: int, items: int) -> bool:

@@ -19,6 +19,7 @@ ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 CONTINUE = re.compile(r'data-continue="([^"]*)"')
 # As in the page's script: screens that go by after a reply without any.
 REST = 5
+LATER = 2
 KEPT = ("revision", "started")
 
 
@@ -177,12 +178,15 @@ class Browser:
         began = time.perf_counter()
         last = (self.screens[-1]["path"] if self.screens else self.address).split("/")[-2]
         _, _, body = self.ask("GET", f"{self.campaign}ahead/?after={last}")
+        self.fetches.append(time.perf_counter() - began)
+        told = json.loads(body)
+        if told.get("later"):
+            self.rest = LATER
+            return
         known = {self.address, *(one["path"] for one in self.screens)}
-        found = [one for one in json.loads(body)["screens"] if one["path"] not in known]
-        self.screens += found
+        self.screens += [one for one in told["screens"] if one["path"] not in known]
         self.size = len(self.screens)
         self.rest = 0 if self.size else REST
-        self.fetches.append(time.perf_counter() - began)
 
     def work(self, *, until: float, think: float) -> None:
         """Rate item after item with pauses of `think` seconds on average."""

@@ -55,6 +55,10 @@ def main() -> None:
         crowd = [Browser(server.port, token) for token in tokens]
         for one in crowd:
             one.enter()
+        for one in crowd:
+            # gunicorn closes a connection that is idle for longer than 2 seconds.
+            one.connection.close()
+            one.ask("GET", one.address)
         threads = [threading.Thread(target=rate, args=(one, args.items)) for one in crowd]
         used, began = seconds_of(server.process.pid), time.perf_counter()
         for thread in threads:

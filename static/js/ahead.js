@@ -5,6 +5,8 @@ import { ask } from "./send.js";
 
 // After a reply without any, so many screens go by before the next question.
 const REST = 5;
+// After one that asks to come later, so many, or so long.
+const LATER = 2, LATER_MS = 1_000;
 // What was answered here: a reply that was on its way may still bring it.
 const gone = new Set();
 let screens = [];
@@ -47,8 +49,20 @@ export async function fill(address, path) {
   const { status, data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
   if (began !== round) return;
   isAsking = false;
+  if (data.later) {
+    // The server has answers to take.
+    rest = LATER;
+    setTimeout(again, LATER_MS, address, path, began);
+    return;
+  }
   const known = new Set([path, ...gone, ...screens.map((each) => each.path)]);
   screens.push(...(data.screens ?? []).filter((each) => !known.has(each.path)));
   size = screens.length;
   rest = status === 200 && !size ? REST : 0;
+}
+
+function again(address, path, began) {
+  if (began !== round) return;
+  rest = 0;
+  fill(address, path);
 }

@@ -1,5 +1,6 @@
 """The screens that a browser keeps for the time without a connection."""
 
+from threading import Lock
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,9 @@ from annotation.views.judging.assignments import annotator_or_404
 from annotation.views.judging.cards import drawn, fresh_cards
 from annotation.views.judging.signed_out import answered_here
 
+# One thread of a process fetches; the others take answers, for which somebody waits.
+fetching = Lock()
+
 
 @never_cache
 @require_safe
@@ -23,8 +27,18 @@ from annotation.views.judging.signed_out import answered_here
 def ahead(request: HttpRequest, slug: str) -> JsonResponse:
     """Return the next screens as they would be shown, after the item `after` if it is open.
 
-    None where nothing may be rated: the page that asks says why when it sends an answer.
+    `later` asks the browser to come back in a moment.
     """
+    if not fetching.acquire(blocking=False):
+        return JsonResponse({"screens": [], "later": True})
+    try:
+        return _fetched(request, slug)
+    finally:
+        fetching.release()
+
+
+def _fetched(request: HttpRequest, slug: str) -> JsonResponse:
+    """None where nothing may be rated: the page that asks says why when it sends an answer."""
     annotator = annotator_or_404(request, slug)
     is_open = annotator.campaign.status == Campaign.Status.OPEN
     if not is_open or welcome.next_step(annotator):

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
+from annotation.views.judging.ahead import fetching
 from tests.annotation.pools import claims_fit, make_pool
 from tests.annotation.views.test_views_judgments import JSON, address, form, opened
 from tests.planting import plant
@@ -77,6 +78,28 @@ def test_a_closed_campaign_has_none(world: World, client: Client) -> None:
     campaign = rows[0].annotator.campaign
     close_campaign(campaign=campaign)
     assert ahead(client, campaign) == []
+
+
+def test_while_somebody_fetches_others_are_told_to_come_back(world: World, client: Client) -> None:
+    campaign = make_pool(world.annotators, segments=30, annotators_per_item=1)
+    client.force_login(world.annotators[0])
+    with fetching:
+        response = client.get(reverse("annotate-ahead", args=[campaign.slug]), headers=JSON)
+        assert response.json() == {"screens": [], "later": True}
+    assert not Assignment.objects.filter(annotator__campaign=campaign).exists()
+    assert ahead(client, campaign)
+
+
+def test_a_fetch_that_fails_holds_nobody_up(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = opened(world)[0].annotator.campaign
+    client.force_login(world.annotators[0])
+    with monkeypatch.context() as broken:
+        broken.setattr("annotation.views.judging.ahead.screens_ahead", lambda **_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            ahead(client, campaign)
+    assert ahead(client, campaign)
 
 
 def test_a_pool_gives_each_a_fair_part_and_keeps_its_counts(world: World, client: Client) -> None:

@@ -73,6 +73,24 @@ def test_sixty_screens_with_the_network_away_for_a_third_of_them(
     assert all(ended <= began for (_, ended), (began, _) in pairwise(times))
 
 
+def test_a_server_that_is_busy_is_asked_again_while_the_first_item_is_read(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    plant_texts(5)
+    one = visitor()
+    later = {"screens": [], "later": True}
+    one.page.route("**/ahead/**", lambda route: route.fulfill(json=later), times=1)
+    with one.page.expect_response(
+        lambda reply: "/ahead/" in reply.url and "Sentence 1" in reply.text()
+    ):
+        start(one)
+    one.context.set_offline(True)
+    for number in (1, 2, 3):
+        expect_item(one.page, f"Item {number} of 5")
+        press(one.page, "4", str(number), "Enter")
+    expect(one.page.get_by_text("3 answers wait to be sent.")).to_be_visible()
+
+
 def test_answers_outlive_their_tab_and_another_one_sends_them_once(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:
