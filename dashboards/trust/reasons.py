@@ -27,7 +27,7 @@ LABELS = {
     Verdict.DO_NOT_USE: "Do not use",
     Verdict.LIMITED: "Limited",
     Verdict.NO_LIMITS: "No limits found",
-    Verdict.NOTHING: "Nothing judged yet",
+    Verdict.NOTHING: "No human score yet",
 }
 SUMMARIES = {
     Verdict.DO_NOT_USE: (

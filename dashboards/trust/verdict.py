@@ -25,7 +25,7 @@ from dashboards.trust.reasons import (
 )
 from metaeval.judgments.controls import reading_speeds
 
-VERSION = 1
+VERSION = 2
 DOCUMENT = CampaignTrust
 # Shorter times were not measured: no hand is so fast.
 GAP_SECONDS = 0.05

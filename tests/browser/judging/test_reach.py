@@ -110,6 +110,11 @@ def test_the_scale_says_what_scores_mean(
         assert one["x"] + one["width"] <= other["x"] + 1  # nothing lies over anything else
     size = marks.first.evaluate("(mark) => parseFloat(getComputedStyle(mark).fontSize)")
     assert (size > 0) == has_words
+    if has_words:
+        cut = "(marks) => marks.filter((mark) => mark.scrollHeight > mark.clientHeight + 1).length"
+        assert marks.evaluate_all(cut) == 0
+        # The last words stand in one line: they have the room that lies before them.
+        assert boxes[-1]["width"] > 3 * size
     # A mark lies where the thumb stands at its score.
     box = slider.bounding_box() or {}
     at_33 = box["x"] + 14 + (box["width"] - 28) * 0.33
