@@ -50,13 +50,13 @@ def make_corpus(slug: str, *, segments: int, systems: int) -> TestSet:
 
 
 def plant_scored(segments: int = 5_000, systems: int = 10) -> TestSet:
-    """A test set of outputs that are all different, which TER takes long to score."""
-    rng = random.Random(5)
+    """A test set of outputs that are all different, and new each time: TER takes long to score."""
     words = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("al", "en", "or", "ust", "ink")]
     test_set = TestSet.objects.create(
         slug=f"scored-{uuid.uuid4().hex[:6]}", name="Scored", source_language="de",
         target_language="en",
     )  # fmt: skip
+    rng = random.Random(test_set.slug)
     rows = Segment.objects.bulk_create(
         [Segment(test_set=test_set, position=n, key=str(n), source=f"Satz {n}")
          for n in range(segments)], batch_size=BATCH,

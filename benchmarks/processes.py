@@ -19,31 +19,9 @@ QUICK, SLOW = "documents", "documents-slow"
 LEAN = ["--max-memory-per-child", "400000"]
 # By the names in the report.
 WORKERS = {
-    "scoring": [*CELERY, "-Q", "cpu,gpu", "--concurrency", "1", "-n", "scoring@localhost"],
-    "documents": [
-        "nice",
-        "-n",
-        "5",
-        *CELERY,
-        "-Q",
-        QUICK,
-        "-c",
-        "2",
-        "-n",
-        "quick@localhost",
-        *LEAN,
-    ],
-    "documents-slow": [
-        "nice",
-        *CELERY,
-        "-Q",
-        SLOW,
-        "--concurrency",
-        "1",
-        "-n",
-        "slow@localhost",
-        *LEAN,
-    ],
+    "scoring": [*CELERY, "-Q", "cpu,gpu", "-c", "1", "-n", "scoring@localhost"],
+    "documents": ["nice", "-n5", *CELERY, *LEAN, "-Q", QUICK, "-c", "2", "-n", "quick@localhost"],
+    "documents-slow": ["nice", *CELERY, *LEAN, "-Q", SLOW, "-c", "1", "-n", "slow@localhost"],
 }
 
 
@@ -76,7 +54,7 @@ class Processes:
         """Note memory and processor time of all that run now."""
         for name, root in self.roots.items():
             for pid in family(root):
-                with suppress(OSError, ValueError):
+                with suppress(OSError, ValueError, IndexError):  # it may just have ended
                     self.peak[name] = max(self.peak[name], memory_of(pid, "VmHWM"))
                     self.used[name, pid] = _seconds(pid)
 
