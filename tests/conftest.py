@@ -18,6 +18,7 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
@@ -191,6 +192,12 @@ def _empty_cache() -> None:
     cache.clear()
     forget()
     lately.forget()
+
+
+@pytest.fixture(autouse=True)
+def _own_language() -> None:
+    """A request leaves its language to whatever comes next in its thread."""
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)
