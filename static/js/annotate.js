@@ -268,6 +268,9 @@ function rate(digit) {
   const digits = (isNext ? typed.digits : "") + digit;
   typed = { slider, digits: slider.type(digits) ? digits : digit, at: Date.now() };
   if (typed.digits !== digits) slider.type(digit);
+  // Nobody rates what lies behind the foot of the screen, or further down.
+  const answer = slider.range.closest(".answer");
+  if (!answer.closest(".sticks")) answer.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 /** Put to use what was fetched last. */

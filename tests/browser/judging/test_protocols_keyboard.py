@@ -1,8 +1,9 @@
 """Every protocol by keyboard alone, from the first item to the last, checked in the database."""
 
+import re
 from collections.abc import Callable
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from annotation.models import Judgment
 from tests.browser.conftest import Visitor
@@ -39,6 +40,26 @@ def test_side_by_side(visitor: Callable[..., Visitor], transactional_db: None) -
     press(page, "0", "Tab", "End", "Enter")
     page.wait_for_url("**/done/")
     assert [judgment.score for judgment in current()] == [70, 71, 0, 100]
+
+
+def test_nobody_rates_what_lies_behind_the_foot(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    long = "Some words of a text that is long. " * 12
+    plant("side-by-side", sources=SOURCES, outputs=[(long, "A2."), (long, "B2.")])
+    page = start(visitor(height=500))
+    track, foot = page.get_by_role("slider").first, page.locator(".foot")
+    page.evaluate("scrollTo(0, 0)")
+    assert bottom(track) > foot.bounding_box()["y"]  # type: ignore[index]
+    press(page, "7")
+    expect(track).to_have_attribute("aria-valuetext", re.compile("^70%"))
+    assert bottom(track) <= foot.bounding_box()["y"]  # type: ignore[index]
+
+
+def bottom(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box
+    return box["y"] + box["height"]
 
 
 def test_a_document(visitor: Callable[..., Visitor], transactional_db: None) -> None:
