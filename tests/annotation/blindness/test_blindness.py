@@ -111,7 +111,12 @@ def estimated(annotator: Any, row: Any, *, place: int, is_ahead: bool) -> Progre
     """A total of what was given and of what a pool has besides, counted once for a while."""
     screens = annotator.campaign.items.filter(kind=Item.Kind.TARGET).count()
     mine = annotator.assignments.filter(item__wanted__gt=0).count()
-    return Progress(place, row["n_done"] or 0, annotator.assignments.count() + screens - mine, 0)
+    return Progress(
+        place,
+        (row["n_all"] or 0) - (row["n_open"] or 0),
+        annotator.assignments.count() + screens - mine,
+        0,
+    )
 
 
 def test_an_estimated_total_would_be_found(
