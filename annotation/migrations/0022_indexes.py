@@ -16,11 +16,6 @@ class Migration(migrations.Migration):
             name='annotator',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.annotator'),
         ),
-        migrations.AlterField(
-            model_name='judgment',
-            name='assignment',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='annotation.assignment'),
-        ),
         migrations.AddIndex(
             model_name='judgment',
             index=models.Index(fields=['assignment', 'paid_ms'], name='judgment_paid'),

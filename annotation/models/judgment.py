@@ -41,10 +41,7 @@ class Judgment(models.Model):
         ORDER = "order", "More active than visible"
         MISSING = "missing", "Nothing reported"
 
-    # Indexes below begin with it.
-    assignment = models.ForeignKey(
-        Assignment, models.PROTECT, related_name="judgments", db_index=False
-    )
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="judgments")
     revision = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)
     score = models.SmallIntegerField(null=True, blank=True)

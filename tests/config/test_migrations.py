@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
@@ -92,3 +93,22 @@ def test_trainings_go_on_from_what_they_saved(migrate: Migrate) -> None:
     }
     assert jobs["in hand"].expires_at <= timezone.now()
     assert jobs["in hand"].progress == {"at": 3}
+
+
+def test_the_database_has_every_constraint_and_index_of_the_models(db: None) -> None:
+    """Dropping the index of a foreign key, Django drops a partial unique one of that column too."""
+    missing = []
+    with connection.cursor() as cursor:
+        for model in apps.get_models():
+            if not model._meta.managed or model._meta.proxy:
+                continue
+            found = connection.introspection.get_constraints(cursor, model._meta.db_table)
+            wanted = [each.name for each in (*model._meta.constraints, *model._meta.indexes)]
+            missing += [f"{model._meta.db_table}: {name}" for name in wanted if name not in found]
+            alone = {tuple(each["columns"]) for each in found.values() if each["unique"]}
+            missing += [
+                f"{model._meta.db_table}: {field.column} is not unique"
+                for field in model._meta.concrete_fields
+                if field.unique and (field.column,) not in alone and not field.primary_key
+            ]
+    assert missing == []
