@@ -16,9 +16,11 @@ print(json.dumps([os.getpid(), os.getpgid(0), os.getsid(0), os.nice(0), child.pi
 signal.pause()
 """
 SUPERVISE = """
-import sys
+import signal, sys
 import django
 django.setup()
+# As in a terminal: who starts tests in the background may have it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from dashboards.management.commands import demo
 one = [sys.executable, "-c", sys.argv[1]]
 sys.exit(demo._supervise([one, ["nice", "-n", "5", *one]]))
