@@ -19,8 +19,9 @@ from annotation.counted import counted
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 
+# Comments before are each read once: taken in other ways, many would take for ever.
 MARKED = re.compile(
-    r"\ufeff?(\s|<!--.*?-->)*(<\?xml\b|<!DOCTYPE\b|<(dataset|(src|ref|tst)set|mteval)\b)",
+    r"\ufeff?(?>\s+|<!--.*?-->)*+(<\?xml\b|<!DOCTYPE\b|<(dataset|(src|ref|tst)set|mteval)\b)",
     re.I | re.S,
 )
 XML = re.compile(r"\ufeff?\s*(<\?xml\b|<dataset\b)", re.I)
@@ -37,6 +38,8 @@ STATED = {
     REFERENCE: ("lang", "trglang"),
     SYSTEM: ("language", "trglang"),
 }
+# More languages than a test set has, or people would wait for them.
+MOST_STATED = 10
 Column = tuple[str, str]
 
 
@@ -98,7 +101,7 @@ class _File:
 
     def _state(self, kind: str, values: Mapping[str, str], line: int) -> None:
         for name in STATED[kind]:
-            if language := values.get(name, ""):
+            if (language := values.get(name, "")) and len(self.stated) < MOST_STATED:
                 self.stated.setdefault((kind, language), line)
 
     def _begin_segment(self, values: Mapping[str, str], line: int) -> None:

@@ -13,6 +13,7 @@ from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 from annotation.uploads import InputFile, Report, Submission, SystemFile, TestSetDraft
 from annotation.uploads.readers import read
+from annotation.uploads.tables.marked import is_marked
 from tests.world import World
 
 DOCUMENTS = {"news.1": 3, "news.2": 2, "talk": 4}
@@ -201,6 +202,12 @@ def test_a_plain_text_may_begin_with_a_comment(db: None) -> None:
     commented = "<!-- ours -->\n" + as_sgml("srcset", "source", "src")
     assert len(reading(source=file("source.sgm", commented))[0].segments) == 9
     assert report.errors == []
+
+
+def test_a_text_of_comments_alone_is_looked_through_once() -> None:
+    """Tried in every way, 2 to the power of their number, this would not end."""
+    assert not is_marked("<!-- one --> " * 60 + "two")
+    assert is_marked("<!-- one --> " * 60 + "<srcset>")
 
 
 def test_a_system_in_a_file_of_its_own_repeats_the_sources(db: None) -> None:
