@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Count, F
 from django.utils import timezone
 
@@ -59,7 +59,9 @@ def give_ahead(*, annotator: Annotator, most: int) -> None:
     if not has_pool(campaign):
         return
     ((people,),) = _people.values({CAMPAIGN: campaign.pk}) or [(1,)]
-    screens = min(most, _left(campaign, most * people * SHARES) // (people * SHARES))
+    wanted = Item.objects.filter(campaign=campaign, wanted__gt=0).order_by()
+    left = wanted[: most * people * SHARES].count()
+    screens = min(most, left // (people * SHARES))
     for _ in range(screens):
         if not _try(annotator, screens=screens, items=most):
             return
@@ -74,18 +76,6 @@ _people = Statement(
         .values_list("n")
     )
 )
-
-
-def _left(campaign: Campaign, most: int) -> int:
-    """How many screens still want ratings, as far as `most`."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT COUNT(*) FROM (SELECT 1 FROM annotation_item"
-            " WHERE campaign_id = %s AND wanted > 0 LIMIT %s) AS wanted",
-            [campaign.pk, most],
-        )
-        (n,) = cursor.fetchone()
-    return int(n)
 
 
 def _try(annotator: Annotator, *, screens: int, items: int) -> bool:
