@@ -1,6 +1,6 @@
 """What the humans say of every output and system of a campaign, as one grid."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,8 +35,6 @@ WHOLE_SYSTEMS = (
     "The published system scores are of all documents; for the chosen ones the means of their "
     "outputs stand in."
 )
-# What scores are, in the words above; other sentences of theirs say what is missing.
-GENERAL = frozenset({PUBLISHED_ONLY, PENALTIES_STANDARDISED, WHOLE_SYSTEMS, BIAS})
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,8 @@ class HumanScores:
 
     `published_systems` holds system scores published as such (nan where a system has none), or
     None where a system's score is the mean of its outputs'. `source` says in words where the
-    numbers come from. `is_of_documents`: the reader chose some of the documents.
+    numbers come from, `notes` what they are, `gaps` why there are not more. `is_of_documents`: the
+    reader chose some of the documents.
     """
 
     systems: tuple[System, ...]
@@ -53,8 +52,14 @@ class HumanScores:
     values: Floats
     published_systems: Floats | None
     source: str
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
     is_of_documents: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """All that must be known of these scores."""
+        return self.notes + self.gaps
 
     @property
     def is_there(self) -> bool:
@@ -119,11 +124,11 @@ def _published(
     grid = read_grid(systems, segments).placed(
         np.array(outputs, dtype=np.int64), np.array(values, dtype=np.float64)
     )
-    warnings = [PUBLISHED_ONLY] if filters.chooses_judgments else []
+    notes = [PUBLISHED_ONLY] if filters.chooses_judgments else []
     if filters.documents:
         grid[:, ~np.isin(segments, segments_of(campaign, filters))] = np.nan
         # A published system score is of the whole test set: it says nothing about some documents.
-        warnings += [WHOLE_SYSTEMS] if by_system else []
+        notes += [WHOLE_SYSTEMS] if by_system else []
         by_system = {}
     return HumanScores(
         systems,
@@ -131,40 +136,39 @@ def _published(
         grid,
         np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
         "human scores as published with the data set",
-        tuple(warnings),
-        bool(filters.documents),
+        tuple(notes),
+        is_of_documents=bool(filters.documents),
     )
 
 
 def _judged(
     campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
 ) -> HumanScores:
-    columns, values, warnings = _valued(campaign, filters)
+    columns, values, gaps = _valued(campaign, filters)
     grid = grid_of(read_grid(systems, segments), columns, values)
     source = _source(campaign, filters)
     is_part = bool(filters.documents)
-    if campaign.assignment_mode == Campaign.Mode.DYNAMIC and len(columns):
-        warnings = (*warnings, BIAS)
-    return HumanScores(systems, segments, grid, None, source, warnings, is_part)
+    notes = tuple(_notes(campaign, filters)) if len(columns) else ()
+    return HumanScores(systems, segments, grid, None, source, notes, gaps, is_part)
+
+
+def _notes(campaign: Campaign, filters: Filters) -> Iterator[str]:
+    """What must be known of scores that judgments give, however many there are."""
+    if filters.scores == Z and not campaign.judging.is_standardised:
+        yield PENALTIES_STANDARDISED
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
+        yield BIAS
 
 
 def _valued(
     campaign: Campaign, filters: Filters
 ) -> tuple[JudgmentColumns, Floats, tuple[str, ...]]:
-    """The chosen judgments with the value of each that counts, and what must be known of them."""
-    columns, warnings = read_judgments(campaign, filters)
+    """The chosen judgments with the value of each that counts, and why there are not more."""
+    columns, gaps = read_judgments(campaign, filters)
     if filters.scores != Z or not len(columns):
-        return columns, columns.score, warnings
+        return columns, columns.score, gaps
     standard = standardise(columns, campaign.z_pool)
-    warnings = (*warnings, *remarks(columns, campaign.z_pool, standard))
-    if not campaign.judging.is_standardised:
-        warnings = (PENALTIES_STANDARDISED, *warnings)
-    return columns, standard.z, warnings
-
-
-def missing(warnings: Sequence[str]) -> list[str]:
-    """Return which of the sentences on human scores say why there are not more."""
-    return [each for each in warnings if each not in GENERAL]
+    return columns, standard.z, (*gaps, *remarks(columns, campaign.z_pool, standard))
 
 
 def read_ratings(campaign: Campaign, filters: Filters, human: HumanScores) -> Ratings | None:

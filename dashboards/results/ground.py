@@ -17,7 +17,7 @@ from dashboards.trust.verdict import evidence_of
 from metaeval import ScoreMatrix
 from metaeval.systems import rank_systems
 
-VERSION = 2
+VERSION = 3
 LEVEL = 0.95
 
 
@@ -39,10 +39,11 @@ class Standing:
 class Ground(CampaignDocument):
     """Of `n_tested` annotators with control items `n_passed` pass; `alpha` has its interval.
 
-    Both are None where they cannot be known.
+    Both are None where they cannot be known. `gaps` says why there are not more human scores.
     """
 
     n_judged: int
+    gaps: Sequence[str] = ()
     systems: Sequence[Standing] = ()
     alpha: float | None = None
     alpha_ends: Ends | None = None
@@ -64,6 +65,7 @@ def compute(campaign: Campaign, filters: Filters) -> Ground:
         n_judged=human.n,
         systems=_standings(matrix) if matrix is not None else (),
         **known,
+        gaps=human.gaps,
         warnings=human.warnings,
     )
 

@@ -18,7 +18,6 @@ from dashboards.correlations.page import complete as complete_table
 from dashboards.documents import results
 from dashboards.documents.stored import settled
 from dashboards.pages import selection, statistics
-from dashboards.panel.human import missing
 from dashboards.results import ground as grounds
 from dashboards.results.answer import Asked, Scored, answer, leader
 from dashboards.results.document import Home, Line, Mark, Rival
@@ -222,7 +221,7 @@ def _asked(
         chance=compared.chance if compared else 0.0,
         refused=marks.refusal(parts.trust, compared) if compared else "",
         distrust=_distrust(parts.trust),
-        unusable=next(iter(missing(parts.ground.warnings)), ""),
+        unusable=next(iter(parts.ground.gaps), ""),
     )
 
 
