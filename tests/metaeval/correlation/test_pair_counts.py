@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata, spearmanr
 
 from metaeval.correlation import Measure
+from metaeval.correlation.drawn_pairs import BIN, DrawnPairs
 from metaeval.correlation.pair_counts import (
-    BIN,
     codes_of,
     mid_ranks,
     signed_counts,
     weighted_counts,
-    weighted_score,
 )
 from metaeval.significance.bootstrap_values import WIDE, weighted
 from metaeval.significance.permutation import mixtures
@@ -64,7 +63,7 @@ def test_the_score_counts_every_pair_once(size: int) -> None:
     w = rng.integers(4, size=(3, size)).astype(float)
     signs = np.sign(z[:, None] - z) * np.sign(x[:, None] - x)
     expected = np.einsum("si,ij,sj->s", w, signs, w) / 2.0
-    assert weighted_score(z, x, w).tolist() == expected.tolist()
+    assert DrawnPairs(z, w).score(x).tolist() == expected.tolist()
 
 
 def test_mid_ranks() -> None:
