@@ -181,11 +181,16 @@ class Turn:
 def turns(
     run: Any, minutes: float, is_reading: threading.Event, processes: Processes
 ) -> Iterator[Turn]:
-    """Readers come and go; what a turn begins with is not counted."""
+    """Readers come and go; what a turn begins with is not counted.
+
+    Without readers nothing is left of what they asked for.
+    """
     for number in range(2 * max(1, round(minutes * 60 / TURN_SECONDS / 2))):
         is_busy = number % 2 == 1
         (is_reading.set if is_busy else is_reading.clear)()
         known = watch(processes, 4.0)
+        while not is_busy and in_hand():
+            known |= watch(processes, 1.0)
         began, before, used = time.monotonic(), done(run), processes.seconds()
         documents = watch(processes, TURN_SECONDS)
         seconds, texts, after = time.monotonic() - began, done(run) - before, processes.seconds()
@@ -193,6 +198,13 @@ def turns(
             is_busy, seconds, texts, {name: after[name] - used[name] for name in used},
             {key: took for key, took in documents.items() if key not in known},
         )  # fmt: skip
+
+
+def in_hand() -> bool:
+    """Whether documents that readers asked for are still to be computed."""
+    from dashboards.models import Analysis
+
+    return Analysis.objects.filter(status__in=Analysis.ACTIVE).exists()
 
 
 def watch(processes: Processes, seconds: float) -> dict[tuple[str, datetime], float]:
