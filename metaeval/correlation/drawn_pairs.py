@@ -105,8 +105,8 @@ class DrawnPairs:
         return totals
 
 
-def bins(codes: IntArray) -> IntArray:
-    """Return the bin of each cell: neighbouring codes of up to BIN cells, or one code of more.
+def bins(codes: IntArray, most: int = BIN) -> IntArray:
+    """Return the bin of each cell: neighbouring codes of so many cells at most, or one of more.
 
     Examples
     --------
@@ -114,10 +114,12 @@ def bins(codes: IntArray) -> IntArray:
     ([0, 0, 0], [0, 1, 2])
     """
     sizes = np.bincount(codes)
-    number, filled = -1, BIN
+    if len(sizes) == len(codes):
+        return codes // most
+    number, filled = -1, most
     of_code = np.empty(len(sizes), dtype=np.int64)
     for code, size in enumerate(sizes.tolist()):
-        number, filled = (number, filled + size) if filled + size <= BIN else (number + 1, size)
+        number, filled = (number, filled + size) if filled + size <= most else (number + 1, size)
         of_code[code] = number
     return np.asarray(of_code[codes])
 

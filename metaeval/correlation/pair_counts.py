@@ -5,10 +5,16 @@ A bootstrap sample is a row of counts, how often each cell was drawn; copies of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from metaeval.arrays import FloatArray, IntArray
+from metaeval.correlation.drawn_pairs import bins
+
+# Cells of a bin within which every pair is compared.
+FEW = 64
 
 
 def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
@@ -36,6 +42,51 @@ def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
     counts = np.empty(len(z))
     counts[order] = less - more + (all_more - more_equal) - (all_less - less_equal)
     return counts
+
+
+def agreements(z: IntArray, x: IntArray) -> FloatArray:
+    """Return sum_j sign(z_i - z_j) sign(x_i - x_j) for each i, of codes (`codes_of`).
+
+    Cells lie in bins by z and in bins by x, which no tie crosses: bins are compared with bins by
+    running sums over the table of counts, cells of one bin with each other.
+
+    Examples
+    --------
+    >>> agreements(np.array([2, 0, 1]), np.array([1, 0, 2])).tolist()
+    [0.0, 2.0, 0.0]
+    """
+    rows, columns = bins(z, FEW), bins(x, FEW)
+    shape = (int(rows.max()) + 1, int(columns.max()) + 1)
+    table = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
+    below = np.cumsum(table, axis=0)
+    gaps = 2 * below - table - below[-1]
+    left = np.cumsum(gaps, axis=1)
+    counts = (2 * left - gaps - left[:, -1:])[rows, columns]
+    for of, is_apart in ((rows, False), (columns, True)):
+        for cells in _filled(of):
+            signs = _signs(z[cells]) * _signs(x[cells])
+            if is_apart:  # Those of one bin by z have been compared.
+                signs *= rows[cells][:, :, None] != rows[cells][:, None]
+            signs *= (cells >= 0)[:, None]
+            counts[cells[cells >= 0]] += signs.sum(axis=2, dtype=np.int64)[cells >= 0]
+    return np.asarray(counts, dtype=np.float64)
+
+
+def _filled(of: IntArray) -> Iterator[IntArray]:
+    """Yield bins x cells, all bins that are not one large code, -1 where there is no cell."""
+    order, sizes = np.argsort(of, kind="stable"), np.bincount(of)
+    starts = np.cumsum(sizes) - sizes
+    small = np.flatnonzero(sizes <= FEW)
+    for part in np.array_split(small, 1 + len(small) // FEW):
+        places = np.arange(sizes[part].max(initial=0))
+        cells = order[np.minimum(starts[part][:, None] + places, len(of) - 1)]
+        yield np.where(places < sizes[part][:, None], cells, -1)
+
+
+def _signs(codes: IntArray) -> NDArray[np.int8]:
+    """Return bins x cells x cells."""
+    one, other = codes[:, :, None].astype(np.int32), codes[:, None].astype(np.int32)
+    return (one > other).view(np.int8) - (one < other).view(np.int8)
 
 
 def weighted_counts(weights: FloatArray, a: IntArray, b: IntArray) -> FloatArray:

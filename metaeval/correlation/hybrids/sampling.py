@@ -203,7 +203,7 @@ def _sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> 
     return np.stack([column for column in found if column is not None], axis=1)
 
 
-_remembered = Remembered(2**24)
+_remembered = Remembered(2**22)
 
 
 def _one_hot(generator: np.random.Generator, rows: int, drawable: BoolArray) -> csr_array:
