@@ -33,7 +33,7 @@ QUICK, SLOW = "documents", "documents-slow"
 # at, but takes along, in at most an eleventh.
 REST_SECONDS, TAKEN_ALONG, RESTS = 2.0, ("report", "bundle"), 10.0
 # The longest rest between two documents.
-GIVES_WAY_SECONDS = 60.0
+GIVES_WAY_SECONDS = 30.0
 # A failure may have passed after so long (a database that restarted, memory that was short), and
 # what has killed processes is left alone for longer.
 AGAIN_SECONDS, DEADLY_SECONDS = 60.0, 600.0
