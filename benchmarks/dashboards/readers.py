@@ -183,7 +183,7 @@ def turns(
 ) -> Iterator[Turn]:
     """Readers come and go; what a turn begins with is not counted.
 
-    Without readers nothing is left of what they asked for.
+    Without readers nothing is computed of what they asked for.
     """
     for number in range(2 * max(1, round(minutes * 60 / TURN_SECONDS / 2))):
         is_busy = number % 2 == 1
@@ -201,10 +201,12 @@ def turns(
 
 
 def in_hand() -> bool:
-    """Whether documents that readers asked for are still to be computed."""
+    """Withdraw the documents that nobody reads any more; whether one is still being computed."""
+    from config.work.claims import cancel
     from dashboards.models import Analysis
 
-    return Analysis.objects.filter(status__in=Analysis.ACTIVE).exists()
+    cancel(Analysis.objects.filter(status=Analysis.Status.QUEUED))
+    return Analysis.objects.filter(status=Analysis.Status.RUNNING).exists()
 
 
 def watch(processes: Processes, seconds: float) -> dict[tuple[str, datetime], float]:
