@@ -8,7 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter, defaultdict
+import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker"]
 CELERY += ["--loglevel", "ERROR", "--without-gossip", "--without-mingle"]
 QUICK, SLOW = "documents", "documents-slow"
+OWN, MACHINE = "this process", "the machine"
 LEAN = ["--max-memory-per-child", "400000"]
 # By the names in the report.
 WORKERS = {
@@ -31,7 +33,6 @@ class Processes:
     def __init__(self) -> None:
         self.roots: dict[str, int] = {}
         self.peak: dict[str, float] = defaultdict(float)
-        self.used: dict[tuple[str, int], float] = {}
 
     @contextmanager
     def started(self) -> Iterator[None]:
@@ -51,24 +52,42 @@ class Processes:
                     os.killpg(process.pid, signal.SIGKILL)
 
     def look(self) -> None:
-        """Note memory and processor time of all that run now."""
+        """Note the memory of all that run now."""
         for name, root in self.roots.items():
             for pid in family(root):
                 with suppress(OSError, ValueError, IndexError):  # it may just have ended
                     self.peak[name] = max(self.peak[name], memory_of(pid, "VmHWM"))
-                    self.used[name, pid] = _seconds(pid)
 
-    def seconds(self) -> Counter[str]:
-        """Processor seconds by name so far."""
-        found: Counter[str] = Counter()
-        for (name, _), used in self.used.items():
-            found[name] += used  # type: ignore[assignment]
-        return found
+    def seconds(self) -> dict[str, float]:
+        """Processor seconds so far, by name; those of this process itself and of the machine."""
+        found = {name: seconds_of(root) for name, root in self.roots.items()}
+        return found | {OWN: time.process_time(), MACHINE: _machine_seconds()}
+
+
+def services() -> dict[str, int]:
+    """The roots of the database's server and the broker's, where they run on this machine."""
+    from django.conf import settings
+    from django.db import connection
+
+    found = {}
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            found["PostgreSQL"] = _parent(cursor.fetchone()[0])
+    if settings.CELERY_BROKER_URL.startswith("redis"):
+        import redis
+
+        found["Redis"] = redis.Redis.from_url(settings.CELERY_BROKER_URL).info()["process_id"]
+    return found
 
 
 def seconds_of(root: int) -> float:
-    """Processor seconds of a process and all below it, so far."""
-    return sum(_seconds(pid) for pid in family(root))
+    """Processor seconds of a process and all below it, those that have ended included."""
+    found = 0.0
+    for pid in family(root):
+        with suppress(OSError):  # it may just have ended: then its parent has its time
+            found += _seconds(pid)
+    return found
 
 
 def memory_of(pid: int, which: str = "VmRSS") -> float:
@@ -78,8 +97,22 @@ def memory_of(pid: int, which: str = "VmRSS") -> float:
 
 
 def _seconds(pid: int) -> float:
-    ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
+    """Its own, and those of its children that have ended."""
+    return sum(map(int, _stat(pid)[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def _parent(pid: int) -> int:
+    return int(_stat(pid)[1])
+
+
+def _stat(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def _machine_seconds() -> float:
+    """Of all processors, whoever had them; without what they waited."""
+    ticks = [int(each) for each in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
 
 
 def family(pid: int) -> list[int]:

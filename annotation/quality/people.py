@@ -9,7 +9,7 @@ import numpy as np
 import metaeval
 from annotation.models import Item
 from annotation.protocols.asked import Scale
-from annotation.quality.columns import Floats, JudgmentColumns, Mask
+from annotation.quality.columns import Floats, JudgmentColumns
 from annotation.quality.together import Likely
 from annotation.quality.verdict import LOW, Checks, check
 from metaeval.arrays import mean
@@ -60,7 +60,7 @@ class AnnotatorQuality:
 
 
 def annotator_quality(
-    columns: JudgmentColumns,
+    own: JudgmentColumns,
     person: Mapping[str, object],
     *,
     r_with: float,
@@ -68,10 +68,9 @@ def annotator_quality(
     scale: Scale | None,
     likely: Likely | None,
 ) -> AnnotatorQuality:
-    """Describe one annotator from the columns, excluded ones included."""
-    own = columns.annotator == person["pk"]
-    use = spread(columns.score[own])
-    traps = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
+    """Describe one annotator, maybe an excluded one, from their own judgments."""
+    use = spread(own.score)
+    traps = own.score[own.is_kind(Item.Kind.TRAP)]
     excluded = person["excluded_at"]
     return AnnotatorQuality(
         pk=int(str(person["pk"])),
@@ -81,12 +80,12 @@ def annotator_quality(
         n=use.n,
         mean=use.mean,
         sd=use.sd,
-        times=times_of(columns.seconds[own]),
-        clocks=clocks_of(columns, own),
+        times=times_of(own.seconds),
+        clocks=clocks_of(own),
         traps=trap_levels(traps, scale) if scale else None,
         r_with=r_with,
         r_without=r_without,
-        checks=check(columns, own, scale=scale),
+        checks=check(own, scale=scale),
         likely=likely,
     )
 
@@ -105,9 +104,9 @@ def times_of(seconds: Floats) -> AnnotationTimes | None:
     return annotation_times(known, cap=CUT_SECONDS) if len(known) else None
 
 
-def clocks_of(columns: JudgmentColumns, own: Mask) -> Clocks | None:
+def clocks_of(columns: JudgmentColumns) -> Clocks | None:
     """The other clocks, or None where nothing was measured here."""
-    paid, active = columns.paid[own], columns.active[own & ~columns.doubted]
-    if np.isnan(paid).all():
+    doubted = columns.doubted
+    if np.isnan(columns.paid).all():
         return None
-    return Clocks(mean(paid), mean(active), int(columns.doubted[own].sum()))
+    return Clocks(mean(columns.paid), mean(columns.active[~doubted]), int(doubted.sum()))

@@ -103,7 +103,7 @@ def quality_report(
     people = list(chosen.values("pk", "label", "is_simulated", "excluded_at"))
     counted = [person for person in people if person["excluded_at"] is None]
     columns = everybody.select(np.isin(everybody.annotator, [person["pk"] for person in counted]))
-    own = scale_of(campaign, scale)
+    on, keys = scale_of(campaign, scale), [person["pk"] for person in people]
     traps = columns.is_kind(Item.Kind.TRAP)
     targets = columns.is_kind(Item.Kind.TARGET)
     without = agreement_of(columns, targets, seed=campaign.seed)
@@ -113,23 +113,23 @@ def quality_report(
     likely = likely_of(campaign, columns)
     annotators = [
         annotator_quality(
-            everybody,
+            own,
             person,
             r_with=_r(r_with, person),
             r_without=_r(r_without, person),
-            scale=own,
+            scale=on,
             likely=likely.get(person["pk"]),
         )
-        for person in people
+        for person, own in zip(people, everybody.by_annotator(keys), strict=True)
     ]
     return QualityReport(
         as_of=timezone.now(),
         n_judgments=len(columns),
         annotators=annotators,
         times=times_of(columns.seconds),
-        clocks=clocks_of(columns, np.ones(len(columns), dtype=bool)),
-        traps=trap_levels(columns.score[traps], own) if own else None,
-        trap_rates=_trap_rates(columns, traps, own) if own else (),
+        clocks=clocks_of(columns),
+        traps=trap_levels(columns.score[traps], on) if on else None,
+        trap_rates=_trap_rates(columns, traps, on) if on else (),
         with_traps=with_traps if traps.any() else None,
         without_traps=without,
         kinds=_kind_means(columns),

@@ -83,18 +83,18 @@ def low_score(scale: Scale) -> int:
     return scale.range_at(0, LOW)[1]
 
 
-def check(columns: JudgmentColumns, own: Mask, *, scale: Scale | None) -> Checks:
-    """Judge one annotator, whose judgments are marked in `own`.
+def check(own: JudgmentColumns, *, scale: Scale | None) -> Checks:
+    """Judge one annotator by their own judgments.
 
     Without the `scale` of their scores there is no telling a low one: traps are not counted then,
     and of gold items those alone that have other rules than a range.
     """
-    bad = pairs(columns, own, Item.Kind.BAD_REF)
-    again = pairs(columns, own, Item.Kind.REPEAT, but=columns.beside_control)
+    bad = pairs(own, own.is_kind(Item.Kind.BAD_REF))
+    again = pairs(own, own.is_kind(Item.Kind.REPEAT) & ~own.beside_control)
     test = control_test(*bad) if len(bad[0]) else None
     ranks = control_test(*bad, method="wilcoxon") if len(bad[0]) else None
-    traps = _traps(columns, own, scale) if scale else None
-    gold = _gold(columns, own, scale)
+    traps = _traps(own, scale) if scale else None
+    gold = _gold(own, scale)
     parts = {}
     if test is not None and ranks is not None:
         parts["bad references"] = of_test(test, ranks)
@@ -124,37 +124,35 @@ def of_rate(rate: PassRate) -> Verdict:
     return Verdict.PASSES if rate.statistic >= RATE else Verdict.FAILS
 
 
-def pairs(
-    columns: JudgmentColumns, own: Mask, kind: Item.Kind, *, but: Mask | None = None
-) -> tuple[Floats, Floats]:
-    """Return an annotator's scores of the controls of a kind, and of their partners."""
-    score_of = dict(zip(columns.item[own].tolist(), columns.score[own].tolist(), strict=True))
-    chosen = own & columns.is_kind(kind)
-    rows = np.flatnonzero(chosen if but is None else chosen & ~but)
+def pairs(own: JudgmentColumns, chosen: Mask) -> tuple[Floats, Floats]:
+    """Return an annotator's scores of the chosen controls, and of their partners."""
+    score_of = dict(zip(own.item.tolist(), own.score.tolist(), strict=True))
     both = [
-        (columns.score[row], score_of[int(columns.partner[row])])
-        for row in rows
-        if int(columns.partner[row]) in score_of
+        (score, score_of[partner])
+        for score, partner in zip(
+            own.score[chosen].tolist(), own.partner[chosen].tolist(), strict=True
+        )
+        if partner in score_of
     ]
     controls, partners = zip(*both, strict=True) if both else ((), ())
     return np.array(controls, dtype=np.float64), np.array(partners, dtype=np.float64)
 
 
-def _traps(columns: JudgmentColumns, own: Mask, scale: Scale) -> PassRate | None:
-    scores = columns.score[own & columns.is_kind(Item.Kind.TRAP)]
+def _traps(own: JudgmentColumns, scale: Scale) -> PassRate | None:
+    scores = own.score[own.is_kind(Item.Kind.TRAP)]
     if not len(scores):
         return None
     return pass_rate(int((scores <= low_score(scale)).sum()), len(scores))
 
 
-def _gold(columns: JudgmentColumns, own: Mask, scale: Scale | None) -> PassRate | None:
+def _gold(own: JudgmentColumns, scale: Scale | None) -> PassRate | None:
     """Gold items within their range and by their rules; one without either has nothing to pass."""
-    low, high, keeps = columns.low, columns.high, columns.keeps
+    low, high, keeps = own.low, own.high, own.keeps
     has_range = ~(np.isnan(low) & np.isnan(high)) & (scale is not None)
-    chosen = own & columns.is_kind(Item.Kind.GOLD) & (has_range | ~np.isnan(keeps))
+    chosen = own.is_kind(Item.Kind.GOLD) & (has_range | ~np.isnan(keeps))
     if not chosen.any():
         return None
     low, high = np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf)
-    is_right = ~has_range | ((low <= columns.score) & (columns.score <= high))
+    is_right = ~has_range | ((low <= own.score) & (own.score <= high))
     is_right &= keeps != 0
     return pass_rate(int(is_right[chosen].sum()), int(chosen.sum()))

@@ -11,13 +11,15 @@ on all the time.
 
 Prints median, p95 and worst of the pages' answers; for each page the age of its numbers (how long
 ago what they rest on was read); the texts a second of the metric run beside readers as a ratio of
-those without; processor time and peak memory of the processes. The bounds are 1 s for the p95 of a
-page, 0.9 for that ratio and 500 MB for a process of documents.
+those without; where the processors' time goes, and what ratio documents would leave that took
+none of it; how often each document was computed; peak memory of the processes. The bounds are 1 s
+for the p95 of a page, 0.9 for that ratio and 500 MB for a process of documents.
 
 PostgreSQL is DATABASE_URL, or a database named `crowd` on this machine. Nothing in it is removed.
 """
 
 import argparse
+import os
 import random
 import re
 import signal
@@ -33,9 +35,11 @@ from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-from benchmarks.processes import Processes
+from benchmarks.processes import MACHINE, Processes
 
 READERS, SOON, LATER, STAY = 20, 1.0, 4.0, 10.0
+# Who serves pages and the run, but for scoring itself.
+SERVING = ("web", "PostgreSQL", "Redis")
 PAGE_SECONDS, KEPT_RATE, MEMORY_MB = 1.0, 0.9, 500
 TURN_SECONDS = 20.0
 OF_CAMPAIGN = (
@@ -157,32 +161,65 @@ class Judge(threading.Thread):
 
 @dataclass
 class Turn:
-    """A stretch of time with or without readers: texts scored a second, and processor seconds."""
+    """A stretch of time with or without readers: texts scored, processor seconds by name.
+
+    `documents` are those computed in it, by kind and time, with the seconds each took.
+    """
 
     is_busy: bool
-    rate: float
-    used: Counter[str]
+    seconds: float
+    texts: int
+    used: dict[str, float]
+    documents: dict[tuple[str, datetime], float]
+
+    @property
+    def rate(self) -> float:
+        """Texts a second."""
+        return self.texts / self.seconds
 
 
 def turns(
     run: Any, minutes: float, is_reading: threading.Event, processes: Processes
 ) -> Iterator[Turn]:
-    """Readers come and go; what a turn begins with is not counted."""
+    """Readers come and go; what a turn begins with is not counted.
+
+    Without readers nothing is computed of what they asked for.
+    """
     for number in range(2 * max(1, round(minutes * 60 / TURN_SECONDS / 2))):
         is_busy = number % 2 == 1
         (is_reading.set if is_busy else is_reading.clear)()
-        watch(processes, 4.0)
+        known = watch(processes, 4.0)
+        while not is_busy and in_hand():
+            known |= watch(processes, 1.0)
         began, before, used = time.monotonic(), done(run), processes.seconds()
-        watch(processes, TURN_SECONDS)
-        seconds = time.monotonic() - began
-        yield Turn(is_busy, (done(run) - before) / seconds, processes.seconds() - used)
+        documents = watch(processes, TURN_SECONDS)
+        seconds, texts, after = time.monotonic() - began, done(run) - before, processes.seconds()
+        yield Turn(
+            is_busy, seconds, texts, {name: after[name] - used[name] for name in used},
+            {key: took for key, took in documents.items() if key not in known},
+        )  # fmt: skip
 
 
-def watch(processes: Processes, seconds: float) -> None:
-    until = time.monotonic() + seconds
+def in_hand() -> bool:
+    """Withdraw the documents that nobody reads any more; whether one is still being computed."""
+    from config.work.claims import cancel
+    from dashboards.models import Analysis
+
+    cancel(Analysis.objects.filter(status=Analysis.Status.QUEUED))
+    return Analysis.objects.filter(status=Analysis.Status.RUNNING).exists()
+
+
+def watch(processes: Processes, seconds: float) -> dict[tuple[str, datetime], float]:
+    """Look at processes and documents for so long; return the documents that were there."""
+    from dashboards.models import Analysis
+
+    until, found = time.monotonic() + seconds, {}
+    rows = Analysis.objects.exclude(as_of=None).values_list("kind", "as_of", "seconds")
     while time.monotonic() < until:
         processes.look()
+        found |= {(kind, as_of): took or 0.0 for kind, as_of, took in rows.all()}
         time.sleep(0.5)
+    return found
 
 
 def done(run: Any) -> int:
@@ -206,6 +243,7 @@ def main() -> None:
     from annotation.models import Campaign
     from benchmarks.annotation.browsing import Server
     from benchmarks.planting import plant_scored
+    from benchmarks.processes import services
     from metrics.runs import starting
     from tests.world import make_user
 
@@ -216,7 +254,7 @@ def main() -> None:
     (run,) = starting.start(test_set=plant_scored(10_000), metrics=["ter"]).runs
     is_reading, is_over, notes = threading.Event(), threading.Event(), Notes()
     pages, processes, server = addresses(campaign), Processes(), Server()
-    processes.roots["web"] = server.process.pid
+    processes.roots |= {"web": server.process.pid, **services()}
     readers = [
         Reader(number, server.port, cookie, pages, notes, is_reading, is_over)
         for number in range(READERS)
@@ -258,16 +296,43 @@ def report(notes: Notes, found: list[Turn], processes: Processes, n_judgments: i
     print(f"texts a second: alone {statistics.median(alone):.0f}, beside readers "
           f"{statistics.median(beside):.0f}, ratio {ratio:.2f} "
           f"({ratios[0]:.2f} to {ratios[-1]:.2f})")  # fmt: skip
-    for name in processes.roots:
-        spent = [sum(t.used[name] for t in found if t.is_busy is busy) for busy in (False, True)]
-        print(f"{name:10s} processor {spent[0]:6.0f} s alone, {spent[1]:6.0f} s beside; "
-              f"peak {processes.peak[name]:.0f} MiB a process")  # fmt: skip
+    spending(found)
+    for name, peak in processes.peak.items():
+        print(f"{name:16s} peak {peak:.0f} MiB a process")
     for problem, n in Counter(notes.problems).most_common(5):
         print(f"{n} x {problem}")
     largest = max((mb for name, mb in processes.peak.items() if "documents" in name), default=0)
     return (
         p95 <= PAGE_SECONDS and ratio >= KEPT_RATE and largest <= MEMORY_MB and not notes.problems
     )
+
+
+def spending(found: list[Turn]) -> None:
+    """Print where the processors' time goes, as processors of this machine, and what is left."""
+    alone, beside = (averaged([t for t in found if t.is_busy is busy]) for busy in (False, True))
+    print(f"{'processors taken by':24s} {'alone':>8s} {'beside readers':>16s}")
+    for name in beside:
+        print(f"{name:24s} {alone[name]:8.2f} {beside[name]:16.2f}")
+    texts = [sum(t.texts for t in found if t.is_busy is busy) for busy in (False, True)]
+    seconds = [sum(t.used["scoring"] for t in found if t.is_busy is b) for b in (False, True)]
+    a_second = [n / used if used else 0.0 for n, used in zip(texts, seconds, strict=True)]
+    print(f"texts a processor second of scoring: {a_second[0]:.0f} alone, {a_second[1]:.0f} beside")
+    served = sum(beside[name] for name in beside if name in SERVING)
+    free = min(1.0, (os.cpu_count() or 1) - served) / alone["scoring"] * a_second[1] / a_second[0]
+    print(f"at best, had documents and readers other machines: {min(1.0, free):.2f}")
+    computed: dict[str, list[float]] = defaultdict(list)
+    for turn in found:
+        for (kind, _), took in turn.documents.items():
+            computed[kind].append(took)
+    for kind, took in sorted(computed.items(), key=lambda each: -sum(each[1])):
+        print(f"{kind:24s} computed {len(took):4d} times, {statistics.mean(took):6.1f} s each")
+
+
+def averaged(turns: list[Turn]) -> dict[str, float]:
+    """Processors that each had on average; `others` have what nobody here took."""
+    seconds = sum(turn.seconds for turn in turns)
+    found = {name: sum(t.used[name] for t in turns) / seconds for name in turns[0].used}
+    return found | {"others": 2 * found[MACHINE] - sum(found.values())}
 
 
 if __name__ == "__main__":

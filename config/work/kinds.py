@@ -22,7 +22,9 @@ class Kind(Generic[Row]):
     child that does not call :meth:`Lease.progress` for `hang_seconds` ends itself; None watches
     nothing. One that `is_long` acknowledges its message at once: RabbitMQ closes a channel on
     which an answer is missing for half an hour, and the row is enough to do it again. What
-    `ends_at_once` is given back where its worker is told to stop, whatever it is doing.
+    `ends_at_once` is given back where its worker is told to stop, whatever it is doing. Of a kind
+    that `gives_way` a process rests after each row for as long as others kept it waiting for a
+    processor, up to so many seconds.
     """
 
     name: ClassVar[str]
@@ -33,6 +35,7 @@ class Kind(Generic[Row]):
     hang_seconds: float | None = None
     is_long = False
     ends_at_once = False
+    gives_way = 0.0
 
     def fit(self, rows: QuerySet[Row]) -> QuerySet[Row]:
         """Leave out what this host cannot do, of rows that wait."""

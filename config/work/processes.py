@@ -9,7 +9,9 @@ import mmap
 import os
 import secrets
 import signal
+import time
 from itertools import count
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -17,6 +19,8 @@ from celery.signals import worker_process_init, worker_shutting_down
 
 logger = logging.getLogger(__name__)
 
+# A worker that stops interrupts a rest within so many seconds.
+MOMENT = 0.2
 # What the names of all processes of this worker begin with.
 NODE = secrets.token_hex(8)
 _claims = count()
@@ -96,6 +100,21 @@ def interrupt() -> None:
     """Have what the main thread of a forked child is doing end as if it took too long."""
     if _Self.is_child:
         os.kill(os.getpid(), signal.SIGUSR1)
+
+
+def waited() -> float:
+    """Seconds for which others kept this thread waiting for a processor; 0 where none can say."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def rest(seconds: float) -> None:
+    """Leave the processor to others, until the worker stops; only a forked child does."""
+    until = time.monotonic() + seconds
+    while _Self.is_child and not is_stopping() and (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, MOMENT))
 
 
 def _begin_child(**_: Any) -> None:

@@ -93,9 +93,12 @@ def work_off(kind: Kind[Any], rows: Any = None, *, seconds: float = math.inf) ->
     _busy.kinds.add(kind.name)
     try:
         while not processes.is_stopping() and time.monotonic() < deadline:
+            waited = processes.waited()
             if do_one(kind, rows) is None:
                 break
             n_done += 1
+            if kind.gives_way:
+                processes.rest(min(kind.gives_way, processes.waited() - waited))
     finally:
         _busy.kinds.discard(kind.name)
     return n_done

@@ -143,17 +143,17 @@ def _correlations(panel: Panel, counts: Floats) -> Iterator[Known]:
     """Yield every measure's statistics; hybrids have no interval and no samples."""
     scored, human = panel.scored, panel.human
     hybrids = scored.turned_hybrids()
-    for key, measure in panel.measures.items():
+    metrics = [scored.turned(key) for key in panel.measures]
+    samples = resampled_levels(human.values, metrics, counts)
+    for (key, measure), turned, drawn in zip(panel.measures.items(), metrics, samples, strict=True):
         about: dict[str, Any] = {"section": "correlations", "key": key, "label": measure.label}
         yield Known(
             **about, statistic="r_hybrid", value=hybrids[key][0] if key in hybrids else None
         )
-        turned = scored.turned(key)
-        values = level_correlations(scored.humans, turned)
-        drawn, ends = resampled_levels(human.values, turned, counts), _intervals(panel, key)
+        values, ends = level_correlations(scored.humans, turned), _intervals(panel, key)
         for name, value, column in zip(LEVELS, values.tolist(), drawn.T, strict=True):
-            samples = _short(column) if _is_drawn(name, human, turned) else ()
-            known: dict[str, Any] = {"statistic": name, "value": value, "samples": samples}
+            kept = _short(column) if _is_drawn(name, human, turned) else ()
+            known: dict[str, Any] = {"statistic": name, "value": value, "samples": kept}
             yield Known(**about, **known, **_ends(ends[name]))
 
 

@@ -2,7 +2,9 @@
 
 While documents of other questions wait, each is computed in the order of asking. One that was just
 computed rests for as long as that took, so that a judgment every second leaves room for all others;
-after its rest the newest state counts, whatever came between.
+what readers take along rests ten times as long. After its rest the newest state counts, whatever
+came between. Between documents a process rests for as long as others, such as a metric run, kept it
+waiting for a processor.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,8 +29,11 @@ from dashboards.models import Analysis
 
 # Queues of what a reader waits for, and of what takes longer than that.
 QUICK, SLOW = "documents", "documents-slow"
-# A document is computed anew at most so often, and in at most half of the time.
-REST_SECONDS = 2.0
+# A document is computed anew at most so often, and in at most half of the time; what nobody looks
+# at, but takes along, in at most an eleventh.
+REST_SECONDS, TAKEN_ALONG, RESTS = 2.0, ("report", "bundle"), 10.0
+# The longest rest between two documents.
+GIVES_WAY_SECONDS = 30.0
 # A failure may have passed after so long (a database that restarted, memory that was short), and
 # what has killed processes is left alone for longer.
 AGAIN_SECONDS, DEADLY_SECONDS = 60.0, 600.0
@@ -44,6 +49,7 @@ class Documents(Kind[Analysis]):
     max_attempts = 3
     soft_seconds, hard_seconds = 600, 660
     ends_at_once = True
+    gives_way = GIVES_WAY_SECONDS
 
     def choose(self, rows: QuerySet[Analysis]) -> Analysis | None:
         """Whoever asked first is served first; before all, the verdict that all numbers carry."""
@@ -59,9 +65,10 @@ class Documents(Kind[Analysis]):
         del document
         if seconds > REST_SECONDS:
             give_back()
+        rest = seconds * (RESTS if row.kind in TAKEN_ALONG else 1.0)
         finish(
             row, payload=payload, basis=basis, seconds=seconds, problem="",
-            as_of=after(-seconds), not_before=after(max(REST_SECONDS, seconds)),
+            as_of=after(-seconds), not_before=after(max(REST_SECONDS, rest)),
         )  # fmt: skip
         forget_old()
 

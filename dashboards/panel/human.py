@@ -17,9 +17,18 @@ from metaeval import ScoreMatrix
 from metaeval.arrays import group_means
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
 from metaeval.replication.bounds import Ratings
-from metrics.grid import NOTHING, Grid, read_grid
+from metrics.grid import NOTHING, Grid, Integers, read_grid
 
-__all__ = ["RAW", "USUAL", "HumanScores", "Z", "grid_of", "human_scores", "unique_names"]
+__all__ = [
+    "RAW",
+    "USUAL",
+    "HumanScores",
+    "Z",
+    "grid_of",
+    "human_scores",
+    "places_of",
+    "unique_names",
+]
 Floats = NDArray[np.float64]
 ALL = Filters()
 PUBLISHED_ONLY = (
@@ -145,7 +154,8 @@ def _judged(
     campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
 ) -> HumanScores:
     columns, values, gaps = _valued(campaign, filters)
-    grid = grid_of(read_grid(systems, segments), columns, values)
+    own = read_grid(systems, segments)
+    grid = grid_of(own, places_of(own, columns), values)
     source = _source(campaign, filters)
     is_part = bool(filters.documents)
     notes = tuple(_notes(campaign, filters)) if len(columns) else ()
@@ -219,8 +229,14 @@ def _form(campaign: Campaign, filters: Filters) -> str:
     return "mean raw scores (minus the penalty, not standardised per annotator)"
 
 
-def grid_of(grid: Grid, columns: JudgmentColumns, values: Floats) -> Floats:
+def places_of(grid: Grid, columns: JudgmentColumns) -> Integers:
+    """Return where each judgment counts in the flattened grid, NOTHING where nowhere."""
+    counts = columns.is_target & (columns.output >= 0)
+    return np.where(counts, grid.places(columns.output), NOTHING)
+
+
+def grid_of(grid: Grid, places: Integers, values: Floats) -> Floats:
     """Return the mean of each output's judgments; those without a value count nowhere."""
-    wanted = columns.is_target & (columns.output >= 0) & ~np.isnan(values)
-    outputs, place = np.unique(columns.output[wanted], return_inverse=True)
-    return grid.placed(outputs, group_means(values[wanted], place, len(outputs)))
+    wanted = (places != NOTHING) & ~np.isnan(values)
+    means = group_means(values[wanted], places[wanted], grid.outputs.size)
+    return means.reshape(grid.outputs.shape)

@@ -9,6 +9,8 @@ from functools import cached_property
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from annotation.once import once
+from dashboards.pages.choice import general
 from dashboards.panel.human import HumanScores, human_scores
 from dashboards.panel.measures import read_measures
 from metaeval.replication import questions
@@ -65,6 +67,13 @@ def read_panel(
 
     With `all_of` all measures of these metrics instead.
     """
+    wanted = None if all_of is None else frozenset(all_of)
+    return _panel(campaign, general(filters).of(campaign), wanted)
+
+
+@once
+def _panel(campaign: Campaign, filters: Filters, all_of: frozenset[str] | None) -> Panel:
+    """One for all parts of a computation, which share what its scores come to."""
     human = human_scores(campaign, filters)
     outputs = read_grid(human.systems, human.segments).outputs
     return Panel(human, read_measures(campaign, human, all_of), outputs, campaign.seed)

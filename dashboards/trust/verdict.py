@@ -7,6 +7,7 @@ import numpy as np
 from annotation.filters import IN, RAW, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
+from annotation.once import once
 from annotation.quality import JudgmentColumns, quality_report
 from annotation.quality.columns import Floats
 from dashboards.documents.stored import settled
@@ -51,7 +52,12 @@ def compute(campaign: Campaign, filters: Filters) -> CampaignTrust:
 
 def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
     """Read what is known of the judgments; None without any."""
-    chosen = replace(general(filters), traps=IN)
+    return _evidence(campaign, general(filters).of(campaign))
+
+
+@once
+def _evidence(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
+    chosen = replace(filters, traps=IN)
     everybody, _ = read_judgments(campaign, chosen, with_excluded=True)
     report = quality_report(campaign, everybody, scale=chosen.scale)
     excluded = [one.pk for one in report.annotators if one.excluded_at is not None]
@@ -68,7 +74,7 @@ def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None
         report,
         settled(lines[0]) if lines else None,
         speeds_of(rated, least, labels),
-        filters.of(campaign).scores == RAW,
+        filters.scores == RAW,
         int((~np.isnan(rated.seconds)).sum()),
     )
 

@@ -16,7 +16,7 @@ from annotation.models import Campaign
 from annotation.quality import Verdict, quality_report, standardise
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores
+from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, places_of
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement, variant_tables
@@ -231,6 +231,7 @@ def _without_people(
         notes.append("These human scores come without judgments: no annotator can be left out.")
         return
     grid = read_grid(human.systems, human.segments)
+    places = places_of(grid, columns)
     is_z = filters.of(campaign).scores == Z
     values = standardise(columns, campaign.z_pool).z if is_z else columns.score
     report = quality_report(campaign, columns)
@@ -241,12 +242,12 @@ def _without_people(
             "one by one."
         )
     for one in sorted(people, key=lambda one: (-one.n, one.label))[:MANY_PEOPLE]:
-        rest = grid_of(grid, columns, np.where(columns.annotator != one.pk, values, np.nan))
+        rest = grid_of(grid, places, np.where(columns.annotator != one.pk, values, np.nan))
         yield Scenario(ANNOTATOR, one.label, rest, None)
     failing = [one for one in people if one.checks.verdict == Verdict.FAILS]
     if len(failing) > 1:
         others = ~np.isin(columns.annotator, [one.pk for one in failing])
-        rest = grid_of(grid, columns, np.where(others, values, np.nan))
+        rest = grid_of(grid, places, np.where(others, values, np.nan))
         yield Scenario(FAILING, ", ".join(one.label for one in failing), rest, None)
     elif not failing:
         notes.append(f"{report.tested.sentence} So nobody is left out for failing them.")

@@ -1,7 +1,6 @@
 """Signed counts over all pairs of many cells, in O(n log^2 n) without comparing every pair.
 
-Of bootstrap samples the cells are sorted once, not every sample: a sample is a row of counts, how
-often each cell was drawn; copies of a cell tie.
+A bootstrap sample is a row of counts, how often each cell was drawn; copies of a cell tie.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metaeval.arrays import FloatArray, IntArray
+from metaeval.correlation.drawn_pairs import bins
 
-# Cells a bin: comparing them one by one then costs about as much as comparing bins with bins.
-BIN = 192
-Counts = NDArray[np.float32]
+# Cells of a bin within which every pair is compared.
+FEW = 64
 
 
 def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
@@ -43,6 +42,51 @@ def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
     counts = np.empty(len(z))
     counts[order] = less - more + (all_more - more_equal) - (all_less - less_equal)
     return counts
+
+
+def agreements(z: IntArray, x: IntArray) -> FloatArray:
+    """Return sum_j sign(z_i - z_j) sign(x_i - x_j) for each i, of codes (`codes_of`).
+
+    Cells lie in bins by z and in bins by x, which no tie crosses: bins are compared with bins by
+    running sums over the table of counts, cells of one bin with each other.
+
+    Examples
+    --------
+    >>> agreements(np.array([2, 0, 1]), np.array([1, 0, 2])).tolist()
+    [0.0, 2.0, 0.0]
+    """
+    rows, columns = bins(z, FEW), bins(x, FEW)
+    shape = (int(rows.max()) + 1, int(columns.max()) + 1)
+    table = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
+    below = np.cumsum(table, axis=0)
+    gaps = 2 * below - table - below[-1]
+    left = np.cumsum(gaps, axis=1)
+    counts = (2 * left - gaps - left[:, -1:])[rows, columns]
+    for of, is_apart in ((rows, False), (columns, True)):
+        for cells in _filled(of):
+            signs = _signs(z[cells]) * _signs(x[cells])
+            if is_apart:  # Those of one bin by z have been compared.
+                signs *= rows[cells][:, :, None] != rows[cells][:, None]
+            signs *= (cells >= 0)[:, None]
+            counts[cells[cells >= 0]] += signs.sum(axis=2, dtype=np.int64)[cells >= 0]
+    return np.asarray(counts, dtype=np.float64)
+
+
+def _filled(of: IntArray) -> Iterator[IntArray]:
+    """Yield bins x cells, all bins that are not one large code, -1 where there is no cell."""
+    order, sizes = np.argsort(of, kind="stable"), np.bincount(of)
+    starts = np.cumsum(sizes) - sizes
+    small = np.flatnonzero(sizes <= FEW)
+    for part in np.array_split(small, 1 + len(small) // FEW):
+        places = np.arange(sizes[part].max(initial=0))
+        cells = order[np.minimum(starts[part][:, None] + places, len(of) - 1)]
+        yield np.where(places < sizes[part][:, None], cells, -1)
+
+
+def _signs(codes: IntArray) -> NDArray[np.int8]:
+    """Return bins x cells x cells."""
+    one, other = codes[:, :, None].astype(np.int32), codes[:, None].astype(np.int32)
+    return (one > other).view(np.int8) - (one < other).view(np.int8)
 
 
 def weighted_counts(weights: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
@@ -112,80 +156,3 @@ def mid_ranks(codes: IntArray, w: FloatArray) -> FloatArray:
     counts = drawn(codes, w)
     ranks = np.cumsum(counts, axis=1) - counts / 2.0
     return np.asarray(ranks[:, codes])
-
-
-def weighted_score(z: IntArray, x: IntArray, w: FloatArray) -> FloatArray:
-    """Return sum_{i<j} w_i w_j sign(z_i - z_j) sign(x_i - x_j) for each row of counts w.
-
-    Cells lie in bins by z and in bins by x, which no tie crosses. Cells whose bins differ both
-    ways are compared as bins, by running sums over the table of counts; those that share one are
-    compared one by one. The sums are of whole numbers, so exact while a bin is drawn less than
-    2**24 times.
-
-    Parameters
-    ----------
-    z, x
-        Codes of n cells (`codes_of`).
-    w
-        samples x n.
-
-    Examples
-    --------
-    >>> weighted_score(np.array([0, 1, 2]), np.array([0, 2, 1]), np.array([[1.0, 1, 1], [2, 1, 0]]))
-    array([1., 2.])
-    """
-    rows, columns = bins(z), bins(x)
-    counts = np.ascontiguousarray(w.T, dtype=np.float32)
-    totals = _between(rows, columns, w)
-    for members in _members(rows):
-        totals += _score(_signs(z[members]) * _signs(x[members]), counts[members])
-    for members in _members(columns):
-        # Those of one bin by z have been compared.
-        apart = rows[members][:, None] != rows[members]
-        totals += _score(_signs(z[members]) * _signs(x[members]) * apart, counts[members])
-    return totals
-
-
-def bins(codes: IntArray) -> IntArray:
-    """Return the bin of each cell: neighbouring codes of up to BIN cells, or one code of more.
-
-    Examples
-    --------
-    >>> bins(np.array([0, 2, 1])).tolist(), bins(np.repeat([0, 1, 2], 150))[::150].tolist()
-    ([0, 0, 0], [0, 1, 2])
-    """
-    sizes = np.bincount(codes)
-    number, filled = -1, BIN
-    of_code = np.empty(len(sizes), dtype=np.int64)
-    for code, size in enumerate(sizes.tolist()):
-        number, filled = (number, filled + size) if filled + size <= BIN else (number + 1, size)
-        of_code[code] = number
-    return np.asarray(of_code[codes])
-
-
-def _between(rows: IntArray, columns: IntArray, w: FloatArray) -> FloatArray:
-    shape = (int(rows.max()) + 1, int(columns.max()) + 1)
-    places = rows * shape[1] + columns
-    totals = np.empty(len(w))
-    for number, counts in enumerate(w):
-        table = np.bincount(places, counts, shape[0] * shape[1]).reshape(shape)
-        running = np.cumsum(table, axis=1)
-        # In each row: counts of the columns before minus those of the columns after.
-        ahead = 2.0 * running - table - running[:, -1:]
-        totals[number] = (table[1:] * np.cumsum(ahead, axis=0)[:-1]).sum()
-    return totals
-
-
-def _members(of: IntArray) -> Iterator[NDArray[np.intp]]:
-    order = np.argsort(of, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(of[order])) + 1)
-
-
-def _signs(codes: IntArray) -> NDArray[np.int8]:
-    return (codes[:, None] > codes).astype(np.int8) - (codes[:, None] < codes)
-
-
-def _score(signs: NDArray[np.int8], counts: Counts) -> FloatArray:
-    """Return half of w' signs w for each column w of counts."""
-    sums = signs.astype(np.float32) @ counts
-    return np.asarray(np.einsum("ij,ij->j", sums, counts, dtype=np.float64) / 2.0)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +102,13 @@ def read_scores(
 
 
 def _grid(path: str | Path) -> dict[str, ScoreMatrix]:
-    """Every column but those that say which cell it is."""
+    """Every column but those that say which cell it is; all tables of a bundle ask for one file."""
+    file = Path(path)
+    return dict(_columns(file, blake2b(file.read_bytes()).digest() if file.is_file() else b""))
+
+
+@lru_cache(maxsize=1)
+def _columns(path: Path, digest: bytes) -> dict[str, ScoreMatrix]:
     table = Table(path, ["system", "segment"])
     return score_columns(table, [n for n in table.header if n not in ("system", "segment")])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +85,13 @@ class ScoreMatrix(ShortRepr):
 
     def with_values(self, values: ArrayLike) -> ScoreMatrix:
         """Return a matrix of the same systems and segments with other values."""
-        return ScoreMatrix(values, self.systems, self.segments)
+        array = as_floats("values", values, ndim=2).copy()
+        if array.shape != self.shape:
+            return ScoreMatrix(array, self.systems, self.segments)
+        array.setflags(write=False)
+        found = copy(self)  # Its names are known to be unique.
+        object.__setattr__(found, "values", array)
+        return found
 
     @classmethod
     def from_mapping(cls, scores: Mapping[str, ArrayLike]) -> ScoreMatrix:

@@ -14,7 +14,7 @@ from metaeval.arrays import BoolArray, FloatArray
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.rows import kendall_tau, row_pearson
 from metaeval.scores.turned import TurnedScores, sides
-from metaeval.significance.bootstrap_values import weighted
+from metaeval.significance.bootstrap_values import weighted_kendall
 
 LEVELS = {
     "tau": "Segment level, Kendall τ-b",
@@ -34,18 +34,33 @@ def level_correlations(human: TurnedScores, metric: TurnedScores) -> FloatArray:
     return np.array([kendall_tau(x, y), row_pearson(x[None], y[None])[0], over])
 
 
-def resampled_levels(human: FloatArray, metric: TurnedScores, counts: FloatArray) -> FloatArray:
-    """Return samples x 3: the correlations over segments drawn as often as ``counts`` says.
+def resampled_levels(
+    human: FloatArray, metrics: Sequence[TurnedScores], counts: FloatArray
+) -> FloatArray:
+    """Return metrics x samples x 3: the correlations over segments drawn as ``counts`` says.
 
     Copies of an output tie on both sides. ``counts`` is samples x segments; systems are scored over
     the drawn segments, whatever scores of whole systems there are.
     """
-    both = ~np.isnan(human) & metric.mask
-    cells = np.nonzero(both)[1]
-    taus = weighted(human[both], metric.values[both], counts[:, cells], KENDALL)
-    means, theirs = TurnedScores(human).over(both, counts), metric.over(both, counts)
-    r = _pearson(human, metric.values, both, counts)
-    return np.stack([taus, r, over_systems(means, theirs)], axis=1)
+    found = np.empty((len(metrics), len(counts), len(LEVELS)))
+    for both, places in alike([~np.isnan(human) & metric.mask for metric in metrics]):
+        means, cells = TurnedScores(human).over(both, counts), np.nonzero(both)[1]
+        drawn = counts.astype(np.float32)[:, cells]
+        others = [metrics[place].values[both] for place in places]
+        taus = weighted_kendall(human[both], others, drawn, KENDALL)
+        for place, tau in zip(places, taus, strict=True):
+            r = _pearson(human, metrics[place].values, both, counts)
+            over = over_systems(means, metrics[place].over(both, counts))
+            found[place] = np.stack([tau, r, over], axis=1)
+    return found
+
+
+def alike(masks: Sequence[BoolArray]) -> list[tuple[BoolArray, list[int]]]:
+    """Return each mask that occurs, with the places where it does."""
+    found: dict[bytes, tuple[BoolArray, list[int]]] = {}
+    for place, mask in enumerate(masks):
+        found.setdefault(mask.tobytes(), (mask, []))[1].append(place)
+    return list(found.values())
 
 
 def _pearson(

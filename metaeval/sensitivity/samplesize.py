@@ -50,11 +50,9 @@ def curves(
     drawn = [draw_segments(rng, n_samples, int(judged.sum()), size) for size in sizes]
     if not drawn:
         return
-    for place, metric in enumerate(metrics):
-        # All samples at once: the cells are put in order once, not for every size.
-        found = resampled_levels(
-            human[:, judged], metric.on_segments(judged), np.concatenate(drawn)
-        )
+    # All samples at once: the cells are put in order once, not for every size.
+    parts = [metric.on_segments(judged) for metric in metrics]
+    for place, found in enumerate(resampled_levels(human[:, judged], parts, np.concatenate(drawn))):
         for size, part in enumerate(np.split(found, len(drawn))):
             for level, values in zip(LEVELS, part.T, strict=True):
                 yield _point(place, size, level, values[~np.isnan(values)])

@@ -10,10 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, IntArray
+from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.scores.turned import TurnedScores, sides
-from metaeval.sensitivity.levels import KENDALL, LEVELS, level_correlations, over_systems, ranks
-from metaeval.significance.bootstrap_values import weighted, weighted_pearson
+from metaeval.sensitivity.levels import (
+    KENDALL,
+    LEVELS,
+    alike,
+    level_correlations,
+    over_systems,
+    ranks,
+)
+from metaeval.significance.bootstrap_values import weighted_kendall, weighted_pearson
 
 # A variant with more new values than this share of the cells is computed by itself.
 FEW = 0.1
@@ -32,25 +39,30 @@ class _Entries:
     weights: FloatArray
     systems: FloatArray
 
-    def correlations(self, metric: TurnedScores) -> tuple[FloatArray, FloatArray]:
-        """Return tau and Pearson's r over outputs in every variant."""
-        theirs = metric.values.ravel()[self.cells]
-        known = ~np.isnan(theirs)
-        x, y, w = self.scores[known], theirs[known], self.weights[:, known]
-        if not len(x):
-            nothing = np.full(len(w), np.nan)
-            return nothing, nothing
-        return weighted(x, y, w, KENDALL), weighted_pearson(x - x.mean(), y - y.mean(), w)
+    def levels(self, metrics: Sequence[TurnedScores]) -> FloatArray:
+        """Return metrics x variants x LEVELS; over systems by means on both sides."""
+        theirs = [metric.values.ravel()[self.cells] for metric in metrics]
+        found = np.full((len(metrics), len(self.weights), len(LEVELS)), np.nan)
+        for known, places in alike([~np.isnan(each) for each in theirs]):
+            if known.any():
+                others = [theirs[place][known] for place in places]
+                found[places] = self._on(known).against(others)
+        return found
 
-    def means(self, metric: TurnedScores) -> tuple[FloatArray, FloatArray]:
-        """Return the systems' human scores and mean scores of a metric: variants x systems."""
-        theirs = metric.values.ravel()[self.cells]
-        known = ~np.isnan(theirs)
-        w, systems = self.weights[:, known], self.systems[known]
-        n = w @ systems
+    def _on(self, known: BoolArray) -> _Entries:
+        return _Entries(
+            self.cells[known], self.scores[known], self.weights[:, known], self.systems[known]
+        )
+
+    def against(self, others: Sequence[FloatArray]) -> FloatArray:
+        """Return others x variants x LEVELS, of scores that have every entry."""
+        x, w = self.scores, self.weights
+        taus, n = weighted_kendall(x, others, w, KENDALL), w @ self.systems
         with np.errstate(invalid="ignore", divide="ignore"):
-            ours = w @ (systems * self.scores[known, None]) / n
-            return ours, w @ (systems * theirs[known, None]) / n
+            ours = w @ (self.systems * x[:, None]) / n
+            means = [w @ (self.systems * y[:, None]) / n for y in others]
+        r = [weighted_pearson(x - x.mean(), y - y.mean(), w) for y in others]
+        return np.stack([taus, r, [over_systems(ours, each) for each in means]], axis=2)
 
 
 def variant_tables(
@@ -65,24 +77,17 @@ def variant_tables(
     most = FEW * np.count_nonzero(~np.isnan(human)) if are_means else -1.0
     is_alike = np.array([_n_new(human, one.values) <= most for one in others], dtype=bool)
     few = [one for one, yes in zip(others, is_alike, strict=True) if yes]
-    alike = _entries(human, [one.values for one in few])
+    entries = _entries(human, [one.values for one in few])
+    if entries is not None:
+        found[is_alike] = entries.levels(metrics).swapaxes(0, 1)
     for at, metric in enumerate(metrics):
-        if alike is not None:
-            found[is_alike, at] = _of_alike(alike, metric, few)
+        if metric.counts is not None and few:
+            # A score of summed counts is no mean.
+            both = [sides(one, metric) for one in few]
+            found[is_alike, at, -1] = over_systems(*map(np.array, zip(*both, strict=True)))
         for row in np.flatnonzero(~is_alike):
             found[row, at] = level_correlations(others[row], metric)
     return list(found)
-
-
-def _of_alike(alike: _Entries, metric: TurnedScores, others: Sequence[TurnedScores]) -> FloatArray:
-    """Return variants x LEVELS; a score of summed counts is no mean."""
-    tau, r = alike.correlations(metric)
-    if metric.counts is None:
-        over = over_systems(*alike.means(metric))
-    else:
-        both = [sides(one, metric) for one in others]
-        over = over_systems(*(np.array(side) for side in zip(*both, strict=True)))
-    return np.stack([tau, r, over], axis=1)
 
 
 def _n_new(human: FloatArray, other: FloatArray) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from metaeval.arrays import FloatArray
+from metaeval.arrays import FloatArray, IntArray
+from metaeval.correlation.drawn_pairs import Counts, DrawnPairs
 from metaeval.correlation.measure import SYSTEM_LEVEL, Measure
-from metaeval.correlation.pair_counts import codes_of, drawn, mid_ranks, weighted_score
+from metaeval.correlation.pair_counts import codes_of, mid_ranks
 from metaeval.correlation.panel import Panel, grouped
 from metaeval.correlation.rows import row_kendall, row_spearman
 from metaeval.correlation.soft_pairwise import pair_pvalues, sign_flips, sums_to_pvalues
@@ -74,10 +76,37 @@ def weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> F
         return np.full(len(w), np.nan)
     if measure.correlation == "pearson":
         return weighted_pearson(z - z.mean(), x - x.mean(), w)
-    correlate = _wide_order if len(z) > WIDE else _weighted_order
-    step = max(1, NUMBERS // len(z))
-    parts = [correlate(z, x, w[at : at + step], measure) for at in range(0, len(w), step)]
-    return np.concatenate(parts)
+    if measure.correlation == "kendall" and len(z) > WIDE:
+        return np.asarray(weighted_kendall(z, [x], w, measure)[0])
+    correlate = _wide_spearman if len(z) > WIDE else _weighted_order
+    return np.concatenate([correlate(z, x, w[at], measure) for at in _stretches(w)])
+
+
+def weighted_kendall(
+    z: FloatArray, others: Sequence[FloatArray], w: FloatArray | Counts, measure: Measure
+) -> FloatArray:
+    """Return Kendall's tau of z with each of the others in each sample (others x samples).
+
+    Of many cells, what rests on z and the samples alone is computed once for all others.
+    """
+    if len(z) <= WIDE:
+        return np.array([weighted(z, x, w.astype(np.float64), measure) for x in others])
+    codes, parts = [codes_of(x) for x in others], []
+    for at in _stretches(w):
+        pairs = DrawnPairs(codes_of(z), w[at])
+        parts.append([_wide_kendall(pairs, x, measure.variant) for x in codes])
+    return np.concatenate(parts, axis=1)
+
+
+def _stretches(w: FloatArray | Counts) -> list[slice]:
+    """The samples in parts whose counts are not too many for the memory."""
+    step = max(1, NUMBERS // w.shape[1])
+    return [slice(at, at + step) for at in range(0, len(w), step)]
+
+
+def _wide_kendall(pairs: DrawnPairs, x: IntArray, variant: str) -> FloatArray:
+    distinct = None if variant == "b" else (pairs.distinct, pairs.distinct_by(x))
+    return _tau(pairs.score(x), (pairs.untied, pairs.untied_by(x)), pairs.n, distinct)
 
 
 def weighted_pearson(z: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray:
@@ -110,15 +139,8 @@ def _distinct(values: FloatArray, w: FloatArray) -> FloatArray:
     return np.asarray((shown > 0).sum(axis=1), dtype=np.float64)
 
 
-def _wide_order(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
-    codes = codes_of(z), codes_of(x)
-    if measure.correlation == "spearman":
-        return weighted_pearson(mid_ranks(codes[0], w), mid_ranks(codes[1], w), w)
-    n, shown = w.sum(axis=1), [drawn(side, w) for side in codes]
-    untied_z, untied_x = ((n * n - (counts**2).sum(axis=1)) / 2.0 for counts in shown)
-    distinct_z, distinct_x = ((counts > 0).sum(axis=1) for counts in shown)
-    distinct = None if measure.variant == "b" else (distinct_z, distinct_x)
-    return _tau(weighted_score(*codes, w), (untied_z, untied_x), n, distinct)
+def _wide_spearman(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> FloatArray:
+    return weighted_pearson(mid_ranks(codes_of(z), w), mid_ranks(codes_of(x), w), w)
 
 
 def _tau(

@@ -31,7 +31,7 @@ def band(statistic: str, rng: np.random.Generator, size: Size) -> float:
     segments = pair_of(size)[1]
     human, one = campaign(rng, size)
     counts = draw_segments(rng, N_SAMPLES, segments, segments)
-    column = resampled_levels(human.values, one, counts)[:, list(LEVELS).index(statistic)]
+    column = resampled_levels(human.values, [one], counts)[0][:, list(LEVELS).index(statistic)]
     low, high = np.percentile(column[~np.isnan(column)], [TAIL, 100 - TAIL])
     return holds(float(low), float(high), expected(statistic, size))
 

@@ -12,6 +12,7 @@ from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
 from metaeval.correlation.hybrids.cells import drawable_cells
 from metaeval.correlation.hybrids.limits import limits_of
 from metaeval.correlation.rows import pearson_table
+from metaeval.remembered import Remembered, content
 from metaeval.resampling import Rng, blocks, resolve_seed, stream
 from metaeval.results import ConstantInputWarning, Notes, Result
 from metaeval.scores.corpus import CorpusStatistics
@@ -170,13 +171,7 @@ def score_hybrids(
     planes = [human, *matrices.values()]
     features = [np.nan_to_num(plane[:, used]).reshape(-1, 1) for plane in planes]
     features += [np.nan_to_num(c[:, used]).reshape(-1, c.shape[2]) for c in counts.values()]
-    table = np.concatenate(features, axis=1)
-    sums = np.concatenate(
-        [
-            _one_hot(stream(seed, number), end - start, drawable[:, used]) @ table
-            for number, start, end in blocks(n_hybrids, BLOCK)
-        ]
-    )
+    sums = _sums(drawable[:, used], np.concatenate(features, axis=1), n_hybrids, seed)
     scores = list((sums[:, : len(planes)] / segments).T)
     start = len(planes)
     for name, values in counts.items():
@@ -184,6 +179,31 @@ def score_hybrids(
         scores.append(statistics[name].score(sums[:, start:stop]))
         start = stop
     return scores[0], np.array(scores[1:])
+
+
+def _sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> FloatArray:
+    """Return hybrids x features: sums over what each hybrid takes of a table (cells x features).
+
+    Metrics stay while judgments come, and floors meet the same humans: what was summed over the
+    same draws is remembered.
+    """
+    drawn = content(drawable, n_hybrids, seed)
+    keys = [content(drawn, column) for column in table.T]
+    found = [_remembered.get(key) for key in keys]
+    new = [place for place, known in enumerate(found) if known is None]
+    if new:
+        summed = np.concatenate(
+            [
+                _one_hot(stream(seed, number), end - start, drawable) @ table[:, new]
+                for number, start, end in blocks(n_hybrids, BLOCK)
+            ]
+        )
+        for place, column in zip(new, summed.T, strict=True):
+            found[place] = _remembered.put(keys[place], np.ascontiguousarray(column))
+    return np.stack([column for column in found if column is not None], axis=1)
+
+
+_remembered = Remembered(2**22)
 
 
 def _one_hot(generator: np.random.Generator, rows: int, drawable: BoolArray) -> csr_array:

@@ -13,8 +13,9 @@ import numpy as np
 
 from metaeval.arrays import FloatArray
 from metaeval.correlation.measure import Measure
-from metaeval.correlation.pair_counts import codes_of, signed_counts
+from metaeval.correlation.pair_counts import agreements, codes_of
 from metaeval.correlation.ties import PairTable
+from metaeval.remembered import Remembered, content
 
 Influence = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -64,13 +65,20 @@ def kendall_influence(z: FloatArray, x: FloatArray, variant: str = "b") -> Float
     """Influence on tau-b, 2 [(c-C)/sqrt(AB) - tau ((a-A)/2A + (b-B)/2B)], or on tau-c.
 
     c, a, b are the means over the other pairs of sgn sgn, sgn_z^2, sgn_x^2, and C, A, B theirs.
-    Takes O(n log^2 n) time.
+    Metrics are often compared with each other and with floors.
     """
-    n = len(z)
     if not _vary(z, x):
-        return np.full(n, np.nan)
+        return np.full(len(z), np.nan)
+    return _influences.of(content(z, x, variant), lambda: _kendall_influence(z, x, variant))
+
+
+_influences = Remembered(2**23)
+
+
+def _kendall_influence(z: FloatArray, x: FloatArray, variant: str) -> FloatArray:
+    n = len(z)
     left, right = codes_of(z), codes_of(x)
-    c = signed_counts(left.astype(np.float64), right, right) / (n - 1)
+    c = agreements(left, right) / (n - 1)
     if variant == "c":
         m = min(int(left.max()), int(right.max())) + 1
         return np.asarray(2.0 * (c - c.mean()) * (n - 1) / n * m / (m - 1))

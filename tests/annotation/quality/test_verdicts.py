@@ -98,9 +98,7 @@ def paired(differences: list[float], kind: str = "bad_ref") -> JudgmentColumns:
 
 
 def verdict_of(judged: JudgmentColumns, *, has_score: bool = True) -> Verdict:
-    return check(
-        judged, np.ones(len(judged), dtype=bool), scale=Scale() if has_score else None
-    ).verdict
+    return check(judged, scale=Scale() if has_score else None).verdict
 
 
 @pytest.mark.parametrize(
@@ -122,7 +120,7 @@ def test_the_rule_for_pairs(differences: list[float], expected: Verdict) -> None
 
 def test_numbers_beside_the_verdict_equal_scipy() -> None:
     differences = [-30, -21, 4, -31, -28, -9, 3, -12, -40, -5.0]
-    checks = check(paired(differences), np.ones(20, dtype=bool), scale=Scale())
+    checks = check(paired(differences), scale=Scale())
     t = stats.ttest_1samp(differences, 0, alternative="less")
     assert checks.bad_references is not None
     assert checks.signed_rank is not None
@@ -157,7 +155,7 @@ def test_the_rule_for_traps_and_gold(passed: int, n: int, expected: Verdict) -> 
 
 def test_gold_may_lack_a_bound() -> None:
     rows = [(1, "gold", -1, 90, 80), (2, "gold", -1, 90, np.nan, 20), (3, "gold", -1, 50)]
-    gold = check(columns(*rows), np.ones(3, dtype=bool), scale=Scale()).gold
+    gold = check(columns(*rows), scale=Scale()).gold
     assert gold is not None
     assert (gold.passed, gold.n) == (1, 2)
 
@@ -171,7 +169,7 @@ def test_penalties_have_no_low_score() -> None:
 
 def test_repeats_decide_nothing() -> None:
     constant = paired([0] * 20, kind="repeat")
-    checks = check(constant, np.ones(40, dtype=bool), scale=Scale())
+    checks = check(constant, scale=Scale())
     assert checks.repeats is not None
     assert (checks.repeats.n, checks.repeats.mean_absolute) == (20, 0)
     assert checks.verdict == UNKNOWN

@@ -49,15 +49,18 @@ def test_what_was_just_computed_rests(world: World) -> None:
     assert ask(world.campaign).is_fresh
 
 
-def test_a_document_rests_as_long_as_it_took(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "rest"), [("correlations", 30), ("report", 300)])
+def test_a_document_rests_as_long_as_it_took_and_a_download_longer(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str, rest: int
+) -> None:
     ticks = iter([0.0, 30.0])
     monkeypatch.setattr(computing, "monotonic", lambda: next(ticks))
-    ask(world.campaign)
+    results.latest(kind, world.campaign, ALL)
     row = take(documents)
     documents.do(row, None)
     row = Analysis.objects.get()
     assert row.seconds == 30
-    assert (row.not_before - row.as_of).total_seconds() == pytest.approx(60)
+    assert (row.not_before - row.as_of).total_seconds() == pytest.approx(30 + rest)
 
 
 def test_the_state_is_that_of_the_start(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

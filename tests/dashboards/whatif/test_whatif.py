@@ -133,7 +133,7 @@ def test_samples_by_copying_segments(rated: Campaign) -> None:
     assert counts.sum(axis=1).tolist() == [25] * 4
     for key in ("chrf", "bleu"):
         one = scored.turned(key)
-        found = resampled_levels(human.values, one, counts)
+        found = resampled_levels(human.values, [one], counts)[0]
         for drawn, values in zip(counts.astype(int), found, strict=True):
             index = np.repeat(np.arange(18), drawn)
             x, y = human.values[:, index].ravel(), one.values[:, index].ravel()

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata, spearmanr
 
 from metaeval.correlation import Measure
+from metaeval.correlation.drawn_pairs import BIN, DrawnPairs
 from metaeval.correlation.pair_counts import (
-    BIN,
+    agreements,
     codes_of,
     mid_ranks,
     signed_counts,
     weighted_counts,
-    weighted_score,
 )
-from metaeval.significance.bootstrap_values import WIDE, weighted
+from metaeval.significance.bootstrap_values import WIDE, weighted, weighted_kendall
 from metaeval.significance.permutation import mixtures
 from metaeval.significance.permutation.tests import permuted_differences
 from tests.metaeval.plain import panel_of
@@ -64,7 +64,7 @@ def test_the_score_counts_every_pair_once(size: int) -> None:
     w = rng.integers(4, size=(3, size)).astype(float)
     signs = np.sign(z[:, None] - z) * np.sign(x[:, None] - x)
     expected = np.einsum("si,ij,sj->s", w, signs, w) / 2.0
-    assert weighted_score(z, x, w).tolist() == expected.tolist()
+    assert DrawnPairs(z, w).score(x).tolist() == expected.tolist()
 
 
 def test_mid_ranks() -> None:
@@ -90,6 +90,22 @@ def test_counts_by_sorting_equal_all_comparisons(size, values, seed):
     gaps = z[:, None] - z[None, :]
     np.testing.assert_array_equal(signed_counts(z, a, b), (np.sign(gaps) * shown).sum(axis=1))
     np.testing.assert_allclose(weighted_counts(z, a, b), (gaps * shown).sum(axis=1))
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 2**32 - 1))
+def test_agreements_equal_all_comparisons(size, values, seed):
+    z, x = map(codes_of, np.random.default_rng(seed).integers(0, values, (2, size)))
+    signs = np.sign(z[:, None] - z) * np.sign(x[:, None] - x)
+    np.testing.assert_array_equal(agreements(z, x), signs.sum(axis=1))
+
+
+def test_what_rests_on_one_side_serves_many_others() -> None:
+    """Ties of every size, on both sides, in one go as one by one."""
+    z, x, w = draw("some ties")
+    others = [SHAPES[shape](x) for shape in SHAPES]
+    kendall = Measure("kendall", "none")
+    found = weighted_kendall(z, others, w, kendall)
+    assert found.tolist() == [weighted(z, other, w, kendall).tolist() for other in others]
 
 
 @pytest.mark.parametrize("correlation", ["kendall", "spearman"])
