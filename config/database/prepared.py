@@ -52,7 +52,7 @@ class Statement:
         if connection.vendor == "postgresql":
             self.planned = self.planned or _planned(self.sql, self.params, real)
             sql, stands = self.planned
-            execute_planned(cursor, sql, [real[stand] for stand in stands])
+            _execute_planned(cursor, sql, [real[stand] for stand in stands])
         else:
             known = {_stored(stand): _stored(value) for stand, value in real.items()}
             cursor.execute(self.sql, [known.get(_stored(one), one) for one in self.params])
@@ -110,10 +110,7 @@ def insert(row: models.Model) -> None:
     values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
     sql = _insertion(type(row), connection.vendor)
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            execute_planned(cursor, sql, values)
-        else:
-            cursor.execute(sql, values)
+        execute(cursor, sql, values)
         (row.pk,) = cursor.fetchone()
     row._state.adding, row._state.db = False, connection.alias
 
@@ -122,16 +119,28 @@ def insert(row: models.Model) -> None:
 def _insertion(model: type[models.Model], vendor: str) -> str:
     about, quote = model._meta, connection.ops.quote_name
     columns = [quote(str(f.column)) for f in about.local_concrete_fields if not f.primary_key]
-    is_planned = vendor == "postgresql"
-    marks = [f"${n}" if is_planned else "%s" for n in range(1, len(columns) + 1)]
     return (
         f"INSERT INTO {quote(about.db_table)} ({', '.join(columns)})"  # noqa: S608
-        f" VALUES ({', '.join(marks)}) RETURNING {quote(str(about.pk.column))}"
+        f" VALUES ({', '.join(['%s'] * len(columns))}) RETURNING {quote(str(about.pk.column))}"
     )
 
 
-def execute_planned(cursor: Any, sql: str, values: Sequence[Any]) -> None:
-    """Run a statement with $1, $2 … in it, which PostgreSQL plans once a connection."""
+def execute(cursor: Any, sql: str, values: Sequence[Any]) -> None:
+    """Run one of few short statements, with %s for its values alone."""
+    if connection.vendor == "postgresql":
+        _execute_planned(cursor, _numbered(sql), values)
+    else:
+        cursor.execute(sql, values)
+
+
+@cache
+def _numbered(sql: str) -> str:
+    first, *others = sql.split("%s")
+    return first + "".join(f"${n}{part}" for n, part in enumerate(others, 1))
+
+
+def _execute_planned(cursor: Any, sql: str, values: Sequence[Any]) -> None:
+    """Run a statement with $1, $2 … for its values; PostgreSQL plans it once a connection."""
     driver: Any = connection.connection
     known = vars(driver).setdefault("planned", {})
     if sql not in known:
@@ -145,8 +154,9 @@ def execute_planned(cursor: Any, sql: str, values: Sequence[Any]) -> None:
 
 def _planned(sql: str, params: Sequence[Any], real: Iterable[Any]) -> tuple[str, list[Any]]:
     """The statement with numbers for stand-ins, and these in the order of their numbers."""
-    compose = connection.ops.compose_sql
-    composed, stands = compose(sql, params), []
+    compose: Any = connection.ops.compose_sql  # type: ignore[attr-defined]
+    composed: str = compose(sql, params)
+    stands: list[Any] = []
     for stand in real:
         literal = re.escape(compose("%s", [stand]).strip())
         composed, n = re.subn(rf"(?<!\w){literal}(?!\w)", f"${len(stands) + 1}", composed)
