@@ -1,7 +1,7 @@
 """What an annotator hears, sees and reads beside a segment: it hangs on the segment alone."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,9 @@ class Beside:
 
 
 def shown_beside(
-    stored: Mapping[str, Any] | None, campaign: Campaign, address: str
+    stored: Mapping[str, Any] | None, campaign: Campaign, address: Callable[[], str]
 ) -> Beside | None:
-    """Return what a segment has beside it; a file only where sources are shown."""
+    """Return what a segment has beside it; a file only where sources are shown, at `address`."""
     if not stored:
         return None
     texts = {name: stored.get(name, "") for name in ("glossary", "register", "instructions")}
@@ -56,7 +56,7 @@ def shown_beside(
         return Beside(**texts)
     return Beside(
         kind=stored["kind"],
-        address=address + _stretch(stored),
+        address=address() + _stretch(stored),
         alt=stored.get("alt", ""),
         transcript=lines_of(stored.get("transcript", "")),
         is_source=stored.get("is_source", False),

@@ -39,7 +39,7 @@ from annotation.models import (
 from annotation.pool import releases
 from annotation.prefill.suggestions import fates, judged
 from annotation.protocols import Span
-from config.database.prepared import insert
+from config.database.prepared import execute, insert
 from config.database.turns import turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -346,13 +346,15 @@ def _complete(assignments: Sequence[Assignment], judgment: Judgment) -> None:
     given_at = judgment.submitted_at
     at = connection.ops.adapt_datetimefield_value(given_at)
     with connection.cursor() as cursor:
-        cursor.execute(
+        execute(
+            cursor,
             "UPDATE annotation_annotator SET answered_at = %s WHERE id = %s",
             [at, judgment.assignment.annotator_id],
         )
         if assignments:
             marks = ", ".join(["%s"] * len(assignments))
-            cursor.execute(
+            execute(
+                cursor,
                 f"UPDATE annotation_assignment SET completed_at = %s WHERE id IN ({marks})"  # noqa: S608 - marks
                 " AND completed_at IS NULL AND released_at IS NULL",
                 [at, *(assignment.pk for assignment in assignments)],

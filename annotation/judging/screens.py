@@ -348,7 +348,7 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
         ratings=row.ratings or {},
         choices=row.choices or {},
         post_edit=row.post_edit,
-        beside=shown_beside(row.beside, campaign, address_of(row.public_id)),
+        beside=shown_beside(row.beside, campaign, partial(address_of, row.public_id)),
     )
 
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import mixing, releases
 from annotation.pool.given import given_to
-from config.database.prepared import stand_in_key
+from config.database.prepared import Statement, stand_in_key
 
 WINDOW = 40
 # Active assignment looks at screens at so many levels of need, from the highest.
@@ -65,7 +64,7 @@ def look(annotator: Annotator) -> Look | None:
     levels = 1
     if campaign.assignment_mode == Campaign.Mode.ACTIVE:
         levels = min(campaign.annotators_per_item, MAX_LEVELS)
-    sql, params = _prepared(campaign.assignment_mode, bool(campaign.max_same_source), levels)
+    statement = _prepared(campaign.assignment_mode, bool(campaign.max_same_source), levels)
     given = given_to(annotator)
     real = {
         ANNOTATOR: annotator.pk,
@@ -74,8 +73,7 @@ def look(annotator: Annotator) -> Look | None:
         PER_ITEM: campaign.annotators_per_item,
         CONTROL: given.last_control,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [real.get(param, param) for param in params])
+    with statement.run(real) as cursor:
         names = [column[0] for column in cursor.description]
         rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     if not rows:
@@ -91,16 +89,14 @@ def look(annotator: Annotator) -> Look | None:
 
 
 @cache
-def _prepared(mode: str, is_limited: bool, levels: int) -> tuple[str, tuple[Any, ...]]:
+def _prepared(mode: str, is_limited: bool, levels: int) -> Statement:
     campaign = Campaign(
         pk=CAMPAIGN,
         assignment_mode=mode,
         annotators_per_item=PER_ITEM,
         max_same_source=int(is_limited),
     )
-    query = _query(Annotator(pk=ANNOTATOR, campaign=campaign), levels).query
-    sql, params = query.sql_with_params()
-    return sql, tuple(params)
+    return Statement(lambda: _query(Annotator(pk=ANNOTATOR, campaign=campaign), levels))
 
 
 def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:

@@ -8,8 +8,8 @@ from django import template
 from django.template.base import FilterExpression, Parser, Token
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from annotation.access import pseudonym
 from annotation.protocols import Span, SpanScheme
@@ -29,7 +29,7 @@ def person(context: template.Context) -> str:
 
 
 class Alike(template.Node):
-    """A part of a page that is drawn once a response for equal values."""
+    """A part of a page, drawn once for equal values: a response is in one language."""
 
     def __init__(self, values: list[FilterExpression], parts: template.NodeList) -> None:
         self.values, self.parts = values, parts
@@ -38,7 +38,7 @@ class Alike(template.Node):
         """Draw it, or give what was drawn before for these values."""
         known = context["request"].__dict__.setdefault("drawn_alike", {})
         values = [value.resolve(context, ignore_failures=True) for value in self.values]
-        key = (self, get_language(), *values)
+        key = (self, *values)
         if key not in known:
             known[key] = self.parts.render(context)
         drawn: SafeString = known[key]

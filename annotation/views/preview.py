@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from uuid import UUID, uuid5
 
 from django.conf import settings
@@ -169,6 +170,6 @@ def _item(
         beside=shown_beside(
             segment.beside,
             campaign,
-            reverse("segment-media", args=[test_set.slug, segment.position]),
+            partial(reverse, "segment-media", args=[test_set.slug, segment.position]),
         ),
     )

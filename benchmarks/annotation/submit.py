@@ -18,6 +18,7 @@ import threading
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 
 os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-benchmark-")
 os.environ.setdefault("SECRET_KEY", "benchmark")
@@ -28,6 +29,7 @@ import django
 django.setup()
 
 from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 
 from annotation.batches import batched
@@ -61,12 +63,14 @@ def main() -> None:
             one.ask("GET", one.address)
         threads = [threading.Thread(target=rate, args=(one, args.items)) for one in crowd]
         used, began = seconds_of(server.process.pid), time.perf_counter()
+        beside = time.process_time(), database_seconds()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         seconds = time.perf_counter() - began
         used = seconds_of(server.process.pid) - used
+        beside = time.process_time() - beside[0], database_seconds() - beside[1]
         sizes = [memory_of(pid) for pid in family(server.process.pid)[1:]]
     finally:
         server.stop()
@@ -75,6 +79,8 @@ def main() -> None:
     fetches = sorted(t for one in crowd for t in one.fetches)
     print(f"  screens ahead: median {1000 * statistics.median(fetches):.0f} ms, worst "
           f"{1000 * fetches[-1]:.0f} ms")  # fmt: skip
+    clients, database = (1000 * each / len(times) for each in beside)
+    print(f"  beside it: these clients {clients:.1f} ms an answer, PostgreSQL {database:.1f} ms")
     print(f"  web processes take {min(sizes):.0f} to {max(sizes):.0f} MiB")
     mine = Judgment.objects.filter(assignment__annotator__campaign=campaign, is_current=True)
     sent = args.stored + len(times)
@@ -138,6 +144,20 @@ def plant_answers(annotator: Annotator, n: int) -> None:
                      submitted_at=now, paid_ms=9_000) for row in part
         )  # fmt: skip
     Assignment.objects.filter(annotator=annotator, position__lt=n).update(completed_at=now)
+
+
+def database_seconds() -> float:
+    """Processor seconds of the server's connections so far, where PostgreSQL runs here."""
+    if connection.vendor != "postgresql":
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+        pids = [pid for (pid,) in cursor.fetchall()]
+    found = 0.0
+    for pid in pids:
+        with suppress(OSError):
+            found += seconds_of(pid)
+    return found
 
 
 def tell(name: str, rate: float, used: float, times: Sequence[float]) -> None:

@@ -1,10 +1,11 @@
 """Statements put together once in a process: for small ones that takes longer than running them.
 
 A query is written with stand-ins for what differs from call to call: numbers or UUIDs that occur
-nowhere else among its parameters.
+nowhere else among its parameters. PostgreSQL also plans it only once a connection.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from inspect import signature
 from typing import Any, Generic, TypeVar
@@ -33,18 +34,29 @@ class Statement:
     def __init__(self, make: Callable[[], models.QuerySet[Any, Any]]) -> None:
         self.make = make
         self.sql = ""
+        self.planned: tuple[str, list[Any]] | None = None
 
     def values(self, real: Mapping[Any, Any]) -> list[Any]:
         """Run the query with the real values in the place of the stand-ins."""
-        if not self.sql:
-            self.sql = self._prepare()
-        known = {_stored(stand): _stored(value) for stand, value in real.items()}
-        with connection.cursor() as cursor:
-            cursor.execute(self.sql, [known.get(_stored(one), one) for one in self.params])
+        with self.run(real) as cursor:
             found = cursor.fetchall()
         if self.converters:
             found = self.compiler.apply_converters(found, self.converters)
         return list(found)
+
+    def run(self, real: Mapping[Any, Any]) -> Any:
+        """Return the cursor, which its user closes."""
+        if not self.sql:
+            self.sql = self._prepare()
+        cursor = connection.cursor()
+        if connection.vendor == "postgresql":
+            self.planned = self.planned or _planned(self.sql, self.params, real)
+            sql, stands = self.planned
+            _execute_planned(cursor, sql, [real[stand] for stand in stands])
+        else:
+            known = {_stored(stand): _stored(value) for stand, value in real.items()}
+            cursor.execute(self.sql, [known.get(_stored(one), one) for one in self.params])
+        return cursor
 
     def _prepare(self) -> str:
         compiler: SQLCompiler = self.make().query.get_compiler(connection=connection)
@@ -96,8 +108,9 @@ def insert(row: models.Model) -> None:
     about = row._meta
     fields = [field for field in about.local_concrete_fields if not field.primary_key]
     values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    sql = _insertion(type(row), connection.vendor)
     with connection.cursor() as cursor:
-        cursor.execute(_insertion(type(row), connection.vendor), values)
+        execute(cursor, sql, values)
         (row.pk,) = cursor.fetchone()
     row._state.adding, row._state.db = False, connection.alias
 
@@ -110,6 +123,45 @@ def _insertion(model: type[models.Model], vendor: str) -> str:
         f"INSERT INTO {quote(about.db_table)} ({', '.join(columns)})"  # noqa: S608
         f" VALUES ({', '.join(['%s'] * len(columns))}) RETURNING {quote(str(about.pk.column))}"
     )
+
+
+def execute(cursor: Any, sql: str, values: Sequence[Any]) -> None:
+    """Run one of few short statements, with %s for its values alone."""
+    if connection.vendor == "postgresql":
+        _execute_planned(cursor, _numbered(sql), values)
+    else:
+        cursor.execute(sql, values)
+
+
+@cache
+def _numbered(sql: str) -> str:
+    first, *others = sql.split("%s")
+    return first + "".join(f"${n}{part}" for n, part in enumerate(others, 1))
+
+
+def _execute_planned(cursor: Any, sql: str, values: Sequence[Any]) -> None:
+    """Run a statement with $1, $2 … for its values; PostgreSQL plans it once a connection."""
+    driver: Any = connection.connection
+    known = vars(driver).setdefault("planned", {})
+    if sql not in known:
+        name = f"planned_{len(known)}"
+        with connection.wrap_database_errors:
+            driver.execute(f"PREPARE {name} AS {sql}")
+        known[sql] = name
+    marks = f"({', '.join(['%s'] * len(values))})" if values else ""
+    cursor.execute(f"EXECUTE {known[sql]} {marks}", values)
+
+
+def _planned(sql: str, params: Sequence[Any], real: Iterable[Any]) -> tuple[str, list[Any]]:
+    """The statement with numbers for stand-ins, and these in the order of their numbers."""
+    compose: Any = connection.ops.compose_sql  # type: ignore[attr-defined]
+    composed: str = compose(sql, params)
+    stands: list[Any] = []
+    for stand in real:
+        literal = re.escape(compose("%s", [stand]).strip())
+        composed, n = re.subn(rf"(?<!\w){literal}(?!\w)", f"${len(stands) + 1}", composed)
+        stands += [stand] * (n > 0)
+    return composed, stands
 
 
 def _populators(*told: Any) -> Any:

@@ -1,6 +1,7 @@
 """One item before a reviewer: anonymous answers side by side, and the reviewer's own."""
 
 from dataclasses import replace
+from functools import partial
 from uuid import UUID, uuid5
 
 from django.core.exceptions import ValidationError
@@ -168,6 +169,6 @@ def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
         beside=shown_beside(
             item.segment.beside,
             campaign,
-            reverse("segment-media", args=[test_set.slug, item.segment.position]),
+            partial(reverse, "segment-media", args=[test_set.slug, item.segment.position]),
         ),
     )

@@ -105,7 +105,7 @@ def test_a_control_costs_no_more(world: World, client: Client) -> None:
 def test_a_look_reads_stretches_of_the_index_not_levels(world: World, mode: str) -> None:
     """With the equation second, SQLite sorts every screen of a level, for every claim."""
     make_pool(world.annotators, assignment_mode=mode)
-    sql, params = candidates._prepared(mode, False, 2)
+    sql, params = candidates._prepared(mode, False, 2).make().query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(("EXPLAIN QUERY PLAN " if IS_SQLITE else "EXPLAIN ") + sql, params)
         plan = "\n".join(str(row[-1]) for row in cursor.fetchall())
