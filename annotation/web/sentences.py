@@ -24,8 +24,12 @@ PLACEHOLDER = re.compile(r"%\(([A-Za-z]\w*)\)s")
 # a number, behind the name of a campaign where a study says it.
 ANY, SHORT, NUMBER = ".*?", r"(?:[^.,:;()]|[.,](?=\d)){0,60}?", r"(?:[^:]*: )?\d[\d,]*"
 FEW_LETTERS = 12
-# How texts are strung together, the loosest first.
-BETWEEN = (" · ", "; ", ", ")
+# The p of a test, behind which its correction stands without a comma.
+P = r"p [<≤] [\d.]+"
+# What is filled in under these names is a list of names: only how it ends is said.
+LISTS = frozenset({"names", "named", "listed", "labels"})
+# How texts are strung together, the loosest first: the first two also where some are not known.
+BETWEEN = (" · ", "\N{NO-BREAK SPACE}", "; ", ", ")
 ENDS = re.compile(r"(?<=[.?!]) ")
 WORD = re.compile(r"[^\W\d_]{2,}")
 # Pieces of pieces of a sentence; deeper ones there are none.
@@ -62,17 +66,21 @@ class Sentences:
         return next(filter(None, (self._strung(text, by) for by in BETWEEN)), text)
 
     def whole(self, text: str) -> str:
-        """A text of one or several sentences."""
+        """A text of one or several sentences; a name may have a full stop within."""
+        sentences = ENDS.split(text)
+        if len(sentences) == 1 or text.strip() in self._fixed:
+            return self.tell(text)
+        each = [self.tell(sentence) for sentence in sentences]
+        if all(map(operator.ne, sentences, each)):
+            return " ".join(each)
         told = self.tell(text)
-        if told != text or not ENDS.search(text):
-            return told
-        return " ".join(self.tell(sentence) for sentence in ENDS.split(text))
+        return told if told != text else " ".join(each)
 
     def _strung(self, text: str, by: str) -> str:
         """Several texts in one line, if each of them is known."""
         pieces = text.split(by)
         told = [self.tell(piece) for piece in pieces] if len(pieces) > 1 else []
-        is_known = by == BETWEEN[0] or all(map(operator.ne, pieces, told))
+        is_known = by in BETWEEN[:2] or all(map(operator.ne, pieces, told))
         return by.join(told) if told and is_known else ""
 
     def _filled(self, text: str, depth: int) -> str | None:
@@ -80,13 +88,21 @@ class Sentences:
         near = (each for word in set(WORD.findall(text)) for each in self._varying.get(word, ()))
         for pattern in sorted(near, key=lambda each: -each.weight):
             if match := pattern.found.fullmatch(text):
-                parts = {name: self._part(part, depth) for name, part in match.groupdict().items()}
-                return pattern.told % parts
+                parts = match.groupdict(default="").items()
+                return pattern.told % {name: self._part(name, part, depth) for name, part in parts}
         return None
 
-    def _part(self, part: str | None, depth: int) -> str:
-        is_name = not part or (" " not in part and not part.islower())
-        return part or "" if is_name else self.tell(str(part), depth - 1)
+    def _part(self, name: str, part: str, depth: int) -> str:
+        is_name = len(part.split()) < 2 and not part.islower()
+        if is_name:
+            return part
+        told = self.tell(part, depth - 1)
+        return self._list(part, depth) if told == part and name in LISTS else told
+
+    def _list(self, text: str, depth: int) -> str:
+        before, link, last = text.rpartition(" and ")
+        end = self.tell(f"{link}{last}", depth - 1)
+        return f"{before}{end if end != link + last else self.tell(link) + self.tell(last)}"
 
 
 def _pattern(text: str, told: str) -> _Pattern:
@@ -104,7 +120,7 @@ def _pattern(text: str, told: str) -> _Pattern:
 
 
 def _of(name: str, filled: str) -> str:
-    return NUMBER if name == "n" else filled
+    return {"n": NUMBER, "p": P}.get(name, filled)
 
 
 @lru_cache
