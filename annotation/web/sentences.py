@@ -22,8 +22,8 @@ DOMAIN = "said"
 PLACEHOLDER = re.compile(r"%\(([A-Za-z]\w*)\)s")
 # What is filled in: anything in a sentence, a name or number between one or two words; `n` is
 # a number, behind the name of a campaign where a study says it.
-ANY, SHORT, NUMBER = ".*?", r"(?:[^.,:;()]|[.,](?=\d)){0,60}?", r"(?:[^:]*: )?\d[\d,]*"
-FEW_LETTERS = 12
+ANY, SHORT, NUMBER = ".*?", r"(?:\[[^\]]{,24}\]|[^.,:;()\[]|[.,](?=\d)){0,60}?", r"(?:[^:]*: )?\d[\d,]*"
+FEW_LETTERS = 11
 # The p of a test, behind which its correction stands without a comma.
 P = r"p [<≤] [\d.]+"
 # What is filled in under these names is a list of names: only how it ends is said.
@@ -31,6 +31,7 @@ LISTS = frozenset({"names", "named", "listed", "labels"})
 # How texts are strung together, the loosest first: the first two also where some are not known.
 BETWEEN = (" · ", "\N{NO-BREAK SPACE}", "; ", ", ")
 ENDS = re.compile(r"(?<=[.?!]) ")
+BRACKETS = re.compile(r"(.+) \(([^()]+)\)")
 WORD = re.compile(r"[^\W\d_]{2,}")
 # Pieces of pieces of a sentence; deeper ones there are none.
 DEPTH = 4
@@ -59,21 +60,32 @@ class Sentences:
     def tell(self, text: str, depth: int = DEPTH) -> str:
         """Return a text translated; as it is where there is no such text."""
         bare = text.strip()
-        if (fixed := self._fixed.get(bare)) is not None:
+        # Choices and labels begin small in the midst of a sentence.
+        fixed = self._fixed.get(bare) or self._fixed.get(bare[:1].upper() + bare[1:])
+        if fixed is not None:
             return text.replace(bare, fixed) if bare else text
         if depth and (told := self._filled(bare, depth)) is not None:
             return text.replace(bare, told)
-        return next(filter(None, (self._strung(text, by) for by in BETWEEN)), text)
+        strung = (self._strung(text, by) for by in BETWEEN)
+        return next(filter(None, strung), "") or self._bracketed(text) or text
 
-    def whole(self, text: str) -> str:
-        """A text of one or several sentences; a name may have a full stop within."""
+    def whole(self, text: str, depth: int = DEPTH) -> str:
+        """A text of one or several sentences, of which the last may have lost its full stop."""
+        told = self._whole(text, depth)
+        if told != text or not text or text[-1] in ".?!":
+            return told
+        full = self._whole(f"{text}.", depth)
+        return text if full == f"{text}." else full.rstrip(".。")
+
+    def _whole(self, text: str, depth: int) -> str:
+        """The same; a name may have a full stop within."""
         sentences = ENDS.split(text)
         if len(sentences) == 1 or text.strip() in self._fixed:
-            return self.tell(text)
-        each = [self.tell(sentence) for sentence in sentences]
+            return self.tell(text, depth)
+        each = [self.tell(sentence, depth) for sentence in sentences]
         if all(map(operator.ne, sentences, each)):
             return " ".join(each)
-        told = self.tell(text)
+        told = self.tell(text, depth)
         return told if told != text else " ".join(each)
 
     def _strung(self, text: str, by: str) -> str:
@@ -82,6 +94,14 @@ class Sentences:
         told = [self.tell(piece) for piece in pieces] if len(pieces) > 1 else []
         is_known = by in BETWEEN[:2] or all(map(operator.ne, pieces, told))
         return by.join(told) if told and is_known else ""
+
+    def _bracketed(self, text: str) -> str:
+        """What is explained in brackets, if both are known; a name keeps its brackets."""
+        match = BRACKETS.fullmatch(text)
+        pieces = match.groups() if match else ()
+        before, inside = map(self.tell, pieces) if match else ("", "")
+        is_known = match and all(map(operator.ne, pieces, (before, inside)))
+        return f"{before} ({inside})" if is_known else ""
 
     def _filled(self, text: str, depth: int) -> str | None:
         """The most exact of all sentences that fit, with what was filled in."""
@@ -96,13 +116,12 @@ class Sentences:
         is_name = len(part.split()) < 2 and not part.islower()
         if is_name:
             return part
-        told = self.tell(part, depth - 1)
+        told = self.whole(part, depth - 1)
         return self._list(part, depth) if told == part and name in LISTS else told
 
     def _list(self, text: str, depth: int) -> str:
         before, link, last = text.rpartition(" and ")
-        end = self.tell(f"{link}{last}", depth - 1)
-        return f"{before}{end if end != link + last else self.tell(link) + self.tell(last)}"
+        return f"{before}{self.tell(link)}{self.tell(last, depth - 1)}"
 
 
 def _pattern(text: str, told: str) -> _Pattern:
@@ -120,7 +139,7 @@ def _pattern(text: str, told: str) -> _Pattern:
 
 
 def _of(name: str, filled: str) -> str:
-    return {"n": NUMBER, "p": P}.get(name, filled)
+    return ANY if name in LISTS else {"n": NUMBER, "p": P}.get(name, filled)
 
 
 @lru_cache

@@ -11,6 +11,14 @@ SCENARIOS, MEASURES = 16, 20
 # A small multiple has no room for more beside its axis.
 SHORT = {"tau": "τ-b", "r_system": "r"}
 LABELS = {"tau": "Kendall τ-b, segment level", "r_system": "Pearson r over systems"}
+MOVES = {
+    "tau": "What moves Kendall τ-b, segment level",
+    "r_system": "What moves Pearson r over systems",
+}
+GROWS = {
+    "tau": "Kendall τ-b, segment level by number of segments",
+    "r_system": "Pearson r over systems by number of segments",
+}
 
 
 def movement(document: WhatIf) -> Spec | None:
@@ -39,7 +47,7 @@ def _movement(document: WhatIf, statistic: str) -> Spec | None:
     axis = {"labelLimit": 220}
     y = {"field": "left_out", "type": "nominal", "sort": order, "title": "Left out", "axis": axis}
     return figure(
-        f"What moves {LABELS[statistic]}",
+        MOVES[statistic],
         "Each tick is a metric: how far its correlation moves when what stands on the left is left "
         f"out; the {len(chosen)} largest movements first.",
         width=420,
@@ -86,7 +94,7 @@ def _curves(document: SampleSize, statistic: str) -> Spec | None:
     band = {"x": x, "y": y("low"), "y2": {"field": "high"}}
     header = {"title": None, "labelFontWeight": "bold"}
     return figure(
-        f"{LABELS[statistic]} by number of segments",
+        GROWS[statistic],
         f"Lines are means over {document.n_samples} samples of segments drawn with replacement, "
         "bands hold 95 % of them.",
         data={"values": [_rounded(row) for row in rows if row["label"] in order]},

@@ -240,11 +240,12 @@ def _people(evidence: Evidence) -> list[Reason]:
 
 
 def _simulated(part: float) -> Reason:
-    what = "All" if part == 1 else f"{part:.0%} of the"
+    all_of_them = "All judgments are simulated: these numbers are not about people."
+    some = f"{part:.0%} of the judgments are simulated: these numbers are not about people."
     return Reason(
         "simulated",
         Severity.LIMITS,
-        f"{what} judgments are simulated: these numbers are not about people.",
+        all_of_them if part == 1 else some,
         "Use them to learn Touchstone, and nothing else.",
         "quality",
     )
