@@ -30,7 +30,7 @@ from annotation.web.sentences import Sentences, said
 from dashboards.published import published
 from metrics.families.judges.prompts import BUILT_IN
 from metrics.registry import METRICS
-from tests.chinese import CHINESE, Visible, left_over
+from tests.dashboards.chinese import CHINESE, Visible, left_over
 from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
 from tests.world import World, make_campaign, make_demo

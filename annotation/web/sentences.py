@@ -22,7 +22,11 @@ DOMAIN = "said"
 PLACEHOLDER = re.compile(r"%\(([A-Za-z]\w*)\)s")
 # What is filled in: anything in a sentence, a name or number between one or two words; `n` is
 # a number, behind the name of a campaign where a study says it.
-ANY, SHORT, NUMBER = ".*?", r"(?:\[[^\]]{,24}\]|[^.,:;()\[]|[.,](?=\d)){0,60}?", r"(?:[^:]*: )?\d[\d,]*"
+ANY, SHORT, NUMBER = (
+    ".*?",
+    r"(?:\[[^\]]{,24}\]|[^.,:;()\[]|[.,](?=\d)){0,60}?",
+    r"(?:[^:]*: )?\d[\d,]*",
+)
 FEW_LETTERS = 11
 # The p of a test, behind which its correction stands without a comma.
 P = r"p [<≤] [\d.]+"

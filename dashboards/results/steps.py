@@ -116,7 +116,7 @@ def _segments(campaign: Campaign, home: Home) -> list[Step]:
 
 
 def planned(one: str, other: str, difference: float, n: int, corrected: str) -> str:
-    """What more segments would do; what is reckoned from a difference has no more digits than it."""
+    """What more segments would do, in as few digits as the difference that it is reckoned from."""
     more = counted(roughly(n), "more segment")
     return (
         f"If {one} and {other} differ by the {small(abs(difference))} seen here, about {more} "

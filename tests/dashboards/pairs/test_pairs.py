@@ -15,7 +15,7 @@ from dashboards.pairs.ahead import FEW, answer, rests_on
 from dashboards.pairs.document import FIRST, SECOND, Pair, Part, Side
 from dashboards.panel.panel import read_panel
 from dashboards.trust.marks import REFUSED
-from tests.chinese import told, told_answer
+from tests.dashboards.chinese import told, told_answer
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
 from tests.world import World, make_user

@@ -11,8 +11,8 @@ from dashboards.results.document import Rival
 from dashboards.results.ground import interval
 from dashboards.results.steps import planned, roughly, segments_needed, small
 from dashboards.trust.marks import OVER_HYBRIDS, REFUSED
-from tests.chinese import told, told_answer
 from tests.dashboards import typed
+from tests.dashboards.chinese import told, told_answer
 
 TER = Scored("ter", "TER", 0.64, 0.59, 0.69)
 CHRF = Scored("chrf", "chrF", 0.62, 0.57, 0.67)
@@ -103,7 +103,12 @@ def test_a_constant_metric_has_no_value_and_is_named() -> None:
     ("metrics", "more", "case", "words"),
     [
         ([], {"n_judged": 0}, "unjudged", "Nobody has judged an output yet"),
-        ([TER], {"n_judged": 0, "unusable": NO_POOL}, "unusable", "The ratings give no human score"),
+        (
+            [TER],
+            {"n_judged": 0, "unusable": NO_POOL},
+            "unusable",
+            "The ratings give no human score",
+        ),
         ([], {}, "unscored", "The humans have judged 132 outputs, and no metric has scored"),
         ([], {"n_judged": 1}, "unscored", "judged 1 output, and"),
         ([TER], {"distrust": REFUSED}, "distrusted", "These judgments cannot tell"),

@@ -6,7 +6,7 @@ import pytest
 
 from dashboards.results.answer import FIXED
 from dashboards.studies.headline import Asked, Column, Named, Trend, answer
-from tests.chinese import told_answer
+from tests.dashboards.chinese import told_answer
 
 CASES = ("refused.",)
 LABELS = {"a": "Alpha", "b": "Beta", "c": "Gamma"}

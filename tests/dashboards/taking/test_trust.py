@@ -17,8 +17,8 @@ from dashboards.documents.head import Estimate
 from dashboards.overview.document import AgreementLine
 from dashboards.significance.document import Comparison
 from dashboards.systems.document import Systems
-from dashboards.trust import amount, judging, marks, reading, systems, verdict
 from dashboards.templatetags.trust import brief
+from dashboards.trust import amount, judging, marks, reading, systems, verdict
 from dashboards.trust.reasons import (
     LABELS,
     SUMMARIES,
@@ -33,8 +33,8 @@ from dashboards.trust.reasons import (
 )
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
-from tests.chinese import told
 from tests.dashboards import typed
+from tests.dashboards.chinese import told
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
 from tests.world import World

@@ -1,4 +1,4 @@
-"""English words that are left in a page or a sentence in Chinese: names, code and stored texts are none."""
+"""English words left in a page or a sentence in Chinese, but for names, code and stored texts."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -33,9 +33,7 @@ READ_ALOUD = frozenset({"alt", "title", "aria-label", "placeholder", "data-of", 
 VOID = frozenset({"input", "img", "br", "meta", "link", "hr", "wbr", "col", "source"})
 # A letter or digit, but no Chinese character: English words may stand between those.
 _LETTER = r"[^\W\u4e00-\u9fff]"
-WORD = re.compile(
-    rf"(?<!{_LETTER})(?<![./@%{{&-])[A-Za-z][a-z]{{2,}}(?!{_LETTER})(?![./@}}-])"
-)
+WORD = re.compile(rf"(?<!{_LETTER})(?<![./@%{{&-])[A-Za-z][a-z]{{2,}}(?!{_LETTER})(?![./@}}-])")
 
 
 class Visible(HTMLParser):
