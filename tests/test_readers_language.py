@@ -184,6 +184,11 @@ SAID = {
     "nobody rated": "无人评分",
     "metrics": "指标",
     "%(share)s%% of %(n)s ratings": "%(n)s 次评分的 %(share)s%%",
+    "%(names)s are worse, %(p)s%(after)s.": "%(names)s更差，%(p)s%(after)s。",
+    "after correction": "（校正后）",
+    "and": "和",
+    "%(value)s others": "另外 %(value)s 个",
+    "accuracy": "准确率",
 }
 
 
@@ -199,6 +204,16 @@ SAID = {
         ("80% of 12 ratings", "12 次评分的 80%"),
         ("3 systems · nobody rated", "3 个系统 · 无人评分"),
         ("What nobody says", "What nobody says"),
+        # The names of a list may have brackets; of a p the sign belongs to it.
+        (
+            "TER (a, b), BLEU and 3 others are worse, p ≤ .02 after correction.",
+            "TER (a, b), BLEU 和 另外 3 个更差，p ≤ .02 （校正后）。",
+        ),
+        ("Nothing yet. 3 systems", "尚无。 3 个系统"),
+        ("nothing yet.", "尚无。"),
+        ("3 systems (nobody rated)", "3 个系统 (无人评分)"),
+        ("COMET (nobody rated)", "COMET (nobody rated)"),
+        ("accuracy\N{NO-BREAK SPACE}.64", "准确率\N{NO-BREAK SPACE}.64"),
         ("", ""),
     ],
 )
@@ -212,6 +227,7 @@ def test_no_other_language_changes_what_python_says() -> None:
             assert said("Correction") == "Correction"
     with translation.override(CHINESE):
         assert said("Correction") == "校正"
+        assert said(" agrees best with the humans, ") == " 与人工最一致，"
 
 
 @pytest.mark.usefixtures("rows")

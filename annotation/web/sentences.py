@@ -35,6 +35,8 @@ LISTS = frozenset({"names", "named", "listed", "labels"})
 # How texts are strung together, the loosest first: the first two also where some are not known.
 BETWEEN = (" · ", "\N{NO-BREAK SPACE}", "; ", ", ")
 ENDS = re.compile(r"(?<=[.?!]) ")
+# Chinese marks of punctuation hold their own blank.
+FULL_WIDTH = re.compile(r"(?<=[，。；：、）]) +| +(?=[（，。；：、])")
 BRACKETS = re.compile(r"(.+) \(([^()]+)\)")
 WORD = re.compile(r"[^\W\d_]{2,}")
 # Pieces of pieces of a sentence; deeper ones there are none.
@@ -74,15 +76,7 @@ class Sentences:
         return next(filter(None, strung), "") or self._bracketed(text) or text
 
     def whole(self, text: str, depth: int = DEPTH) -> str:
-        """A text of one or several sentences, of which the last may have lost its full stop."""
-        told = self._whole(text, depth)
-        if told != text or not text or text[-1] in ".?!":
-            return told
-        full = self._whole(f"{text}.", depth)
-        return text if full == f"{text}." else full.rstrip(".。")
-
-    def _whole(self, text: str, depth: int) -> str:
-        """The same; a name may have a full stop within."""
+        """A text of one or several sentences; a name may have a full stop within."""
         sentences = ENDS.split(text)
         if len(sentences) == 1 or text.strip() in self._fixed:
             return self.tell(text, depth)
@@ -162,7 +156,8 @@ def sentences(language: str) -> Sentences | None:
 @lru_cache(8192)
 def _told(text: str, language: str) -> str:
     known = sentences(language)
-    return text if known is None else known.whole(text)
+    told = text if known is None else known.whole(text)
+    return text if told == text else FULL_WIDTH.sub("", told)
 
 
 def said(text: str) -> str:
