@@ -39,6 +39,13 @@ FAMILY_LABELS = {
 }
 # The family of metrics whose scores were computed elsewhere: they are shown, and never run.
 IMPORTED = "imported"
+# What a metric reads besides the output, by whether it needs the source and a reference.
+READS = {
+    (False, False): "output only",
+    (True, False): "source",
+    (False, True): "reference",
+    (True, True): "source and reference",
+}
 # How several references are read unless an option says otherwise, by family or, of metrics
 # without one, by name. All others read them all at once, as BLEU does.
 READINGS = {
@@ -174,8 +181,7 @@ class MetricInfo:
         """What it reads besides the output, in words."""
         if self.is_imported:
             return "not known here"
-        read = {"source": self.needs_source, "reference": self.needs_reference}
-        return " and ".join(name for name, is_needed in read.items() if is_needed) or "output only"
+        return READS[self.needs_source, self.needs_reference]
 
     @property
     def references(self) -> str:

@@ -1,10 +1,8 @@
 """Researchers' pages in Chinese hold no English but names, code and what is stored."""
 
-import re
 import uuid
 from collections import deque
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -32,29 +30,18 @@ from annotation.web.sentences import Sentences, said
 from dashboards.published import published
 from metrics.families.judges.prompts import BUILT_IN
 from metrics.registry import METRICS
+from tests.dashboards.chinese import CHINESE, Visible, left_over
 from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
 from tests.world import World, make_campaign, make_demo
 
-CHINESE = "zh-hans"
-# Names of people, methods, measures, formats, programs and languages.
-_NAMES = """
-API Appraise atanh auto Ave BART baseline Benjamini BERT BERTScore bigrams BLEU BLEURT Bonferroni
-BOTH bpe Brackets Carlo Celery Cheng Chinese CHK chrF clauses clp CLP Cohen cohen COMET cosine CPU
-cpu CSV Ctrl DA data DeBERTa Deutsch Dropout English Enter ESA Fisher fit full German GiB Google GPU
-gpu Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT judges JSON JSONL Kendall KiB
-Krippendorff LaTeX Lin Lines Liu Lo log Mann Markdown Mechanical MiB min MLQE MNLI Monte MoverScore
-mqm MQM none notebook numpy Och Ollama Pango Parquet PDF Pearmut Pearson PERM pip PNG Perrella
-Popović Prism Procrustes Prolific Python RankME RCSLS ReFreeEval released RoBERTa ROUGE rouge scipy
-score seed sentBLEU SentSim SHA Shift Spearman Summarize SVG tau-b TED TER TeX TGT then torch
-Touchstone Transformer Translate TSV Turk umd UMD Unicode unigram unigrams Unix UTC UTF WeasyPrint
-Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi Zhang Zhao
-Zou Čeština
-"""
-NAMES = frozenset(_NAMES.split())
-# Texts that name columns of tables, and a published set.
-STORED = re.compile(r"start_indices|^media 列|^检查 spans")
-SKIPPED = frozenset({"datalist", "script", "style", "code", "pre", "kbd", "textarea", "template"})
+# What a finished campaign and its study have: links may lead to another that has no results.
+FINISHED = (
+    "", "results/", "report/", "correlations/", "significance/", "layers/", "scatter/", "systems/",
+    "metrics-pair/", "systems-pair/", "spans/", "shortness/", "whatif/", "samplesize/",
+    "power/", "monitor/", "quality/", "trial/", "bundle/",
+)  # fmt: skip
+STUDY = ("", "quality/", "systems/", "shortness/")
 # What no link leads to, or only a link from another page of its kind.
 STARTS = (
     "/", "/glossary/", "/search/?q=rated", "/search/?q=none-is-called-so",
@@ -62,6 +49,8 @@ STARTS = (
     "/campaigns/rated/access/", "/campaigns/rated/adjudication/", "/campaigns/rated/setup/",
     "/campaigns/asked/setup/", "/campaigns/asked/edit/", "/campaigns/asked/preview/",
     "/campaigns/asked/access/",
+    *(f"/campaigns/rated/{page}" for page in FINISHED),
+    *(f"/studies/port/{page}" for page in STUDY),
 )  # fmt: skip
 QUESTION = {"question": "评什么？", "choices": ["意思", "文风"], "right": 0}
 TERMS: dict[str, Any] = {
@@ -73,50 +62,6 @@ ANSWERS = {
     "scales": [{"name": "好坏", "min": -2, "max": 2, "labels": {"-2": "坏", "2": "好"}}],
     "choices": [{"name": "可用", "options": ["是", "否"]}],
 }  # fmt: skip
-READ_ALOUD = frozenset({"alt", "title", "aria-label", "placeholder", "data-of", "data-label"})
-VOID = frozenset({"input", "img", "br", "meta", "link", "hr", "wbr", "col", "source"})
-WORD = re.compile(r"(?<![\w./@%{&-])[A-Za-z][a-z]{2,}(?![\w./@}-])")
-
-
-class Visible(HTMLParser):
-    """What a reader sees or hears of a page, without code and texts of other languages."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[tuple[str, bool]] = []
-        self.texts: list[str] = []
-        self.links: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        known = dict(attrs)
-        if tag == "a":
-            self.links.append(known.get("href") or "")
-        is_other = tag != "html" and "lang" in known
-        hidden = tag in SKIPPED or is_other or any(hides for _, hides in self.open)
-        if not hidden:
-            self.texts += [value for name, value in attrs if name in READ_ALOUD and value]
-        if tag not in VOID:
-            self.open.append((tag, hidden))
-
-    def handle_endtag(self, tag: str) -> None:
-        while self.open and self.open.pop()[0] != tag:
-            pass
-
-    def handle_data(self, data: str) -> None:
-        if not any(hides for _, hides in self.open):
-            self.texts.append(data)
-
-
-def left_over(page: str, stored: list[str]) -> Iterator[str]:
-    """The texts of a page that still have English words."""
-    for text in Visible(page).texts:
-        bare = " ".join(text.split())
-        for name in stored:
-            bare = bare.replace(name, " ")
-        is_stored = STORED.search(" ".join(text.split()))
-        if not is_stored and (words := set(WORD.findall(bare)) - NAMES):
-            yield f"{sorted(words)} in {' '.join(text.split())!r}"
 
 
 def stored_names() -> list[str]:
@@ -239,6 +184,11 @@ SAID = {
     "nobody rated": "无人评分",
     "metrics": "指标",
     "%(share)s%% of %(n)s ratings": "%(n)s 次评分的 %(share)s%%",
+    "%(names)s are worse, %(p)s%(after)s.": "%(names)s更差，%(p)s%(after)s。",
+    "after correction": "（校正后）",
+    "and": "和",
+    "%(value)s others": "另外 %(value)s 个",
+    "accuracy": "准确率",
 }
 
 
@@ -254,6 +204,16 @@ SAID = {
         ("80% of 12 ratings", "12 次评分的 80%"),
         ("3 systems · nobody rated", "3 个系统 · 无人评分"),
         ("What nobody says", "What nobody says"),
+        # The names of a list may have brackets; of a p the sign belongs to it.
+        (
+            "TER (a, b), BLEU and 3 others are worse, p ≤ .02 after correction.",
+            "TER (a, b), BLEU 和 另外 3 个更差，p ≤ .02 （校正后）。",
+        ),
+        ("Nothing yet. 3 systems", "尚无。 3 个系统"),
+        ("nothing yet.", "尚无。"),
+        ("3 systems (nobody rated)", "3 个系统 (无人评分)"),
+        ("COMET (nobody rated)", "COMET (nobody rated)"),
+        ("accuracy\N{NO-BREAK SPACE}.64", "准确率\N{NO-BREAK SPACE}.64"),
         ("", ""),
     ],
 )
@@ -267,6 +227,7 @@ def test_no_other_language_changes_what_python_says() -> None:
             assert said("Correction") == "Correction"
     with translation.override(CHINESE):
         assert said("Correction") == "校正"
+        assert said(" agrees best with the humans, ") == " 与人工最一致，"
 
 
 @pytest.mark.usefixtures("rows")

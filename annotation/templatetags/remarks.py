@@ -47,6 +47,12 @@ def grouped(sentences: Iterable[str]) -> list[Remark]:
     return [remark for key, same in found.items() for remark in _told(key, same)]
 
 
+@register.filter
+def unstopped(sentence: str) -> str:
+    """A sentence in any language, after which names follow."""
+    return sentence.rstrip(".。")
+
+
 def _read(sentence: str) -> tuple[str, str]:
     """What a sentence says, without its name and numbers, and the name."""
     for pattern, said in SAID:
@@ -63,7 +69,7 @@ def _told(key: str, same: list[tuple[str, str]]) -> list[Remark]:
     names = [name for name, _ in same[:NAMES]]
     names += [f"{len(same) - NAMES} more"] if len(same) > NAMES else []
     if key in {said for _, said in SAID}:
-        return [Remark(key.format(n=f"{len(same):,}").rstrip("."), names)]
+        return [Remark(key.format(n=f"{len(same):,}"), names)]
     match = NAMED.match(same[0][1])
     rest = match["rest"] if match else same[0][1]
-    return [Remark(f"{len(same):,} times, such as {rest.rstrip('.')}", names)]
+    return [Remark(f"{len(same):,} times, such as {rest}", names)]

@@ -22,11 +22,22 @@ DOMAIN = "said"
 PLACEHOLDER = re.compile(r"%\(([A-Za-z]\w*)\)s")
 # What is filled in: anything in a sentence, a name or number between one or two words; `n` is
 # a number, behind the name of a campaign where a study says it.
-ANY, SHORT, NUMBER = ".*?", r"(?:[^.,:;()]|[.,](?=\d)){0,60}?", r"(?:[^:]*: )?\d[\d,]*"
-FEW_LETTERS = 12
-# How texts are strung together, the loosest first.
-BETWEEN = (" · ", "; ", ", ")
+ANY, SHORT, NUMBER = (
+    ".*?",
+    r"(?:\[[^\]]{,24}\]|[^.,:;()\[]|[.,](?=\d)){0,60}?",
+    r"(?:[^:]*: )?\d[\d,]*",
+)
+FEW_LETTERS = 11
+# The p of a test, behind which its correction stands without a comma.
+P = r"p [<≤] [\d.]+"
+# What is filled in under these names is a list of names: only how it ends is said.
+LISTS = frozenset({"names", "named", "listed", "labels"})
+# How texts are strung together, the loosest first: the first two also where some are not known.
+BETWEEN = (" · ", "\N{NO-BREAK SPACE}", "; ", ", ")
 ENDS = re.compile(r"(?<=[.?!]) ")
+# Chinese marks of punctuation hold their own blank.
+FULL_WIDTH = re.compile(r"(?<=[，。；：、）]) +| +(?=[（，。；：、])")
+BRACKETS = re.compile(r"(.+) \(([^()]+)\)")
 WORD = re.compile(r"[^\W\d_]{2,}")
 # Pieces of pieces of a sentence; deeper ones there are none.
 DEPTH = 4
@@ -55,38 +66,60 @@ class Sentences:
     def tell(self, text: str, depth: int = DEPTH) -> str:
         """Return a text translated; as it is where there is no such text."""
         bare = text.strip()
-        if (fixed := self._fixed.get(bare)) is not None:
+        # Choices and labels begin small in the midst of a sentence.
+        fixed = self._fixed.get(bare) or self._fixed.get(bare[:1].upper() + bare[1:])
+        if fixed is not None:
             return text.replace(bare, fixed) if bare else text
         if depth and (told := self._filled(bare, depth)) is not None:
             return text.replace(bare, told)
-        return next(filter(None, (self._strung(text, by) for by in BETWEEN)), text)
+        strung = (self._strung(text, by) for by in BETWEEN)
+        return next(filter(None, strung), "") or self._bracketed(text) or text
 
-    def whole(self, text: str) -> str:
-        """A text of one or several sentences."""
-        told = self.tell(text)
-        if told != text or not ENDS.search(text):
-            return told
-        return " ".join(self.tell(sentence) for sentence in ENDS.split(text))
+    def whole(self, text: str, depth: int = DEPTH) -> str:
+        """A text of one or several sentences; a name may have a full stop within."""
+        sentences = ENDS.split(text)
+        if len(sentences) == 1 or text.strip() in self._fixed:
+            return self.tell(text, depth)
+        each = [self.tell(sentence, depth) for sentence in sentences]
+        if all(map(operator.ne, sentences, each)):
+            return " ".join(each)
+        told = self.tell(text, depth)
+        return told if told != text else " ".join(each)
 
     def _strung(self, text: str, by: str) -> str:
         """Several texts in one line, if each of them is known."""
         pieces = text.split(by)
         told = [self.tell(piece) for piece in pieces] if len(pieces) > 1 else []
-        is_known = by == BETWEEN[0] or all(map(operator.ne, pieces, told))
+        is_known = by in BETWEEN[:2] or all(map(operator.ne, pieces, told))
         return by.join(told) if told and is_known else ""
+
+    def _bracketed(self, text: str) -> str:
+        """What is explained in brackets, if both are known; a name keeps its brackets."""
+        match = BRACKETS.fullmatch(text)
+        pieces = match.groups() if match else ()
+        before, inside = map(self.tell, pieces) if match else ("", "")
+        is_known = match and all(map(operator.ne, pieces, (before, inside)))
+        return f"{before} ({inside})" if is_known else ""
 
     def _filled(self, text: str, depth: int) -> str | None:
         """The most exact of all sentences that fit, with what was filled in."""
         near = (each for word in set(WORD.findall(text)) for each in self._varying.get(word, ()))
         for pattern in sorted(near, key=lambda each: -each.weight):
             if match := pattern.found.fullmatch(text):
-                parts = {name: self._part(part, depth) for name, part in match.groupdict().items()}
-                return pattern.told % parts
+                parts = match.groupdict(default="").items()
+                return pattern.told % {name: self._part(name, part, depth) for name, part in parts}
         return None
 
-    def _part(self, part: str | None, depth: int) -> str:
-        is_name = not part or (" " not in part and not part.islower())
-        return part or "" if is_name else self.tell(str(part), depth - 1)
+    def _part(self, name: str, part: str, depth: int) -> str:
+        is_name = len(part.split()) < 2 and not part.islower()
+        if is_name:
+            return part
+        told = self.whole(part, depth - 1)
+        return self._list(part, depth) if told == part and name in LISTS else told
+
+    def _list(self, text: str, depth: int) -> str:
+        before, link, last = text.rpartition(" and ")
+        return f"{before}{self.tell(link)}{self.tell(last, depth - 1)}"
 
 
 def _pattern(text: str, told: str) -> _Pattern:
@@ -104,7 +137,7 @@ def _pattern(text: str, told: str) -> _Pattern:
 
 
 def _of(name: str, filled: str) -> str:
-    return NUMBER if name == "n" else filled
+    return ANY if name in LISTS else {"n": NUMBER, "p": P}.get(name, filled)
 
 
 @lru_cache
@@ -123,7 +156,8 @@ def sentences(language: str) -> Sentences | None:
 @lru_cache(8192)
 def _told(text: str, language: str) -> str:
     known = sentences(language)
-    return text if known is None else known.whole(text)
+    told = text if known is None else known.whole(text)
+    return text if told == text else FULL_WIDTH.sub("", told)
 
 
 def said(text: str) -> str:

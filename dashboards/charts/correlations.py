@@ -25,9 +25,8 @@ def intervals(document: Correlations) -> Spec | None:
     ]
     label = document.statistic_label
     return figure(
-        f"{label}, {document.name}",
-        f"Points: {label} of each metric with the humans.{_lines(document, has_intervals)} "
-        f"{_first(document, known)}",
+        f"{label} · {document.name}",
+        f"{_points(document, label, has_intervals)} {_first(document, known)}",
         **panel(rows, label, width=WIDTH, from_zero=not has_intervals),
     )
 
@@ -39,5 +38,7 @@ def _first(document: Correlations, known: list[Metric]) -> str:
     return f"First rank: {'; '.join(names)}." if names else document.marks
 
 
-def _lines(document: Correlations, has_intervals: bool) -> str:
-    return f" Lines: 95 % intervals, {document.interval}." if has_intervals else ""
+def _points(document: Correlations, label: str, has_intervals: bool) -> str:
+    points = f"Points: {label} of each metric with the humans."
+    lines = f"Lines: 95 % intervals, {document.interval}."
+    return f"{points} {lines}" if has_intervals else points

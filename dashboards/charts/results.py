@@ -40,7 +40,7 @@ def systems(document: Home) -> Spec | None:
     said = "; ".join(f"{s.system} {s.value:.2f} {ranks(s)}".strip() for s in known)
     title = f"Human score of a segment, mean ({document.human_scores})"
     return figure(
-        f"MT systems, {document.name}",
+        f"MT systems · {document.name}",
         f"Mean human scores with 95 % intervals over segments: {said}.",
         hconcat=[panel(rows, title, width=WIDE)],
     )

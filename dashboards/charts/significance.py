@@ -19,8 +19,8 @@ def heat_map(document: Shown) -> Spec | None:
     if all(row.pvalue is None for row in document.rows):
         return None
     return figure(
-        f"{document.statistic_label}, {document.name}",
-        f"{QUESTION} Darker: smaller one-sided p ({document.test_label}). {_outlines(document)}",
+        f"{document.statistic_label} · {document.name}",
+        f"{QUESTION} {_darker(document.test_label)} {_outlines(document)}",
         **_panel(document),
     )
 
@@ -32,9 +32,7 @@ def heat_maps(document: SignificanceOfStudy) -> Spec | None:
         return None
     return figure(
         document.statistic_label,
-        f"{QUESTION} Darker: smaller one-sided p ({document.test_label}). Black "
-        f"outline: significant at .05 after correction ({document.correction_label}), with an "
-        "interval that leaves 0 out.",
+        f"{QUESTION} {_darker(document.test_label)} {_black(document.correction_label)}",
         concat=[{"title": each.name, **_panel(each)} for each in shown],
         columns=2,
     )
@@ -80,15 +78,23 @@ def _panel(document: Shown) -> Spec:
     }
 
 
+def _darker(test_label: str) -> str:
+    return f"Darker: smaller one-sided p ({test_label})."
+
+
+def _black(correction_label: str) -> str:
+    return (
+        f"Black outline: significant at .05 after correction ({correction_label}), with an "
+        "interval that leaves 0 out."
+    )
+
+
 def _outlines(document: Shown) -> str:
     n = len(document.metrics)
     if document.refused:
         return document.refused
-    return (
-        f"Black outline: significant at .05 after correction ({document.correction_label}), "
-        f"with an interval that leaves 0 out. {document.n_significant} of {n * (n - 1) // 2} "
-        "pairs are."
-    )
+    significant = f"{document.n_significant} of {n * (n - 1) // 2} pairs are."
+    return f"{_black(document.correction_label)} {significant}"
 
 
 def step(pvalue: float) -> int:

@@ -2,15 +2,27 @@
 
 from typing import Any
 
+from annotation.web.sentences import said
 from dashboards.charts.style import ACCENT, INK, Spec, figure
-from dashboards.whatif.document import WhatIf, largest
+from dashboards.whatif.document import CONTROL, Movements, WhatIf, largest
 from dashboards.whatif.samplesize import SampleSize
 
 BAND = "#c9d8ec"
 SCENARIOS, MEASURES = 16, 20
 # A small multiple has no room for more beside its axis.
 SHORT = {"tau": "τ-b", "r_system": "r"}
-LABELS = {"tau": "Kendall τ-b, segment level", "r_system": "Pearson r over systems"}
+CHANGES = {
+    "tau": "Change of Kendall τ-b, segment level",
+    "r_system": "Change of Pearson r over systems",
+}
+MOVES = {
+    "tau": "What moves Kendall τ-b, segment level",
+    "r_system": "What moves Pearson r over systems",
+}
+GROWS = {
+    "tau": "Kendall τ-b, segment level by number of segments",
+    "r_system": "Pearson r over systems by number of segments",
+}
 
 
 def movement(document: WhatIf) -> Spec | None:
@@ -28,18 +40,18 @@ def _movement(document: WhatIf, statistic: str) -> Spec | None:
     if not chosen:
         return None
     points = [
-        {"left_out": one.title, "change": round(change, 4)}
+        {"left_out": _title(one), "change": round(change, 4)}
         for one in chosen
         for change in one.by(statistic).changes
         if change is not None
     ]
-    x = {"field": "change", "type": "quantitative", "title": f"Change of {LABELS[statistic]}"}
-    order = [one.title for one in chosen]
+    x = {"field": "change", "type": "quantitative", "title": CHANGES[statistic]}
+    order = [_title(one) for one in chosen]
     # Names of documents are long; the axis shows what tells them apart.
     axis = {"labelLimit": 220}
     y = {"field": "left_out", "type": "nominal", "sort": order, "title": "Left out", "axis": axis}
     return figure(
-        f"What moves {LABELS[statistic]}",
+        MOVES[statistic],
         "Each tick is a metric: how far its correlation moves when what stands on the left is left "
         f"out; the {len(chosen)} largest movements first.",
         width=420,
@@ -56,6 +68,12 @@ def _movement(document: WhatIf, statistic: str) -> Spec | None:
             },
         ],
     )
+
+
+def _title(one: Movements) -> str:
+    """What is left out, in the language of the page: names stay."""
+    name = said(one.left_out) if one.left_out_kind == CONTROL else one.left_out
+    return f"{said(one.left_out_kind)} {name}"
 
 
 def sample_size_curves(document: SampleSize) -> Spec | None:
@@ -86,7 +104,7 @@ def _curves(document: SampleSize, statistic: str) -> Spec | None:
     band = {"x": x, "y": y("low"), "y2": {"field": "high"}}
     header = {"title": None, "labelFontWeight": "bold"}
     return figure(
-        f"{LABELS[statistic]} by number of segments",
+        GROWS[statistic],
         f"Lines are means over {document.n_samples} samples of segments drawn with replacement, "
         "bands hold 95 % of them.",
         data={"values": [_rounded(row) for row in rows if row["label"] in order]},

@@ -177,9 +177,8 @@ def _too_few(human: HumanScores) -> list[str]:
     n, systems = _n_judged(human), int((~np.isnan(human.values)).any(axis=1).sum())
     notes = []
     if n < FEWEST_SEGMENTS:
-        notes.append(
-            f"{counted(n, 'segment is', 'segments are')} judged: intervals need {FEWEST_SEGMENTS}."
-        )
+        judged = counted(n, "judged segment")
+        notes.append(f"{judged}: intervals need {FEWEST_SEGMENTS}.")
     if systems < FEWEST:
         notes.append(
             f"{counted(systems, 'system')}: the interval of r over systems needs {FEWEST}."

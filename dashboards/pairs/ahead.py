@@ -23,16 +23,15 @@ def answer(pair: Pair, what: str, doubt: str = "") -> Answer:
     if losses.count > wins.count:
         ahead, behind, wins, losses = behind, ahead, losses, wins
     names = [Piece(ahead.label, ahead.key), Piece(behind.label, behind.key)]
-    said = f": ahead on {percent(wins)} of {pair.n:,} {what}, behind on {percent(losses)}"
+    n, won, lost = f"{pair.n:,}", percent(wins), percent(losses)
     if is_told(pair.lead) and not doubt:
-        return Answer("ahead", [names[0], Piece(" beats "), names[1], Piece(f"{said}.")])
+        said = f": ahead on {won} of {n} {what}, behind on {lost}."
+        return Answer("ahead", [names[0], Piece(" beats "), names[1], Piece(said)])
     first = [names[0], Piece(" and "), names[1], Piece(" cannot be told apart")]
     if wins.count == losses.count:
-        return Answer("even", [*first, Piece(f": each is ahead on {percent(wins)} of {pair.n:,} "
-                                             f"{what}.")])  # fmt: skip
-    case = "doubted" if doubt else "indistinct"
-    shares = f": {ahead.label} is ahead on {percent(wins)} of {pair.n:,} {what}, behind on "
-    return Answer(case, [*first, Piece(f"{shares}{percent(losses)}.")], doubt)
+        return Answer("even", [*first, Piece(f": each is ahead on {won} of {n} {what}.")])
+    said = f": {ahead.label} is ahead on {won} of {n} {what}, behind on {lost}."
+    return Answer("doubted" if doubt else "indistinct", [*first, Piece(said)], doubt)
 
 
 def rests_on(pair: Pair, what: str) -> str:
@@ -40,10 +39,12 @@ def rests_on(pair: Pair, what: str) -> str:
     if not (pair.n and pair.wins and pair.losses):
         return ""
     n_odds = pair.wins.count + pair.losses.count
-    said = f"The two are at odds on {n_odds:,} of these {pair.n:,} {what}; the others are even"
     if n_odds < FEW:
-        return f"{said}, so this rests on very little (fewer than {FEW})."
-    return f"{said}."
+        return (
+            f"The two are at odds on {n_odds:,} of these {pair.n:,} {what}; the others are even, "
+            f"so this rests on very little (fewer than {FEW})."
+        )
+    return f"The two are at odds on {n_odds:,} of these {pair.n:,} {what}; the others are even."
 
 
 def is_told(part: Part) -> bool:

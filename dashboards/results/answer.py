@@ -5,9 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from annotation.counted import counted
+
 ALPHA = 0.05
 # No line breaks within a number with its interval.
 FIXED = "\N{NO-BREAK SPACE}"
+CONSTANT = (
+    "No metric can be compared with the humans: each gives one score to everything, or the humans "
+    "do."
+)
 UNUSABLE = "The ratings give no human score here, so no metric can be compared."
 # So many names are told, the others counted.
 NAMES = 3
@@ -106,13 +112,14 @@ def answer(asked: Asked) -> Answer:
     if not asked.n_judged:
         return _plain("unjudged", "Nobody has judged an output yet, so no metric can be compared.")
     if not asked.metrics:
-        return _plain("unscored", f"{_outputs(asked)}, and no metric has scored them yet.")
+        judged = counted(asked.n_judged, "output")
+        said = f"The humans have judged {judged}, and no metric has scored them yet."
+        return _plain("unscored", said)
     if asked.distrust:
         said = "These judgments cannot tell which metric is good."
         return _plain("distrusted", said, asked.distrust)
     if first is None:
-        said = "No metric can be compared with the humans: each gives one score to everything"
-        return _plain("constant", f"{said}, or the humans do.")
+        return _plain("constant", CONSTANT)
     return _of(asked, first)
 
 
@@ -131,11 +138,6 @@ def _of(asked: Asked, first: Scored) -> Answer:
 
 def _plain(case: str, sentence: str, detail: str = "") -> Answer:
     return Answer(case, [Part(sentence)], detail)
-
-
-def _outputs(asked: Asked) -> str:
-    n = asked.n_judged
-    return f"The humans have judged {n:,} output{'s' if n != 1 else ''}"
 
 
 def _value(metric: Scored) -> float:
@@ -208,13 +210,11 @@ def _compared(asked: Asked, first: Scored) -> Answer:
 
 
 def _indistinct(asked: Asked, first: Scored, tied: Sequence[Scored]) -> Answer:
-    said = [
-        Part("No metric can be told from another: "),
-        *name_parts(tied),
-        Part(f" {'comes' if len(tied) == 1 else 'come'} first with "),
-        Part(f"{estimate(first, asked.statistic)}."),
-    ]
-    detail = f"No difference from it has p ≤ {number(ALPHA)}{_corrected(asked)}."
+    value = estimate(first, asked.statistic)
+    ahead = f" comes first with {value}." if len(tied) == 1 else f" come first with {value}."
+    said = [Part("No metric can be told from another: "), *name_parts(tied), Part(ahead)]
+    p = f"p ≤ {number(ALPHA)}"
+    detail = f"No difference from it has {p}{_corrected(asked)}."
     return Answer("indistinct", said, " ".join(filter(None, [detail, _undefined(asked)])))
 
 
@@ -235,14 +235,19 @@ def name_parts(metrics: Sequence[Labelled]) -> list[Part]:
     return joined
 
 
+def listed(metrics: Sequence[Labelled]) -> str:
+    """The same as plain text."""
+    return "".join(part.text for part in name_parts(metrics))
+
+
 def _worse(asked: Asked, worse: Sequence[Scored], *, is_rest: bool) -> str:
-    largest = max(_p(asked, metric) for metric in worse)
+    p, corrected = bound(max(_p(asked, metric) for metric in worse)), _corrected(asked)
     if is_rest:
-        who = f"The other {len(worse)} are"
-    else:
-        names = "".join(part.text for part in name_parts(worse))
-        who = f"{names} {'is' if len(worse) == 1 else 'are'}"
-    return f"{who} worse, {bound(largest)}{_corrected(asked)}."
+        return f"The other {len(worse)} are worse, {p}{corrected}."
+    names = listed(worse)
+    if len(worse) == 1:
+        return f"{names} is worse, {p}{corrected}."
+    return f"{names} are worse, {p}{corrected}."
 
 
 def _corrected(asked: Asked) -> str:
@@ -264,6 +269,7 @@ def _undefined(asked: Asked) -> str:
     nameless = [metric for metric in asked.metrics if metric.value is None]
     if not nameless:
         return ""
-    names = "".join(part.text for part in name_parts(nameless))
-    symbol = SYMBOLS.get(asked.statistic, asked.statistic)
-    return f"{names} {'has' if len(nameless) == 1 else 'have'} no {symbol}: it is undefined."
+    names, symbol = listed(nameless), SYMBOLS.get(asked.statistic, asked.statistic)
+    if len(nameless) == 1:
+        return f"{names} has no {symbol}: it is undefined."
+    return f"{names} have no {symbol}: it is undefined."

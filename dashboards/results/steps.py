@@ -68,7 +68,8 @@ def _score(campaign: Campaign, infos: Sequence[MetricInfo], *, is_first: bool) -
         return []
     names = ", ".join(info.label for info in infos[:NAMES])
     if (more := len(infos) - NAMES) > 0:
-        names = f"{names} and {more} more metrics"
+        rest = counted(more, "more metric")
+        names = f"{names} and {rest}"
     query = urlencode([("metric", info.name) for info in infos])
     address = f"{reverse('run-start', args=[campaign.test_set.slug])}?{query}"
     said = f"No scores yet by {names}." if is_first else f"No scores of these outputs by {names}."
@@ -103,18 +104,35 @@ def _segments(campaign: Campaign, home: Home) -> list[Step]:
     n = home.n_segments
     needed = segments_needed(home.rival, n)
     plan = reverse("samplesize", args=[campaign.slug])
-    pair = f"{leader.label} and {home.rival.label}"
+    one, other = leader.label, home.rival.label
     if needed > MOST:
-        return [Step(f"{pair} are too alike to be told apart by more segments.", "See", plan)]
+        said = f"{one} and {other} are too alike to be told apart by more segments."
+        return [Step(said, "See", plan)]
     if needed <= n:
         return []
     is_corrected = home.correction != "none"
     corrected = f"{home.correction_label}’s correction" if is_corrected else "no correction"
-    said = (
-        f"About {counted(needed - n, 'more segment')} would tell {pair} apart with power .8, "
-        f"with {corrected}, as ranks are."
+    return [Step(planned(one, other, home.rival.difference, needed - n, corrected), "Plan", plan)]
+
+
+def planned(one: str, other: str, difference: float, n: int, corrected: str) -> str:
+    """What more segments would do, in as few digits as the difference that it is reckoned from."""
+    more = counted(roughly(n), "more segment")
+    return (
+        f"If {one} and {other} differ by the {small(abs(difference))} seen here, about {more} "
+        f"would tell them apart with power .8, with {corrected}, as ranks are."
     )
-    return [Step(said, "Plan", plan)]
+
+
+def roughly(n: int) -> int:
+    """A count with two significant digits: 5,767 is 5,800."""
+    return round(n, min(0, 2 - len(str(n))))
+
+
+def small(difference: float) -> str:
+    """A difference with two places, or with as many as show its first digit: .01, .003."""
+    places = max(2, -math.floor(math.log10(difference)))
+    return f"{difference:.{places}f}".removeprefix("0")
 
 
 def segments_needed(rival: Rival, n_segments: int) -> int:

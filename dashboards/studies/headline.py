@@ -2,22 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
-from dashboards.results.answer import SYMBOLS, Answer, Part, name_parts, number
+from dashboards.results.answer import FIXED, SYMBOLS, Answer, Part, listed, name_parts, number
 
 # Cases in which a campaign tells its metrics apart, or could.
 TELLING = ("compared", "alone")
 # More names than these are counted.
 MANY = 4
+NOWHERE = "No metric has a value in every campaign."
 UNTOLD = {
-    "distrusted": "the judgments bear nothing out",
-    "refused": "nothing may be ranked",
-    "chance": "no metric can be told from chance",
-    "uncertain": "there are no intervals",
-    "constant": "no metric has a value",
-    "unscored": "no metric has scored the outputs",
-    "unjudged": "no output has a human score",
-    "pending": "intervals are being computed",
+    "distrusted": "In {listed} the judgments bear nothing out.",
+    "refused": "In {listed} nothing may be ranked.",
+    "chance": "In {listed} no metric can be told from chance.",
+    "uncertain": "In {listed} there are no intervals.",
+    "constant": "In {listed} no metric has a value.",
+    "unscored": "In {listed} no metric has scored the outputs.",
+    "unjudged": "In {listed} no output has a human score.",
+    "pending": "In {listed} intervals are being computed.",
 }
 
 
@@ -105,14 +107,14 @@ def _first(asked: Asked, case: str, detail: str) -> Answer:
     """The largest average, which nothing is known to bear out."""
     best = next((metric for metric in asked.metrics if metric.average is not None), None)
     if best is None:
-        return _plain(case, "No metric has a value in every campaign.", detail)
+        return _plain(case, NOWHERE, detail)
     said = f" has the highest average agreement with the humans, {_average(asked, best)}."
     return Answer(case, [Part(best.label, best.key), Part(said)], detail)
 
 
 def _average(asked: Asked, metric: Named) -> str:
     value = "undefined" if metric.average is None else number(metric.average)
-    return f"{SYMBOLS.get(asked.statistic, asked.statistic)} {value}"
+    return f"{SYMBOLS.get(asked.statistic, asked.statistic)}{FIXED}{value}"
 
 
 def _single(asked: Asked, column: Column) -> Answer:
@@ -121,7 +123,7 @@ def _single(asked: Asked, column: Column) -> Answer:
         alone = f" agrees with the humans in {column.name}; it is compared with no other metric."
         return Answer("alone", [*name_parts(best), Part(alone)], _missing(asked))
     if len(best) == _n_known(asked):
-        return _indistinct(asked, f"in {column.name}")
+        return _indistinct(asked, f"No metric can be told from another in {column.name}: ")
     verb = "agrees" if len(best) == 1 else "agree"
     said = [*name_parts(best), Part(f" {verb} best with the humans in {column.name}.")]
     return Answer("single", said, _missing(asked))
@@ -132,7 +134,8 @@ def _several(asked: Asked, told: Sequence[Column]) -> Answer:
     details = [_leads(asked, told, everywhere), _trend(asked.trend), _gaps(asked), _missing(asked)]
     detail = " ".join(filter(None, details))
     if len(everywhere) == _n_known(asked) > 1:
-        return _indistinct(asked, _where(asked, told), detail)
+        where = _where(asked, told)
+        return _indistinct(asked, f"No metric can be told from another {where}: ", detail)
     if len(everywhere) > MANY:
         return _crowded(asked, everywhere, _where(asked, told), detail)
     if everywhere:
@@ -162,13 +165,13 @@ def _crowded(asked: Asked, best: Sequence[Named], where: str, detail: str) -> An
     return Answer("crowded", said, detail)
 
 
-def _indistinct(asked: Asked, where: str, detail: str = "") -> Answer:
+def _indistinct(asked: Asked, sentence: str, detail: str = "") -> Answer:
     best = next((metric for metric in asked.metrics if metric.average is not None), None)
-    said = [Part(f"No metric can be told from another {where}")]
-    if best is not None:
-        said += [Part(": "), Part(best.label, best.key)]
-        said.append(Part(f" comes first with {_average(asked, best)}"))
-    return Answer("indistinct", [*said, Part(".")], detail)
+    if best is None:
+        return _plain("indistinct", NOWHERE, detail)
+    ahead = f" comes first with {_average(asked, best)}."
+    said = [Part(sentence), Part(best.label, best.key), Part(ahead)]
+    return Answer("indistinct", said, detail)
 
 
 def _where(asked: Asked, told: Sequence[Column]) -> str:
@@ -200,17 +203,11 @@ def _leads(asked: Asked, told: Sequence[Column], everywhere: Sequence[Named]) ->
 
 
 def _trend(trend: Trend | None) -> str:
-    if trend is None or not trend.n:
+    if trend is None or trend.n_falling == trend.n_rising:
         return ""
-    change = f"from {trend.longest} to {trend.shortest}"
-    if trend.n in (trend.n_falling, trend.n_rising):
-        verb = "falls" if trend.n_falling else "rises"
-        return f"Agreement {verb} {change} for every metric."
-    if trend.n_falling > trend.n_rising:
-        return f"Agreement falls {change} for {trend.n_falling} of {trend.n} metrics."
-    if trend.n_rising > trend.n_falling:
-        return f"Agreement rises {change} for {trend.n_rising} of {trend.n} metrics."
-    return ""
+    verb, n = max(("falls", trend.n_falling), ("rises", trend.n_rising), key=itemgetter(1))
+    whom = "every metric" if n == trend.n else f"{n} of {trend.n} metrics"
+    return f"Agreement {verb} from {trend.longest} to {trend.shortest} for {whom}."
 
 
 def _gaps(asked: Asked) -> str:
@@ -219,7 +216,7 @@ def _gaps(asked: Asked) -> str:
     for column in asked.columns:
         if column.case not in TELLING:
             places.setdefault(UNTOLD[column.case], []).append(column.name)
-    return " ".join(f"In {_listed(at)} {why}." for why, at in places.items())
+    return " ".join(why.format(listed=_listed(at)) for why, at in places.items())
 
 
 def _missing(asked: Asked) -> str:
@@ -227,9 +224,10 @@ def _missing(asked: Asked) -> str:
     lacking = [metric for metric in asked.metrics if metric.average is None]
     if not lacking or len(lacking) == len(asked.metrics):
         return ""
-    who = "".join(part.text for part in name_parts(lacking))
-    verb = "lacks a value somewhere and has" if len(lacking) == 1 else "lack values and have"
-    return f"{who} {verb} no average."
+    names = listed(lacking)
+    if len(lacking) == 1:
+        return f"{names} lacks a value somewhere and has no average."
+    return f"{names} lack values and have no average."
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -158,13 +158,13 @@ def _failed(
     people = evidence.people
     who = (
         f"{len(failing)} of {len(people)} annotators ({names(failing)}), with "
-        f"{share(people, Verdict.FAILS):.0%} of the judgments, fail the control items"
+        f"{share(people, Verdict.FAILS):.0%} of the judgments, fail the control items."
     )
-    rate = f"{passed} of {n} traps and gold items were passed in all"
+    rate = f"{passed} of {n} traps and gold items were passed in all."
     return Reason(
         "controls_failed",
         severity,
-        "; ".join([*([who] if failing else []), *([rate] if n else [])]) + ".",
+        " ".join([*([who] if failing else []), *([rate] if n else [])]),
         f"A trap is passed in the lowest {LOW:.0%} of the scale, and {RATE:.0%} must be. Look at "
         "these annotators on the quality page; exclude who did not read.",
         "quality",
@@ -240,11 +240,12 @@ def _people(evidence: Evidence) -> list[Reason]:
 
 
 def _simulated(part: float) -> Reason:
-    what = "All" if part == 1 else f"{part:.0%} of the"
+    all_of_them = "All judgments are simulated: these numbers are not about people."
+    some = f"{part:.0%} of the judgments are simulated: these numbers are not about people."
     return Reason(
         "simulated",
         Severity.LIMITS,
-        f"{what} judgments are simulated: these numbers are not about people.",
+        all_of_them if part == 1 else some,
         "Use them to learn Touchstone, and nothing else.",
         "quality",
     )

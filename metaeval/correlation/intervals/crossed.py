@@ -168,8 +168,9 @@ def is_enough(
 def _method(grouping: str, target: str, n_segments: int, n_systems: int) -> str:
     if target == SYSTEMS:
         return f"t clustered by {n_systems} systems and {n_segments:,} segments"
-    over = "over the values of" if grouping == "item" else "clustered by"
-    return f"t {over} {n_segments:,} segments"
+    if grouping == "item":
+        return f"t over the values of {n_segments:,} segments"
+    return f"t clustered by {n_segments:,} segments"
 
 
 class _Errors:

@@ -138,13 +138,16 @@ def _tests(
             pvalues[i, j] = (
                 _williams(*rs, size) if question.test == WILLIAMS else zou_pvalue(*rs, size)
             )
-    names = {WILLIAMS: "one-sided Williams' test", ZOU: "one-sided p by inverting Zou's interval"}
+    names = {
+        WILLIAMS: "one-sided Williams' test, n = {n}",
+        ZOU: "one-sided p by inverting Zou's interval, n = {n}",
+    }
     return {
         "differences": differences_of(values),
         "difference_lows": lows,
         "difference_highs": highs,
         "pvalues": pvalues,
-        "test": f"{names[question.test]}, n = {size:,}",
+        "test": names[question.test].format(n=f"{size:,}"),
     }
 
 

@@ -14,6 +14,8 @@ from dashboards.pairs import two_systems as systems
 from dashboards.pairs.ahead import FEW, answer, rests_on
 from dashboards.pairs.document import FIRST, SECOND, Pair, Part, Side
 from dashboards.panel.panel import read_panel
+from dashboards.trust.marks import REFUSED
+from tests.dashboards.chinese import told, told_answer
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
 from tests.world import World, make_user
@@ -108,9 +110,9 @@ def pair(wins: int, losses: int, lead: tuple[float, float] | None) -> Pair:
         ),
         (
             pair(8, 2, (0.2, 0.9)),
-            "Do not use.",
+            REFUSED,
             "Alpha and Beta cannot be told apart: Alpha is ahead on 80 % of 10 segments, behind on "
-            "20 %. Do not use.",
+            f"20 %. {REFUSED}",
         ),
         (
             pair(5, 5, (-0.5, 0.5)),
@@ -133,6 +135,7 @@ def pair(wins: int, losses: int, lead: tuple[float, float] | None) -> Pair:
 def test_the_sentence(found: Pair, doubt: str, sentence: str) -> None:
     said = answer(found, "segments", doubt)
     assert f"{said.text} {said.detail}".strip() == sentence
+    told_answer(said, ["Alpha", "Beta"])
 
 
 @pytest.mark.parametrize(
@@ -141,6 +144,7 @@ def test_the_sentence(found: Pair, doubt: str, sentence: str) -> None:
 )
 def test_on_how_much_it_rests(wins: int, losses: int, said: str) -> None:
     found = rests_on(pair(wins, losses, (-0.1, 0.1)), "pairs of outputs")
+    told(found)
     assert said in found
     assert ("rests on very little" in found) == (wins + losses < FEW)
     assert rests_on(pair(0, 0, None), "segments") == ""

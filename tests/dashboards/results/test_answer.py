@@ -9,18 +9,23 @@ from dashboards.pages.selection import level
 from dashboards.results.answer import FIXED, Answer, Asked, Scored, answer, bound, number
 from dashboards.results.document import Rival
 from dashboards.results.ground import interval
-from dashboards.results.steps import segments_needed
+from dashboards.results.steps import planned, roughly, segments_needed, small
+from dashboards.trust.marks import OVER_HYBRIDS, REFUSED
 from tests.dashboards import typed
+from tests.dashboards.chinese import told, told_answer
 
 TER = Scored("ter", "TER", 0.64, 0.59, 0.69)
 CHRF = Scored("chrf", "chrF", 0.62, 0.57, 0.67)
 BLEU = Scored("bleu", "BLEU", 0.53, 0.46, 0.6)
+NO_POOL = "Annotator S1 has no judgment in the pool: no z-scores."
 FLAT = Scored("flat", "Flat", None)
 
 
 def said(*metrics: Scored, **more: object) -> Answer:
     given: dict[str, object] = {"statistic": "tau-b", "n_judged": 132, "correction": "Holm"} | more
-    return answer(Asked(metrics=metrics, **given))  # type: ignore[arg-type]
+    found = answer(Asked(metrics=metrics, **given))  # type: ignore[arg-type]
+    told_answer(found, [metric.label for metric in metrics])
+    return found
 
 
 def text(found: Answer) -> str:
@@ -98,12 +103,17 @@ def test_a_constant_metric_has_no_value_and_is_named() -> None:
     ("metrics", "more", "case", "words"),
     [
         ([], {"n_judged": 0}, "unjudged", "Nobody has judged an output yet"),
-        ([TER], {"n_judged": 0, "unusable": "Why."}, "unusable", "The ratings give no human score"),
+        (
+            [TER],
+            {"n_judged": 0, "unusable": NO_POOL},
+            "unusable",
+            "The ratings give no human score",
+        ),
         ([], {}, "unscored", "The humans have judged 132 outputs, and no metric has scored"),
         ([], {"n_judged": 1}, "unscored", "judged 1 output, and"),
-        ([TER], {"distrust": "Nobody passed."}, "distrusted", "These judgments cannot tell"),
+        ([TER], {"distrust": REFUSED}, "distrusted", "These judgments cannot tell"),
         ([TER, BLEU], {"is_tested": False}, "pending", "TER has the highest agreement"),
-        ([TER, BLEU], {"refused": "3 systems."}, "refused", "TER has the highest agreement"),
+        ([TER, BLEU], {"refused": OVER_HYBRIDS}, "refused", "TER has the highest agreement"),
         ([Scored("a", "A", 0.4)], {}, "uncertain", "A has the highest agreement"),
     ],
 )
@@ -115,7 +125,7 @@ def test_what_is_not_known_is_said(
     assert words in text(found)
     assert "[" not in text(found)
     if case == "distrusted":
-        assert found.detail == "Nobody passed."
+        assert found.detail == REFUSED
 
 
 @pytest.mark.parametrize(
@@ -146,6 +156,30 @@ def test_segments_needed_find_the_difference_in_8_of_10_studies(at: float) -> No
     z = draws.mean(axis=1) / (spread / np.sqrt(needed))
     assert (z > norm.ppf(1 - at)).mean() == pytest.approx(0.8, abs=0.02)
     assert segments_needed(Rival("b", "B", 0.0, -0.1, 0.1, at), n) > 100_000
+
+
+@pytest.mark.parametrize(
+    ("n", "words"), [(5767, 5800), (5750, 5800), (99, 99), (101, 100), (7, 7), (96_600, 97_000)]
+)
+def test_counts_that_are_reckoned_have_two_digits(n: int, words: int) -> None:
+    assert roughly(n) == words
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"), [(0.0123, ".01"), (0.2, ".20"), (0.0031, ".003"), (1.5, "1.50")]
+)
+def test_a_difference_is_never_told_as_none(difference: float, words: str) -> None:
+    assert small(difference) == words
+
+
+@pytest.mark.parametrize("corrected", ["Holm’s correction", "no correction"])
+def test_what_more_segments_would_do_is_conditional(corrected: str) -> None:
+    found = planned("TER", "chrF", -0.0123, 5767, corrected)
+    told(found)
+    assert found == (
+        "If TER and chrF differ by the .01 seen here, about 5,800 more segments would tell them "
+        f"apart with power .8, with {corrected}, as ranks are."
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from dashboards.results.answer import FIXED
 from dashboards.studies.headline import Asked, Column, Named, Trend, answer
+from tests.dashboards.chinese import told_answer
 
+CASES = ("refused.",)
 LABELS = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
 
 
@@ -24,7 +27,8 @@ def untold(*cases: str) -> list[Column]:
 
 def said(columns: Sequence[Column], *averages: float | None, trend: Trend | None = None) -> str:
     found = answer(Asked("tau-b", metrics(*averages), columns, trend))
-    return f"{found.case}: {found.text} {found.detail}".strip()
+    told_answer(found, [*LABELS.values(), *(column.name for column in columns), *CASES])
+    return f"{found.case}: {found.text} {found.detail}".strip().replace(FIXED, " ")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +123,7 @@ def test_a_metric_without_a_value_somewhere_has_no_average() -> None:
 def test_many_in_the_best_group_are_counted() -> None:
     every = [Named(letter, letter.upper(), 0.5) for letter in "abcdefg"]
     found = answer(Asked("tau-b", every, [column("x", "abcdef"), column("y", "abcdefg")]))
-    assert found.text == (
+    assert found.text.replace(FIXED, " ") == (
         "6 of 7 metrics are in the best group everywhere; A comes first by the average, τ .50."
     )
 

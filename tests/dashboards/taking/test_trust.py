@@ -17,8 +17,13 @@ from dashboards.documents.head import Estimate
 from dashboards.overview.document import AgreementLine
 from dashboards.significance.document import Comparison
 from dashboards.systems.document import Systems
+from dashboards.templatetags.trust import brief
 from dashboards.trust import amount, judging, marks, reading, systems, verdict
 from dashboards.trust.reasons import (
+    LABELS,
+    SUMMARIES,
+    TABS,
+    TOPICS,
     CampaignTrust,
     Reason,
     Severity,
@@ -29,6 +34,7 @@ from dashboards.trust.reasons import (
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
 from tests.dashboards import typed
+from tests.dashboards.chinese import told
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
 from tests.world import World
@@ -49,8 +55,8 @@ def rate(passed: int, n: int) -> Checks:
     """Traps of one annotator, judged as the quality page judges them."""
     found = pass_rate(passed, n) if n else None
     unknown = Passing.UNKNOWN if n < 5 else None
-    told = unknown or (Passing.PASSES if passed / n >= 0.7 else Passing.FAILS)
-    return Checks(None, None, found, None, None, {"traps": told} if n else {})
+    passing = unknown or (Passing.PASSES if passed / n >= 0.7 else Passing.FAILS)
+    return Checks(None, None, found, None, None, {"traps": passing} if n else {})
 
 
 class Person:
@@ -81,7 +87,14 @@ def crowd(n: int, failing: int) -> list[Person]:
 
 
 def codes(found: Sequence[Reason]) -> dict[str, str]:
+    said_in_chinese(found)
     return {reason.code: reason.severity.value for reason in found}
+
+
+def said_in_chinese(found: Sequence[Reason]) -> None:
+    """Every text that pages show of reasons."""
+    texts = [(brief(one), one.text, one.advice, TOPICS[one.code], TABS[one.page]) for one in found]
+    told(*(text for each in texts for text in each))
 
 
 def test_good_judgments_give_no_reason() -> None:
@@ -269,6 +282,7 @@ def test_nothing_is_marked_that_is_not_borne_out(
     found = marks.marking(trust, document, ranks)
     assert (dict(found.ranks), found.best) == ({}, frozenset())
     assert said in found.sentence
+    told(found.sentence)
 
 
 def test_a_metric_whose_interval_holds_zero_has_no_rank() -> None:
@@ -278,6 +292,7 @@ def test_a_metric_whose_interval_holds_zero_has_no_rank() -> None:
     assert reason.severity == Severity.NOTE
     (reason,) = marks.uncertain(compared((-0.3, 0.5), (None, None)))
     assert with_reasons(FINE, [reason]).verdict == Verdict.LIMITED
+    said_in_chinese([reason])
     assert marks.uncertain(compared(*CLEAR)) == []
 
 
@@ -297,6 +312,7 @@ def test_marks_of_systems() -> None:
     assert not any(each.is_best for each in shown.columns[0].rows)
     assert {each.cluster for each in shown.human} == {None}
     assert "not distinguishable" in shown.marks
+    told(shown.marks)
     bare = systems.marked(ranked("‡", (1, 2), verdict=Verdict.DO_NOT_USE))
     assert bare.rows
     for each in bare.rows:
@@ -318,6 +334,7 @@ def test_a_study_has_the_verdict_of_its_worst_campaign() -> None:
     assert found is not None
     assert found.verdict == Verdict.DO_NOT_USE
     assert "of 1 of 2 campaigns" in found.summary
+    told(found.summary, *SUMMARIES.values(), *LABELS.values())
 
 
 def test_pages_say_why_nothing_is_bold(world: World, as_researcher: Client) -> None:
