@@ -28,6 +28,8 @@ from training.translation.requests import CONTROL, EXACT, N_BEST, PLAIN, SOFT, R
 Learned = Callable[[str], Outcome]
 SOURCES = [source for source, _ in pairs(24, seed=9)][:16]
 WANTED = [1 + n % len(text.split()) for n, text in enumerate(SOURCES)]
+# So many of the 16 at least. Kernels of processors make it 13 to 15; without the control it is 3.
+LEARNED = 12
 
 
 def ask(method: str, share: str = "0.8", **fields: Any) -> Request:
@@ -62,7 +64,7 @@ def test_trained_controls_forced_and_free(
     outputs = decode(model, SOURCES, WANTED, ask(method))
     right = [shorten(text, n) == own.text
              for text, n, own in zip(SOURCES, WANTED, outputs, strict=True)]  # fmt: skip
-    assert sum(right) >= 14
+    assert sum(right) >= LEARNED
     if method == EXACT:
         assert [own.pieces for own in outputs] == WANTED
 
