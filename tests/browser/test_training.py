@@ -13,7 +13,6 @@ from config.work import sending
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import scoring
 from tests.browser.conftest import Visitor
-from tests.metrics.families.neural import small
 from tests.training import doing
 from tests.world import make_user
 from training.models import ParallelCorpus, TrainingJob
@@ -37,6 +36,9 @@ def researcher(
 
 @pytest.fixture
 def encoder(tmp_path: Path) -> str:
+    """To import torch takes seconds, which the other browser's process saves."""
+    from tests.metrics.families.neural import small
+
     texts = PARALLEL.read_text(encoding="utf-8").splitlines()[1:400]
     plain = [text for line in texts for text in line.split("\t")[1:]]
     return str(small.bert(tmp_path / "encoder", plain, positions=256))

@@ -22,7 +22,6 @@ from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
 from annotation.monitor import monitor_report
 from dashboards.models import Analysis
 from dashboards.monitor import AGREEMENT_SECONDS, agreement_so_far
-from tests.metaeval.judgments.test_agreement_intervals import one_vs_rest
 from tests.world import World
 
 
@@ -209,6 +208,9 @@ def test_an_open_pool_wants_what_nobody_has_claimed(world: World) -> None:
 
 
 def test_agreement_equals_an_independent_computation(world: World) -> None:
+    """Its module has scipy loaded, which browser tests take a helper from this one without."""
+    from tests.metaeval.judgments.test_agreement_intervals import one_vs_rest
+
     campaign = opened(world)
     rng = np.random.default_rng(4)
     for label in ("A1", "A2", "A3"):

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 from accelerate.utils import modeling
-from bitsandbytes.nn import Linear8bitLt
 from transformers import AutoModel, MT5Config, MT5ForConditionalGeneration
 
 from metrics.base import MetricError
@@ -25,6 +24,14 @@ def xlmr(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """Accelerate leaves out devices that are not there."""
     monkeypatch.setattr(modeling, "get_max_memory", lambda given: given)
+
+
+@pytest.fixture
+def linear8() -> type[torch.nn.Module]:
+    """To import the package takes two seconds, which processes without these tests save."""
+    from bitsandbytes.nn import Linear8bitLt
+
+    return Linear8bitLt
 
 
 def loaded(folder: Path) -> Any:
@@ -83,11 +90,13 @@ def test_one_gpu_is_used_alone_where_it_has_room(
     assert bool(spread) == (room == 1)
 
 
-def test_eight_bits_round_linear_layers_and_little_else(xlmr: Path) -> None:
+def test_eight_bits_round_linear_layers_and_little_else(
+    xlmr: Path, linear8: type[torch.nn.Module]
+) -> None:
     model, exact = loaded(xlmr), loaded(xlmr)
     linears = [name for name, part in exact.named_modules() if type(part) is torch.nn.Linear]
     placing.placed(model, "cpu", "int8")
-    rounded = [name for name, part in model.named_modules() if isinstance(part, Linear8bitLt)]
+    rounded = [name for name, part in model.named_modules() if isinstance(part, linear8)]
     assert rounded == linears
     assert {model.get_submodule(name).weight.dtype for name in rounded} == {torch.int8}
     names = {f"{name}.weight" for name in linears}
@@ -99,11 +108,11 @@ def test_eight_bits_round_linear_layers_and_little_else(xlmr: Path) -> None:
         assert 0 < apart < 0.03
 
 
-def test_what_a_model_wants_exact_stays_so() -> None:
+def test_what_a_model_wants_exact_stays_so(linear8: type[torch.nn.Module]) -> None:
     """The outer layers of T5's feed-forward networks overflow, and MetricX's head is the score."""
     sizes = {"d_model": 16, "d_ff": 32, "num_layers": 1, "num_heads": 2, "d_kv": 8}
     model = MT5ForConditionalGeneration(MT5Config(vocab_size=50, **sizes)).eval()
     placing.placed(model, "cpu", "int8")
     kinds = {name.split(".")[-1]: type(part) for name, part in model.named_modules()}
     assert (kinds["wo"], kinds["lm_head"]) == (torch.nn.Linear, torch.nn.Linear)
-    assert (kinds["q"], kinds["wi_0"]) == (Linear8bitLt, Linear8bitLt)
+    assert (kinds["q"], kinds["wi_0"]) == (linear8, linear8)
