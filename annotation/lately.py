@@ -15,6 +15,9 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 SECONDS = 2.0
+# What takes long is kept for so many times as long, but no longer than that: who asks all the time
+# has the database at work for a twentieth of it.
+KEPT_TIMES, LONGEST_SECONDS = 20.0, 8.0
 # Keys in memory; what was least recently asked for is forgotten first.
 KEPT = 512
 
@@ -33,7 +36,7 @@ _lock = Lock()
 
 
 def lately(key: Hashable, read: Callable[[], T]) -> T:
-    """Return what `read` returned at most `SECONDS` ago in this process.
+    """Return what `read` returned a moment ago in this process: at most `LONGEST_SECONDS`.
 
     A key names all that a reader changes by hand and expects to see at once, such as a state.
     """
@@ -41,9 +44,12 @@ def lately(key: Hashable, read: Callable[[], T]) -> T:
         return read()
     one = _one(key)
     with one.lock:
-        if monotonic() >= one.until:
+        began = monotonic()
+        if began >= one.until:
             one.value = read()
-            one.until = monotonic() + SECONDS
+            ended = monotonic()
+            kept = min(LONGEST_SECONDS, KEPT_TIMES * (ended - began))
+            one.until = ended + max(SECONDS, kept)
         found: T = one.value
         return found
 

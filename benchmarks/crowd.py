@@ -130,12 +130,14 @@ def plant(wanted: int = JUDGMENTS) -> Any:
     from annotation.imports.launch import launch
     from annotation.models import Output
     from benchmarks.metrics.scores import plant_scores
+    from benchmarks.planting import analysed
 
     ((launched,)) = (launch([multiplied(settings.DATA_DIR, wanted)]),)
     campaign = launched[0].result.campaign
     outputs = list(Output.objects.filter(system__test_set=campaign.test_set).order_by("pk"))
     rng = np.random.default_rng(1)
     plant_scores(campaign, outputs, rng.normal(size=len(outputs)), rng)
+    analysed()
     return campaign
 
 

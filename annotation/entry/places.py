@@ -79,9 +79,17 @@ def invite(
 def renew(*, annotator: Annotator, expires_at: datetime | None = None) -> Invitation:
     """Give an annotator a new personal link, which works until `expires_at`; the old one dies.
 
-    Raises ValidationError for imported annotators and for accounts that can do more than rate.
+    Who came by the old one stays signed in. Raises ValidationError for imported annotators and for
+    accounts that can do more than rate.
     """
     return _until(renew_link(annotator=annotator), expires_at)
+
+
+@transaction.atomic
+def replace(*, annotator: Annotator, expires_at: datetime | None = None) -> Invitation:
+    """The same for a link that somebody else may have: who came by the old one is signed out."""
+    _sign_out(annotator)
+    return renew(annotator=annotator, expires_at=expires_at)
 
 
 def _until(invitation: Invitation, expires_at: datetime | None) -> Invitation:
@@ -95,6 +103,10 @@ def revoke(*, annotator: Annotator) -> None:
     """Make the personal link of an annotator dead and sign out who came by it; ratings stay."""
     annotator.token_hash = annotator.token_expires_at = None
     annotator.save(update_fields=["token_hash", "token_expires_at"])
+    _sign_out(annotator)
+
+
+def _sign_out(annotator: Annotator) -> None:
     user = annotator.user
     if user is not None and not user.has_usable_password():
         # Sessions rest on the password, and one that nobody can use is random, too.

@@ -36,7 +36,7 @@ from annotation.batches import batched
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from benchmarks.annotation import pearmut
 from benchmarks.annotation.browsing import Browser, Server
-from benchmarks.planting import planted
+from benchmarks.planting import analysed, planted
 from benchmarks.processes import family, memory_of, seconds_of
 
 
@@ -121,6 +121,7 @@ def plant(args: argparse.Namespace) -> tuple[Campaign, list[str]]:
         if args.pool:
             claim(campaign, annotator, number * args.stored // args.annotators, args)
         plant_answers(annotator, args.stored // args.annotators)
+    analysed()
     return campaign, tokens
 
 

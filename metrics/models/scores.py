@@ -33,7 +33,10 @@ class SegmentScore(models.Model):
     text that several systems or test sets share is scored once.
     """
 
-    signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="scores")
+    # The constraint below is the index.
+    signature = models.ForeignKey(
+        MetricSignature, models.CASCADE, related_name="scores", db_index=False
+    )
     content_key = models.CharField(max_length=32)
     values = models.BinaryField()
 

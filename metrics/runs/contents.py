@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.db import connection
-from django.db.models import BinaryField, Count, Exists, OuterRef, QuerySet
+from django.db.models import BinaryField, Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Substr
 
@@ -45,7 +45,7 @@ def find_missing(run: MetricRun, signature: MetricSignature) -> Missing:
     """Look through the outputs of a run in one query; ids alone are kept."""
     outputs = (
         Output.objects.filter(system__in=run.systems.all())
-        .annotate(is_scored=_is_scored(signature))
+        .annotate(is_scored=Exists(_scores(signature)))
         .order_by("segment", "system")
         .values_list("pk", "content_key", "is_scored")
     )
@@ -161,13 +161,20 @@ def warnings_of(run: MetricRun) -> tuple[ScoreWarning, ...]:
     return find_tokenised(run.systems.all()) if expects_raw_text else ()
 
 
-def _is_scored(signature: MetricSignature) -> Exists:
-    scores = SegmentScore.objects.filter(signature=signature, content_key=OuterRef("content_key"))
-    return Exists(scores)
+def _scores(signature: MetricSignature) -> QuerySet[SegmentScore]:
+    """The score of an output's content."""
+    return SegmentScore.objects.filter(signature=signature, content_key=OuterRef("content_key"))
 
 
 def _unscored(signature: MetricSignature, output_ids: Sequence[int]) -> QuerySet[Output]:
-    return Output.objects.filter(~_is_scored(signature), pk__in=_among(output_ids))
+    """Some outputs less those that are scored.
+
+    Each is looked up by itself. Asked which exist, PostgreSQL joins, and reads all scores of a
+    signature again for each output: it has not noticed yet that a new one has any.
+    """
+    known = Subquery(_scores(signature).values("signature")[:1])
+    rows = Output.objects.annotate(known=known)
+    return rows.filter(known=None, pk__in=_among(output_ids))
 
 
 def _among(keys: Iterable[int]) -> RawSQL:

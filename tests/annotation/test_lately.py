@@ -29,6 +29,19 @@ def test_a_count_holds_for_a_moment(clock: list[float]) -> None:
     assert lately.lately("b", lambda: next(numbers)) == 2
 
 
+@pytest.mark.parametrize(("took", "kept"), [(0.01, 2.0), (0.2, 4.0), (3.0, 8.0)])
+def test_what_takes_long_holds_longer(clock: list[float], took: float, kept: float) -> None:
+    def read() -> float:
+        clock[0] += took
+        return clock[0]
+
+    first = lately.lately("a", read)
+    clock[0] += kept - 0.1
+    assert lately.lately("a", read) == first
+    clock[0] += 0.2
+    assert lately.lately("a", read) > first
+
+
 def test_an_error_is_not_kept(clock: list[float]) -> None:
     with pytest.raises(ZeroDivisionError):
         lately.lately("a", lambda: 1 // 0)

@@ -266,7 +266,7 @@ def invitation_renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         if not form.is_valid():
             raise ValidationError(form.errors.as_data()["expires_at"])
         expires_at = form.cleaned_data["expires_at"]
-        made = places.renew(annotator=annotator, expires_at=expires_at)
+        made = places.replace(annotator=annotator, expires_at=expires_at)
     except ValidationError as error:
         messages.error(request, f"{annotator.label}: {' '.join(error.messages)}")
         return redirect("access", slug=slug)

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, open_campaign
+from annotation.entry import places
 from annotation.models import (
     AccessLink,
     Annotator,
@@ -144,6 +145,20 @@ def test_a_link_is_renewed_and_revoked(world: World, as_admin: Client) -> None:
     assert Client().get(paths[1]).status_code == 404
     page = as_admin.post(renew, {"expires_at": "2020-01-01"}, follow=True)
     assert "This day is over." in page.text
+
+
+def test_a_new_link_signs_out_who_came_by_the_old_one(world: World, as_admin: Client) -> None:
+    """Whoever else had it; the mail that brings a new one to the person does not."""
+    campaign = make_open(world)
+    annotator = campaign.annotators.exclude(user=None)[0]
+    entered = Client()
+    for make, is_signed_in in ((places.renew, True), (places.replace, False)):
+        path = reverse("personal-link", args=[places.renew(annotator=annotator).token])
+        assert entered.get(path).status_code == 302
+        make(annotator=annotator)
+        assert entered.get("/").wsgi_request.user.is_authenticated is is_signed_in
+    as_admin.post(address("invitation-revoke", campaign, annotator.pk))
+    assert "Account " not in as_admin.get(address("access", campaign)).text
 
 
 def test_no_personal_link_for_accounts_that_do_more(world: World, as_admin: Client) -> None:

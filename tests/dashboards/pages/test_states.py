@@ -1,15 +1,18 @@
 """Where a page has no numbers it says what is missing, why, and what to do next."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.template.loader import render_to_string
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
+from django.utils import translation
 
 from annotation.models import Campaign, Judgment
 from dashboards.documents.results import Result
 from dashboards.significance import document as significance
+from tests.dashboards.chinese import CHINESE, left_over
 from tests.world import World, make_campaign, make_test_set
 
 PAGES = ("correlations", "significance", "systems", "scatter", "quality", "dashboard")
@@ -112,3 +115,17 @@ def test_a_choice_that_is_refused_has_a_way_back(world: World, as_researcher: Cl
     assert page.status_code == 400
     assert "scope must be one of" in page.text
     assert f'href="{address}">The page without these choices' in page.text
+
+
+@pytest.mark.parametrize("pending", ["newer numbers", "more numbers"])
+@pytest.mark.parametrize("template", ["_age", "_state"])
+def test_the_age_of_older_numbers_in_chinese(template: str, pending: str) -> None:
+    as_of = datetime(2026, 3, 5, 14, 7, tzinfo=UTC)
+    result = Result({"rows": []}, as_of, is_fresh=False, pending=pending)
+    with translation.override(CHINESE):
+        page = render_to_string(
+            f"dashboards/{template}.html", {"result": result, "request": RequestFactory().get("/")}
+        )
+    assert list(left_over(page, ())) == []
+    assert ("3月5日 14:07" if template == "_age" else "2026-03-05 14:07:00") in page
+    assert "正在计算" in page

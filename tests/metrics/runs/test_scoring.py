@@ -1,10 +1,12 @@
+import json
 import socket
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
@@ -12,8 +14,9 @@ from annotation.models import Output
 from config.work import patience, processes, working
 from config.work.clock import Now
 from metrics.base import MetricError, MetricWarning, SegmentInput
-from metrics.models import FailedText, MetricRun, SegmentScore, Slice
+from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
 from metrics.runs import keeping, scoring, starting
+from metrics.runs.contents import _unscored
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes
@@ -361,3 +364,39 @@ def test_what_a_metric_warns_of_is_counted_and_shown(
     assert (done.status, done.remarks) == ("done", {"{n} texts are odd.": 2 * n})
     client.force_login(world.researcher)
     assert f"{2 * n} texts are odd." in client.get(done.get_absolute_url()).text
+
+
+def rows_looked_at(plan: dict[str, Any]) -> float:
+    """The rows of all steps of PostgreSQL's plan, with those that it met and did not want."""
+    removed = sum(plan.get(f"Rows Removed by {by}", 0) for by in ("Filter", "Join Filter"))
+    below = sum(rows_looked_at(each) for each in plan.get("Plans", []))
+    return below + plan["Actual Loops"] * (plan["Actual Rows"] + removed)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL tells what it does")
+@pytest.mark.django_db
+def test_scores_that_the_database_has_not_counted_yet_cost_nothing() -> None:
+    """As in the middle of the run of a new metric: old ones were counted, its own were not."""
+    many, few = 3_000, 40
+    old, new = (
+        MetricSignature.objects.create(metric=name, signature=name, measures=[]) for name in "ab"
+    )
+    for signature in (old, new):
+        SegmentScore.objects.bulk_create(
+            SegmentScore(signature=signature, content_key=f"{n:032}", values=b"")
+            for n in range(many)
+        )
+        if signature == old:
+            with connection.cursor() as cursor:
+                cursor.execute("ANALYZE metrics_segmentscore")
+    outputs = Output.objects.filter(
+        system=make_test_set("t", segments=few, systems=("one",)).systems.get()
+    )
+    pks = list(outputs.values_list("pk", flat=True))
+    assert len(pks) == few
+    [[plan]] = [json.loads(_unscored(new, pks).explain(analyze=True, format="json"))]
+    assert rows_looked_at(plan["Plan"]) < 20 * few
+    assert _unscored(new, pks).count() == few
+    key = outputs[0].content_key
+    SegmentScore.objects.create(signature=new, content_key=key, values=b"")
+    assert set(_unscored(new, pks)) == set(outputs.exclude(content_key=key))
