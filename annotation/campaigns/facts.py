@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from annotation.counted import counted
 from annotation.lately import lately
-from annotation.models import Campaign, Judgment, Output
+from annotation.models import Campaign, Judgment, Output, System
 from annotation.monitor.completion import wanted
 
 
@@ -64,7 +64,8 @@ def study_facts(campaigns: Sequence[Campaign]) -> list[str]:
 
 def _sizes_of_all(campaigns: Sequence[Campaign]) -> tuple[int, int]:
     """Outputs and ratings."""
-    outputs = Output.objects.filter(system__campaigns__in=campaigns).distinct()
+    systems = System.objects.filter(campaigns__in=campaigns)
+    outputs = Output.objects.filter(system__in=systems)
     ratings = Judgment.objects.filter(
         is_current=True, assignment__annotator__campaign__in=campaigns
     )
