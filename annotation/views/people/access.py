@@ -261,7 +261,7 @@ def invitation_renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Replace a personal link, until the last day that the form names."""
     campaign = campaign_for_admin(request, slug)
     annotator = _annotator(campaign, pk)
-    form = RenewForm(request.POST)
+    form, had_one = RenewForm(request.POST), annotator.token_hash is not None
     try:
         if not form.is_valid():
             raise ValidationError(form.errors.as_data()["expires_at"])
@@ -271,6 +271,8 @@ def invitation_renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, f"{annotator.label}: {' '.join(error.messages)}")
         return redirect("access", slug=slug)
     fresh_links.keep_invitations(request, campaign, [made])
+    if had_one:
+        _say_it_is_dead(request, annotator)
     return redirect("access", slug=slug)
 
 
@@ -281,11 +283,15 @@ def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     campaign = campaign_for_admin(request, slug)
     annotator = _annotator(campaign, pk)
     places.revoke(annotator=annotator)
+    _say_it_is_dead(request, annotator)
+    return redirect("access", slug=slug)
+
+
+def _say_it_is_dead(request: HttpRequest, annotator: Annotator) -> None:
     messages.success(
         request,
-        f"The personal link of {annotator.label} works no more; who came by it is signed out.",
+        f"The old link of {annotator.label} works no more; who came by it is signed out.",
     )
-    return redirect("access", slug=slug)
 
 
 def _annotator(campaign: Campaign, pk: int) -> Annotator:

@@ -160,8 +160,8 @@ def test_a_new_link_signs_out_who_came_by_the_old_one(world: World, as_admin: Cl
     assert (entered.get(path).status_code, is_signed_in()) == (302, True)
     places.renew(annotator=annotator)
     assert is_signed_in()
-    as_admin.post(address("invitation-renew", campaign, annotator.pk))
-    assert not is_signed_in()
+    page = as_admin.post(address("invitation-renew", campaign, annotator.pk), follow=True)
+    assert (is_signed_in(), "who came by it is signed out" in page.text) == (False, True)
     as_admin.post(address("invitation-revoke", campaign, annotator.pk))
     assert "Account " not in as_admin.get(address("access", campaign)).text
 
