@@ -19,6 +19,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from annotation.kept import Kept
 from annotation.models import Item
 from annotation.protocols.asked import Scale
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
@@ -30,6 +31,7 @@ from metaeval.judgments.controls import (
     pass_rate,
     repeat_consistency,
 )
+from metaeval.remembered import content
 
 ALPHA = 0.05
 PAIRS_TO_PASS, PAIRS_TO_FAIL = 5, 10
@@ -83,12 +85,26 @@ def low_score(scale: Scale) -> int:
     return scale.range_at(0, LOW)[1]
 
 
+# One more judgment changes the checks of one annotator: those of some thousand others are kept.
+_known: "Kept[Checks]" = Kept(4_000)
+
+
 def check(own: JudgmentColumns, *, scale: Scale | None) -> Checks:
     """Judge one annotator by their own judgments.
 
     Without the `scale` of their scores there is no telling a low one: traps are not counted then,
     and of gold items those alone that have other rules than a range.
     """
+    rests_on = (own.kind, own.item, own.partner, own.score, own.low, own.high, own.keeps)
+    key = content(*rests_on, own.beside_control, scale)
+    found = _known.get(key)
+    if found is None:
+        found = _check(own, scale)
+        _known.put(key, found, 1)
+    return found
+
+
+def _check(own: JudgmentColumns, scale: Scale | None) -> Checks:
     bad = pairs(own, own.is_kind(Item.Kind.BAD_REF))
     again = pairs(own, own.is_kind(Item.Kind.REPEAT) & ~own.beside_control)
     test = control_test(*bad) if len(bad[0]) else None

@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 Row = TypeVar("Row", bound=Work)
 # How often others may be faster before we look again another time.
 TRIES = 20
+# Who gives way rests so many times as long as others kept it waiting.
+WAITS = 2.0
 
 
 class _Busy(local):
@@ -98,7 +100,7 @@ def work_off(kind: Kind[Any], rows: Any = None, *, seconds: float = math.inf) ->
                 break
             n_done += 1
             if kind.gives_way:
-                processes.rest(min(kind.gives_way, processes.waited() - waited))
+                processes.rest(min(kind.gives_way, WAITS * (processes.waited() - waited)))
     finally:
         _busy.kinds.discard(kind.name)
     return n_done

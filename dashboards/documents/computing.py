@@ -1,10 +1,10 @@
 """How a document is computed: one task for each question that a page asks.
 
-While documents of other questions wait, each is computed in the order of asking. One that was just
-computed rests for as long as that took, so that a judgment every second leaves room for all others;
-what readers take along rests ten times as long. After its rest the newest state counts, whatever
-came between. Between documents a process rests for as long as others, such as a metric run, kept it
-waiting for a processor.
+Of the documents that wait, those come first that there are none of yet, then the oldest. One that
+was just computed rests for as long as that took, so that a judgment every second leaves room for
+all others; what readers take along, and the verdict that every page asks for, rest ten times as
+long. After its rest the newest state counts, whatever came between. Between documents a process
+rests for twice as long as others, such as a metric run, kept it waiting for a processor.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from annotation.filters import Filters
 from annotation.models import Campaign
@@ -29,9 +29,9 @@ from dashboards.models import Analysis
 
 # Queues of what a reader waits for, and of what takes longer than that.
 QUICK, SLOW = "documents", "documents-slow"
-# A document is computed anew at most so often, and in at most half of the time; what nobody looks
-# at, but takes along, in at most an eleventh.
-REST_SECONDS, TAKEN_ALONG, RESTS = 2.0, ("report", "bundle"), 10.0
+# A document is computed anew at most so often, and in at most half of the time; what is taken along
+# or asked for with every page, in at most an eleventh.
+REST_SECONDS, RESTS = 2.0, {"report": 10.0, "bundle": 10.0, "trust": 10.0}
 # The longest rest between two documents.
 GIVES_WAY_SECONDS = 30.0
 # A failure may have passed after so long (a database that restarted, memory that was short), and
@@ -52,8 +52,10 @@ class Documents(Kind[Analysis]):
     gives_way = GIVES_WAY_SECONDS
 
     def choose(self, rows: QuerySet[Analysis]) -> Analysis | None:
-        """Whoever asked first is served first; before all, the verdict that all numbers carry."""
-        return rows.order_by("-priority", "not_before", "pk").first()
+        """First what pages have no numbers of, in the order of asking, then the oldest numbers;
+        before all, the verdict that all numbers carry."""
+        oldest = F("as_of").asc(nulls_first=True)
+        return rows.order_by("-priority", oldest, "not_before", "pk").first()
 
     def do(self, row: Analysis, lease: object) -> None:
         """Compute the document of the newest state and store it."""
@@ -65,10 +67,10 @@ class Documents(Kind[Analysis]):
         del document
         if seconds > REST_SECONDS:
             give_back()
-        rest = seconds * (RESTS if row.kind in TAKEN_ALONG else 1.0)
+        rest = max(REST_SECONDS, seconds * RESTS.get(row.kind, 1.0))
         finish(
             row, payload=payload, basis=basis, seconds=seconds, problem="",
-            as_of=after(-seconds), not_before=after(max(REST_SECONDS, rest)),
+            as_of=after(-seconds), not_before=after(rest),
         )  # fmt: skip
         forget_old()
 

@@ -7,7 +7,8 @@ from typing import Any
 from django.db.models import Count, Max, Sum
 
 from annotation.lately import lately as read_lately
-from annotation.models import Campaign, Judgment
+from annotation.models import Campaign
+from annotation.quality.added import judgments_added
 from metrics.models import MetricRun
 from metrics.scores import latest_signatures
 
@@ -22,14 +23,13 @@ def state_of(campaign: Campaign) -> str:
 
     Judgments are only added and annotators excluded, scores only appear, settings are few.
     """
-    judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     runs = MetricRun.objects.filter(test_set=campaign.test_set)
     return digest(
         campaign.pk,
         campaign.z_pool,
         campaign.seed,
         sorted(campaign.systems.values_list("pk", flat=True)),
-        judgments.aggregate(Max("pk"), Count("pk")),
+        judgments_added(campaign),
         sorted(campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)),
         campaign.published_scores.aggregate(Max("pk"), Count("pk")),
         sorted(row.pk for row in latest_signatures(campaign.test_set).values()),

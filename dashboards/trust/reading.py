@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from django.db.models import Count, Max
 
-from annotation.models import Campaign, Output
+from annotation.kept import Kept
+from annotation.models import Campaign, Output, Reference
 from annotation.protocols import Layout
 from annotation.quality import JudgmentColumns
 from annotation.quality.columns import Floats
@@ -16,6 +18,9 @@ from dashboards.panel.lengths import CHARACTERS, WORDS, counter, unit_of
 PER_MINUTE = {WORDS: 238, CHARACTERS: 357}
 # Nobody is called too fast who could have skimmed.
 GENEROUS = 4
+# Times of some 300,000 outputs.
+BYTES, BYTES_A_TEXT = 32 * 2**20, 100
+_kept: Kept[dict[int, float]] = Kept(BYTES)
 
 
 def seconds_of(units: float, unit: str) -> float:
@@ -29,9 +34,23 @@ def least_seconds(campaign: Campaign, columns: JudgmentColumns) -> Floats:
     nan where a judgment is not of an output. Where systems stand side by side the shown text is
     read once for all, and not counted.
     """
-    known = _by_output(campaign)
+    known = _known(campaign)
     found = [known.get(pk, np.nan) for pk in columns.output.tolist()]
     return np.array(found, dtype=np.float64)
+
+
+def _known(campaign: Campaign) -> dict[int, float]:
+    """Texts never change, so that those which are known are only counted."""
+    outputs = Output.objects.filter(system__campaigns=campaign)
+    references = Reference.objects.filter(segment__test_set=campaign.test_set)
+    there = [each.aggregate(Count("pk"), Max("pk")) for each in (outputs, references)]
+    of = (campaign.pk, campaign.shown_text, campaign.judging.layout)
+    key = (*of, *(n for each in there for n in each.values()))
+    found = _kept.get(key)
+    if found is None:
+        found = _by_output(campaign)
+        _kept.put(key, found, BYTES_A_TEXT * len(found))
+    return found
 
 
 def _by_output(campaign: Campaign) -> dict[int, float]:

@@ -90,6 +90,16 @@ def test_whoever_asked_first_is_served_first(world: World) -> None:
     assert [row.kind for row in taken if row] == list(order)
 
 
+def test_what_has_no_numbers_comes_first_and_then_the_oldest(world: World) -> None:
+    """However long the others wait: a reader with numbers of a minute ago has something to read."""
+    for kind, minutes in (("overview", 1), ("correlations", 9), ("systems", 5), ("quality", None)):
+        results.latest(kind, world.campaign, ALL)
+        old = None if minutes is None else Now() - timedelta(minutes=minutes)
+        Analysis.objects.filter(kind=kind).update(as_of=old)
+    taken = [take(documents) for _ in range(4)]
+    assert [row.kind for row in taken if row] == ["quality", "correlations", "systems", "overview"]
+
+
 def test_slow_documents_wait_in_a_queue_of_their_own(world: World) -> None:
     for kind in kinds.KINDS:
         results.latest(kind, world.campaign, ALL)
