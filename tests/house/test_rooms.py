@@ -15,7 +15,6 @@ OURS = (
     *("metaeval", "config", "benchmarks"),
 )
 MOST_MODULES = 15
-CROWDED = {"annotation/imports/judgments": 17}
 
 
 def packages(*tops: str) -> Iterator[Path]:
@@ -36,8 +35,7 @@ def modules(folder: Path) -> set[str]:
 
 def test_no_folder_is_crowded() -> None:
     counts = {name_of(folder): len(modules(folder)) for folder in packages(*OURS, "tests")}
-    allowed = dict.fromkeys(counts, MOST_MODULES) | CROWDED
-    assert {name: n for name, n in counts.items() if n > allowed[name]} == {}
+    assert {name: n for name, n in counts.items() if n > MOST_MODULES} == {}
 
 
 def test_every_package_says_what_its_files_have_in_common() -> None:

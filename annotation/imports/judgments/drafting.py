@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from annotation.imports.drafts import JudgmentDraft
 from annotation.imports.judgments.answers import Answer
+from annotation.imports.judgments.cells.scales import Scores
+from annotation.imports.judgments.cells.spans import SpanReader
 from annotation.imports.judgments.items import Items
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.revisions import Revisions
-from annotation.imports.judgments.scales import Scores
-from annotation.imports.judgments.spans import SpanReader
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
 from annotation.protocols import Protocol, Span

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from annotation.counted import counted
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.judgments.answers import Answer
-from annotation.imports.judgments.kinds import SHOW_OUTPUT
+from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
 from annotation.uploads.problems import Report

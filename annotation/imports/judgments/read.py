@@ -7,6 +7,7 @@ from pathlib import PurePath
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
 from annotation.imports.judgments.answers import Answer, Reader
+from annotation.imports.judgments.cells.times import Clock
 from annotation.imports.judgments.fields import (
     FIELDS,
     JUDGMENT_FIELDS,
@@ -22,7 +23,6 @@ from annotation.imports.judgments.groups import drafts_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, join, rows_of
 from annotation.imports.judgments.segments import fill_names, name_segments
-from annotation.imports.judgments.times import Clock
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.imports.judgments.cells.kinds import KINDS
 from annotation.imports.judgments.fields import Sheet
-from annotation.imports.judgments.kinds import KINDS
 from annotation.models import Item
 from annotation.uploads.problems import Place, Report
 

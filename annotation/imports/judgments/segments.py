@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from annotation import languages
 from annotation.counted import counted
-from annotation.imports.judgments.kinds import SHOW_OUTPUT, base_document
+from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT, base_document
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Key, Row
 from annotation.models import Item

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from annotation.imports.judgments.kinds import SHOW_OUTPUT
+from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.models import Item
 from annotation.models.corpus import NO_SOURCE
