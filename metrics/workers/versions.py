@@ -32,8 +32,9 @@ def _files(root: Path) -> Iterator[tuple[str, int, int]]:
 def _hash_of(files: tuple[tuple[str, int, int], ...], root: Path) -> str:
     total = hashlib.sha256()
     for path, *_ in sorted(files):
-        total.update(f"{Path(path).relative_to(root).as_posix()}\0".encode())
-        total.update(Path(path).read_bytes())
+        total.update(f"{path.removeprefix(f'{root}/')}\0".encode())
+        with open(path, "rb") as file:
+            total.update(file.read())
     return total.hexdigest()[:8]
 
 
