@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from annotation import languages
 from annotation.counted import counted
+from annotation.uploads import scripts
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.entities import first_entity
 from annotation.uploads.problems import Place, Report, some
@@ -56,8 +57,24 @@ def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[s
 
 
 def _doubt_languages(draft: TestSetDraft, report: Report) -> None:
-    if draft.source_language == draft.target_language:
+    source, target = draft.source_language, draft.target_language
+    if source == target:
         report.warn("source and target language are the same", Place(field="target language"))
+    elif _is_swapped(draft):
+        report.warn(
+            f"the sources are in letters of {languages.display_name(target)}, the translations in "
+            f"those of {languages.display_name(source)}: are source and target swapped?",
+            Place(field="target language"),
+        )
+
+
+def _is_swapped(draft: TestSetDraft) -> bool:
+    """Whether both sides are written as the other side's language is."""
+    sources = (segment.source for segment in draft.segments)
+    translations = (text for _, text, (kind, *_) in _texts(draft) if kind != "source")
+    return scripts.is_written_as(sources, draft.target_language, draft.source_language) and (
+        scripts.is_written_as(translations, draft.source_language, draft.target_language)
+    )
 
 
 def doubt_entities(draft: TestSetDraft, report: Report) -> int:
@@ -150,9 +167,13 @@ def _doubt_texts(
     for what, keys in found.items():
         report.warn(
             f"{len(keys):,} of {len(system.outputs):,} outputs of “{system.label}” {what} "
-            f"(segments {some(keys)})",
+            f"({_segments(keys)})",
             place,
         )
+
+
+def _segments(keys: list[str]) -> str:
+    return f"{'segment' if len(keys) == 1 else 'segments'} {some(keys)}"
 
 
 def _doubt_lengths(

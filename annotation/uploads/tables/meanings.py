@@ -161,6 +161,11 @@ def _warn_of_rest(
     if unused:
         word = "column" if len(unused) == 1 else "columns"
         report.warn(f"not used: the {word} {', '.join(unused[:50])}", Place(table.file, 1))
+        if not any(f == "output" or f.startswith(SYSTEM) for f in fields.values()):
+            report.warn(
+                f"if a column has the outputs of a system, call it so: {SYSTEM}{unused[0]}",
+                Place(table.file, 1),
+            )
 
 
 def _quoted(names: list[str]) -> str:
