@@ -4,6 +4,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 
 from annotation import languages
 from annotation.counted import counted
@@ -113,21 +114,44 @@ def _doubt_segments(draft: TestSetDraft, report: Report) -> None:
     for i, segment in enumerate(draft.segments):
         if first.setdefault(segment.source, i) != i:
             repeated.append(i)
-    _count(draft, "source", repeated, "repeat the source of an earlier segment", report)
+    _count(draft, "source", repeated, report, _repeated)
     copied = [
         i
         for i, s in enumerate(draft.segments)
         if s.source.strip() in map(str.strip, s.references.values())
     ]
-    _count(draft, "source", copied, "have a reference equal to the source", report)
-    _count(draft, "document", _torn(draft.segments), "return to a document that had ended", report)
+    _count(draft, "source", copied, report, _copied)
+    _count(draft, "document", _torn(draft.segments), report, _ended)
     _doubt_references(draft, report)
 
 
-def _count(draft: TestSetDraft, kind: str, numbers: list[int], what: str, report: Report) -> None:
+def _repeated(found: str, keys: str) -> str:
+    return f"{found} with the source of an earlier segment ({keys})"
+
+
+def _copied(found: str, keys: str) -> str:
+    return f"{found} with a reference equal to the source ({keys})"
+
+
+def _ended(found: str, keys: str) -> str:
+    return f"{found} of a document that had ended before ({keys})"
+
+
+def _lacking(name: str, found: str, keys: str) -> str:
+    return f"{found} without reference {name} ({keys})"
+
+
+def _count(
+    draft: TestSetDraft,
+    kind: str,
+    numbers: list[int],
+    report: Report,
+    say: Callable[[str, str], str],
+) -> None:
     if numbers:
+        found = counted(len(numbers), "segment")
         keys = some([draft.segments[i].key for i in numbers])
-        report.warn(f"{len(numbers):,} segments {what} ({keys})", draft.place(kind, numbers[0]))
+        report.warn(say(found, keys), draft.place(kind, numbers[0]))
 
 
 def _torn(segments: Sequence[SegmentDraft]) -> list[int]:
@@ -149,7 +173,7 @@ def _doubt_references(draft: TestSetDraft, report: Report) -> None:
         report.warn("there is no reference: metrics that need one cannot run, nor traps be cut")
     for name in names:
         without = [i for i, s in enumerate(draft.segments) if name not in s.references]
-        _count(draft, "key", without, f"have no reference {name}", report)
+        _count(draft, "key", without, report, partial(_lacking, name))
 
 
 def _doubt_texts(
@@ -173,7 +197,7 @@ def _doubt_texts(
 
 
 def _segments(keys: list[str]) -> str:
-    return f"{'segment' if len(keys) == 1 else 'segments'} {some(keys)}"
+    return f"segment {some(keys)}" if len(keys) == 1 else f"segments {some(keys)}"
 
 
 def _doubt_lengths(
