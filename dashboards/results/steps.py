@@ -46,6 +46,8 @@ def action(campaign: Campaign, home: Home) -> Step | None:
         return Step("", "Open the campaign", reverse("campaign-setup", args=[campaign.slug]))
     if home.answer.case not in ACTIONS:
         return None
+    if home.answer.case == "unjudged" and campaign.status == Campaign.Status.CLOSED:
+        return Step("", "Open it again", reverse("campaign-setup", args=[campaign.slug]))
     name, label = ACTIONS[home.answer.case]
     return Step("", label, reverse(name, args=[campaign.slug]))
 

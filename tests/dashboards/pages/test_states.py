@@ -23,6 +23,7 @@ PAGES = ("correlations", "significance", "systems", "scatter", "quality", "dashb
     [
         (Campaign.Status.DRAFT, "It is a draft", "campaign-setup"),
         (Campaign.Status.OPEN, "It is open, and no answer is there", "monitor"),
+        (Campaign.Status.CLOSED, "It was closed before anybody answered", "campaign-setup"),
     ],
 )
 def test_an_empty_campaign(
