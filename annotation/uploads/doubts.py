@@ -8,7 +8,6 @@ from functools import partial
 
 from annotation import languages
 from annotation.counted import counted
-from annotation.uploads import scripts
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.entities import first_entity
 from annotation.uploads.problems import Place, Report, some
@@ -73,8 +72,8 @@ def _is_swapped(draft: TestSetDraft) -> bool:
     """Whether both sides are written as the other side's language is."""
     sources = (segment.source for segment in draft.segments)
     translations = (text for _, text, (kind, *_) in _texts(draft) if kind != "source")
-    return scripts.is_written_as(sources, draft.target_language, draft.source_language) and (
-        scripts.is_written_as(translations, draft.source_language, draft.target_language)
+    return languages.is_written_as(sources, draft.target_language, draft.source_language) and (
+        languages.is_written_as(translations, draft.source_language, draft.target_language)
     )
 
 
