@@ -219,7 +219,7 @@ def is_written_as(texts: Iterable[str], language: str, other: str) -> bool:
 
     False where the two share letters, where a script is not known here, and without letters.
 
-    >>> is_written_as(["Поезд", "BMW"], "ru", "en"), is_written_as(["Zug"], "de", "en")
+    >>> is_written_as(["Поезд идёт", "BMW"], "ru", "en"), is_written_as(["Zug"], "de", "en")
     (True, False)
     """
     mine = BEGINNINGS.get(script(language), ())
