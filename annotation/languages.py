@@ -6,8 +6,11 @@ People may also type a name, in English or in the language itself (`find`).
 """
 
 import difflib
+import itertools
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,6 +28,17 @@ RIGHT_TO_LEFT = frozenset(
 WITHOUT_SPACES = frozenset(
     {"Hani", "Hans", "Hant", "Hira", "Jpan", "Kana", "Khmr", "Laoo", "Mymr", "Thai"}
 )
+# Enough to tell one script from another.
+TEXTS, LETTERS = 100, 100
+HAN = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO")
+# How the names of a script's letters begin, by its ISO code; other scripts are not told.
+BEGINNINGS: dict[str, tuple[str, ...]] = {
+    "Latn": ("LATIN",), "Cyrl": ("CYRILLIC",), "Grek": ("GREEK",), "Arab": ("ARABIC",),
+    "Hebr": ("HEBREW",), "Deva": ("DEVANAGARI",), "Thai": ("THAI",), "Hang": ("HANGUL",),
+    "Kore": ("HANGUL", "CJK"), "Hani": HAN, "Hans": HAN, "Hant": HAN, "Jpan": HAN,
+    "Beng": ("BENGALI",), "Taml": ("TAMIL",), "Geor": ("GEORGIAN",), "Armn": ("ARMENIAN",),
+    "Ethi": ("ETHIOPIC",),
+}  # fmt: skip
 
 NAMES: dict[str, str] = {
     **{code: info["name"] for code, info in LANG_INFO.items() if "name" in info},
@@ -204,3 +218,29 @@ def display_name(code: str) -> str:
     if tag.lower() in NAMES:
         return NAMES[tag.lower()]
     return f"{NAMES[bare]} ({tag})" if bare in NAMES else tag
+
+
+def is_written_as(texts: Iterable[str], language: str, other: str) -> bool:
+    """Whether most letters are those of `language` and few those of `other`.
+
+    False where the two share letters, where a script is not known here, and without letters.
+
+    >>> is_written_as(["Поезд идёт", "BMW"], "ru", "en"), is_written_as(["Zug"], "de", "en")
+    (True, False)
+    """
+    mine = BEGINNINGS.get(script(language), ())
+    others = BEGINNINGS.get(script(other), ())
+    counts = _beginnings(texts)
+    if not (mine and others) or set(mine) & set(others):
+        return False
+    total = counts.total()
+    return sum(counts[b] for b in mine) > 2 * total / 3
+
+
+def _beginnings(texts: Iterable[str]) -> Counter[str]:
+    letters = (
+        letter
+        for text in itertools.islice(texts, TEXTS)
+        for letter in itertools.islice(filter(str.isalpha, text), LETTERS)
+    )
+    return Counter(unicodedata.name(letter, "").split(" ")[0].split("-")[0] for letter in letters)

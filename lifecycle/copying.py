@@ -4,6 +4,7 @@ from typing import Any
 
 from annotation.forms.campaign.form import free_slug
 from annotation.models import Campaign, Instructions
+from annotation.presets import free_name
 
 OWN = frozenset(
     {
@@ -20,7 +21,7 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
         for field in Campaign._meta.concrete_fields
         if field.name not in OWN
     }
-    name = f"{campaign.name[:110]} (copy)"
+    name = free_name(f"{campaign.name[:105]} (copy)")
     made = Campaign.objects.create(slug=free_slug(name), name=name, created_by=user, **settings)
     made.systems.set(campaign.systems.all())
     Instructions.objects.bulk_create(

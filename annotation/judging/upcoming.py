@@ -70,6 +70,10 @@ def _open() -> QuerySet[Any]:
     return rows.order_by("position")
 
 
+def _follows_practice(row: Any) -> bool:
+    return bool(row.previous_kind == Item.Kind.TUTORIAL)
+
+
 def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[ShownScreen]:
     """Return the next open screens of an annotator in their order, those after an item if it is
     open still. In a pool they are claimed.
@@ -81,7 +85,8 @@ def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[Sh
     rows = _ahead(instructions.active(), has_several).rows({ANNOTATOR: annotator.pk})
     if has_several and after is not None:
         after = _head(annotator, after)
-    rows = list(takewhile(lambda row: row.previous_kind != Item.Kind.TUTORIAL, rows))
+    # What was said of the practice stands above the screen of `after`, which is shown.
+    rows = list(takewhile(lambda row: row.public_id == after or not _follows_practice(row), rows))
     known = next((n for n, row in enumerate(rows) if row.public_id == after), None)
     heads: dict[int, Any] = {}
     for row in rows[known:]:

@@ -29,9 +29,9 @@ PROGRESS = {
 class AnnotatorState:
     """One annotator; `seconds` is the median paid time of an item, None before the first.
 
-    `seconds_left` is that times the items still open. `paid_ms` sums every answer, revisions
-    included; `n_doubtful` counts answers whose reported times cannot be. `last` is when they last
-    gave an answer, None where no answer has a time.
+    `done` and `total` leave practice out. `seconds_left` is that times the items still open.
+    `paid_ms` sums every answer, revisions included; `n_doubtful` counts answers whose reported
+    times cannot be. `last` is when they last gave an answer, None where no answer has a time.
     """
 
     pk: int
@@ -176,8 +176,8 @@ def _annotator(
         label=person["label"],
         is_simulated=person["is_simulated"],
         state=_state(person["excluded_at"], done, total, last, now),
-        done=done,
-        total=total,
+        done=person["rated"],
+        total=person["rated"] + person["open"],
         seconds=seconds,
         seconds_left=None if seconds is None else seconds * (total - done),
         paid_ms=answers.get("paid_ms", 0),

@@ -6,7 +6,7 @@ A preset proposes every setting of the campaign form and brings instructions and
 from annotation.presets.choices import PRESETS, Fit, fitting, offered
 from annotation.presets.filling import fill, mark_missing
 from annotation.presets.preset import Preset
-from annotation.presets.proposal import propose, ratio_label
+from annotation.presets.proposal import free_name, propose, ratio_label
 
 __all__ = [
     "PRESETS",
@@ -14,6 +14,7 @@ __all__ = [
     "Preset",
     "fill",
     "fitting",
+    "free_name",
     "mark_missing",
     "offered",
     "propose",

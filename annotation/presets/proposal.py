@@ -1,5 +1,6 @@
 """What a preset proposes for a test set: a value for every setting that is not its usual one."""
 
+import itertools
 from decimal import Decimal
 from typing import Any
 
@@ -26,7 +27,7 @@ def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], str]:
     trap_ratio = ratio if ratio < 1 else Decimal("0.5")
     possible = count_cuttable(test_set, trap_ratio, most=MOST_TRAPS)
     values = {
-        "name": f"{test_set.name}, {ratio_label(ratio)}",
+        "name": free_name(f"{test_set.name}, {ratio_label(ratio)}"),
         "length_ratio": str(ratio),
         "systems": names,
         "protocol": preset.protocol,
@@ -40,6 +41,13 @@ def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], str]:
         "control_spacing": SPACING if n_outputs >= SPACED_OUTPUTS else 0,
     }
     return values, _too_small(possible) if preset.judging.has_score else ""
+
+
+def free_name(name: str) -> str:
+    """Return the name, numbered where a campaign has it: lists tell campaigns by their names."""
+    taken = set(Campaign.objects.filter(name__startswith=name).values_list("name", flat=True))
+    numbered = (f"{name} ({n})" for n in itertools.count(2))
+    return next(each for each in itertools.chain([name], numbered) if each not in taken)
 
 
 def has_documents(test_set: TestSet) -> bool:

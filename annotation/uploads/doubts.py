@@ -4,6 +4,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 
 from annotation import languages
 from annotation.counted import counted
@@ -56,8 +57,24 @@ def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[s
 
 
 def _doubt_languages(draft: TestSetDraft, report: Report) -> None:
-    if draft.source_language == draft.target_language:
+    source, target = draft.source_language, draft.target_language
+    if source == target:
         report.warn("source and target language are the same", Place(field="target language"))
+    elif _is_swapped(draft):
+        report.warn(
+            f"the sources are in letters of {languages.display_name(target)}, the translations in "
+            f"those of {languages.display_name(source)}: are source and target swapped?",
+            Place(field="target language"),
+        )
+
+
+def _is_swapped(draft: TestSetDraft) -> bool:
+    """Whether both sides are written as the other side's language is."""
+    sources = (segment.source for segment in draft.segments)
+    translations = (text for _, text, (kind, *_) in _texts(draft) if kind != "source")
+    return languages.is_written_as(sources, draft.target_language, draft.source_language) and (
+        languages.is_written_as(translations, draft.source_language, draft.target_language)
+    )
 
 
 def doubt_entities(draft: TestSetDraft, report: Report) -> int:
@@ -96,21 +113,44 @@ def _doubt_segments(draft: TestSetDraft, report: Report) -> None:
     for i, segment in enumerate(draft.segments):
         if first.setdefault(segment.source, i) != i:
             repeated.append(i)
-    _count(draft, "source", repeated, "repeat the source of an earlier segment", report)
+    _count(draft, "source", repeated, report, _repeated)
     copied = [
         i
         for i, s in enumerate(draft.segments)
         if s.source.strip() in map(str.strip, s.references.values())
     ]
-    _count(draft, "source", copied, "have a reference equal to the source", report)
-    _count(draft, "document", _torn(draft.segments), "return to a document that had ended", report)
+    _count(draft, "source", copied, report, _copied)
+    _count(draft, "document", _torn(draft.segments), report, _ended)
     _doubt_references(draft, report)
 
 
-def _count(draft: TestSetDraft, kind: str, numbers: list[int], what: str, report: Report) -> None:
+def _repeated(found: str, keys: str) -> str:
+    return f"{found} with the source of an earlier segment ({keys})"
+
+
+def _copied(found: str, keys: str) -> str:
+    return f"{found} with a reference equal to the source ({keys})"
+
+
+def _ended(found: str, keys: str) -> str:
+    return f"{found} of a document that had ended before ({keys})"
+
+
+def _lacking(name: str, found: str, keys: str) -> str:
+    return f"{found} without reference {name} ({keys})"
+
+
+def _count(
+    draft: TestSetDraft,
+    kind: str,
+    numbers: list[int],
+    report: Report,
+    say: Callable[[str, str], str],
+) -> None:
     if numbers:
+        found = counted(len(numbers), "segment")
         keys = some([draft.segments[i].key for i in numbers])
-        report.warn(f"{len(numbers):,} segments {what} ({keys})", draft.place(kind, numbers[0]))
+        report.warn(say(found, keys), draft.place(kind, numbers[0]))
 
 
 def _torn(segments: Sequence[SegmentDraft]) -> list[int]:
@@ -132,7 +172,7 @@ def _doubt_references(draft: TestSetDraft, report: Report) -> None:
         report.warn("there is no reference: metrics that need one cannot run, nor traps be cut")
     for name in names:
         without = [i for i, s in enumerate(draft.segments) if name not in s.references]
-        _count(draft, "key", without, f"have no reference {name}", report)
+        _count(draft, "key", without, report, partial(_lacking, name))
 
 
 def _doubt_texts(
@@ -150,9 +190,13 @@ def _doubt_texts(
     for what, keys in found.items():
         report.warn(
             f"{len(keys):,} of {len(system.outputs):,} outputs of “{system.label}” {what} "
-            f"(segments {some(keys)})",
+            f"({_segments(keys)})",
             place,
         )
+
+
+def _segments(keys: list[str]) -> str:
+    return f"segment {some(keys)}" if len(keys) == 1 else f"segments {some(keys)}"
 
 
 def _doubt_lengths(

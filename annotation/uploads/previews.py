@@ -85,7 +85,7 @@ def check_draft(draft: TestSetDraft, report: Report, *, user: Any = None) -> Che
     if not report.is_cut:
         entities = doubt_entities(draft, report)
         doubt(draft, report, segments)
-        if changes.creates and not (draft.systems or draft.is_systems_only):
+        if changes.creates and not (draft.systems or draft.is_systems_only or report.errors):
             report.warn("there are no outputs: nobody can rate anything before systems are added")
     return Checked(draft, report, changes, describe(draft, segments, stored, entities))
 

@@ -15,9 +15,14 @@ class Place(NamedTuple):
     row: int | None = None
     field: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def parts(self) -> list[str]:
+        """What is known of it, the widest first."""
         row = "" if self.row is None else f"row {self.row}"
-        return ", ".join(part for part in (self.file, row, self.field) if part)
+        return [part for part in (self.file, row, self.field) if part]
+
+    def __str__(self) -> str:
+        return ", ".join(self.parts)
 
 
 NOWHERE = Place()

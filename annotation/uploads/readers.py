@@ -203,10 +203,8 @@ def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, b
         return True
     if not wanted and reading.report.errors:  # the segments themselves could not be read
         return False
-    reading.report.error(
-        f"{file.name} has {counted(len(lines), 'line')}, {beside} has {counted(wanted, 'segment')}",
-        Place(file.name),
-    )
+    found, segments = counted(len(lines), "line"), counted(wanted, "segment")
+    reading.report.error(f"{found} in this file, {segments} in {beside}", Place(file.name))
     return False
 
 

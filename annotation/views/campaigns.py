@@ -19,7 +19,8 @@ from annotation.access import (
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
 from annotation.forms.campaign.form import CampaignForm
-from annotation.models import Assignment, Campaign, Item, TestSet, listed
+from annotation.models import Campaign, Item, TestSet, listed
+from annotation.monitor.completion import wanted
 from annotation.presets import fitting, offered, ratio_label
 from annotation.quality.reach import design_doubt
 
@@ -69,10 +70,12 @@ def campaign_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
 def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
     """What is judged and how, and what was decided."""
     campaign = campaign_for_reader(request, slug)
-    assigned = Assignment.objects.filter(annotator__campaign=campaign)
+    completed, assigned, _ = wanted(campaign)
+    not_controls = (Item.Kind.TARGET, Item.Kind.DOCUMENT, Item.Kind.TUTORIAL)
     counts = campaign.items.aggregate(
         targets=Count("pk", filter=Q(kind=Item.Kind.TARGET)),
-        controls=Count("pk", filter=~Q(kind__in=(Item.Kind.TARGET, Item.Kind.DOCUMENT))),
+        controls=Count("pk", filter=~Q(kind__in=not_controls)),
+        practice=Count("pk", filter=Q(kind=Item.Kind.TUTORIAL)),
     )
     context = {
         "campaign": campaign,
@@ -80,7 +83,8 @@ def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "overview",
         "systems": campaign.systems.order_by("name"),
         "length": ratio_label(campaign.length_ratio),
-        **assigned.aggregate(assigned=Count("pk"), completed=Count("completed_at")),
+        "assigned": assigned,
+        "completed": completed,
         "counts": counts,
         "design": describe(campaign),
         "doubt": design_doubt(campaign) if campaign.status != Campaign.Status.CLOSED else "",

@@ -87,6 +87,10 @@ def next_step(campaign: Campaign) -> tuple[str, Link] | None:
         return "Send each person their link.", _link("People", "access", slug)
     if is_open:
         return "Answers are coming in.", _link("See how far they are", "monitor", slug)
+    if not judged:
+        return "It was closed before anybody answered.", _link(
+            "Open it again", "campaign-setup", slug
+        )
     address = reverse("run-start", args=[campaign.test_set.slug])
     return "No more judgments are taken.", Link("Score the outputs with metrics", address, False)
 

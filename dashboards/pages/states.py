@@ -25,6 +25,9 @@ def empty(campaigns: Sequence[Campaign]) -> Empty | None:
     if len(drafts) == len(campaigns):
         address = reverse("campaign-setup", args=[drafts[0].slug])
         return Empty("It is a draft, so nobody can judge.", "Open the campaign", address)
+    if all(each.status != Campaign.Status.OPEN for each in campaigns):
+        address = reverse("campaign-setup", args=[campaigns[0].slug])
+        return Empty("It was closed before anybody answered.", "Open it again", address)
     address = reverse("monitor", args=[campaigns[0].slug])
     return Empty("It is open, and no answer is there.", "See who is at work", address)
 

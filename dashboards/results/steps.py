@@ -46,20 +46,24 @@ def action(campaign: Campaign, home: Home) -> Step | None:
         return Step("", "Open the campaign", reverse("campaign-setup", args=[campaign.slug]))
     if home.answer.case not in ACTIONS:
         return None
+    if home.answer.case == "unjudged" and campaign.status == Campaign.Status.CLOSED:
+        return Step("", "Open it again", reverse("campaign-setup", args=[campaign.slug]))
     name, label = ACTIONS[home.answer.case]
     return Step("", label, reverse(name, args=[campaign.slug]))
 
 
 def steps(campaign: Campaign, home: Home, unscored: Sequence[MetricInfo]) -> list[Step]:
     """Return what to do next, the gravest first."""
+    # Where the ratings give no score, there is nothing that more metrics could be compared with.
+    infos = [] if home.answer.case == "unusable" else unscored
     found = [
-        *_score(campaign, unscored, is_first=not home.metrics),
+        *_score(campaign, infos, is_first=not home.metrics),
         *_advice(campaign, home),
         *_segments(campaign, home),
         *_systems(campaign, home),
     ]
     # Scoring is the least of it where there are metrics to compare.
-    ordered = found if not home.metrics else [*found[1:], *found[:1]] if unscored else found
+    ordered = found if not home.metrics else [*found[1:], *found[:1]] if infos else found
     return ordered[:STEPS]
 
 
@@ -94,6 +98,8 @@ def _systems(campaign: Campaign, home: Home) -> list[Step]:
         return []
     missing = counted(MIN_SYSTEMS - n, "more system")
     said = f"{missing} would let metrics be compared over systems, not hybrids of {n}."
+    if n == 1:
+        said = f"{missing} would let metrics be compared over systems."
     return [Step(said, "Add systems", campaign.test_set.get_absolute_url())]
 
 

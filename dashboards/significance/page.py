@@ -71,7 +71,7 @@ def grid(document: Shown) -> list[tuple[Ranked, list[tuple[str, str]]]]:
         (
             metric,
             [
-                (short_p(row.pvalue), step)
+                (short_p(row.pvalue, has_stars=not document.refused), step)
                 for row, step in zip(own[i:], steps[i + 1 :], strict=True)
             ],
         )
@@ -81,11 +81,15 @@ def grid(document: Shown) -> list[tuple[Ranked, list[tuple[str, str]]]]:
     ]
 
 
-def short_p(value: float | None) -> str:
-    """A p-value as narrow cells have it."""
+def short_p(value: float | None, *, has_stars: bool = True) -> str:
+    """A p-value as narrow cells have it; without stars where nothing may be marked."""
     if value is None or math.isnan(value):
         return NOTHING
-    return "***" if value < 0.001 else "**" if value < 0.01 else f"{value:.2f}".removeprefix("0")
+    if value < 0.001:
+        return "***" if has_stars else "<.001"
+    if value < 0.01:
+        return "**" if has_stars else "<.01"
+    return f"{value:.2f}".removeprefix("0")
 
 
 def tables(document: Shown) -> list[latex.Table]:

@@ -51,7 +51,8 @@ function adopt(element) {
 function surround() {
   own?.arrive(Number(item.dataset.first), sheet.path, item.dataset.title);
   around?.listen(item, words);
-  ahead?.fill(item.dataset.continue, sheet.path);
+  // Behind practice there is nothing ahead: first it is said how close the answer was.
+  if (!("practice" in item.dataset)) ahead?.fill(item.dataset.continue, sheet.path);
 }
 
 function listen({ form, reset }) {

@@ -11,7 +11,7 @@ from tests.browser.conftest import Visitor
 from tests.world import make_campaign, make_test_set, make_user
 
 WIDTH = 360
-PAGES = ("", "access/", "export/", "dashboard/", "results/", "systems/")
+PAGES = ("", "access/", "access/mail/", "export/", "dashboard/", "results/", "systems/")
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from dashboards.management.commands import demo
+
 ROOT = Path(__file__).resolve().parents[2]
 # A process that says where it stands and waits; its child would outlive it.
 ONE = """
@@ -38,12 +40,25 @@ def test_documents_give_way_and_ctrl_c_ends_all(tmp_path: Path) -> None:
     environment = {**os.environ, "TOUCHSTONE_VAR": str(tmp_path)}
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    ) as demo:
-        assert demo.stdout is not None
-        told = [json.loads(demo.stdout.readline()) for _ in range(2)]
-        demo.send_signal(signal.SIGINT)
-        assert demo.wait() == 0
+    ) as started:
+        assert started.stdout is not None
+        told = [json.loads(started.stdout.readline()) for _ in range(2)]
+        started.send_signal(signal.SIGINT)
+        assert started.wait() == 0
     assert {session for _, _, session, _, _ in told} == {os.getsid(0)}
     assert all(group == pid for pid, group, *_ in told)
     assert {niceness - os.nice(0) for *_, niceness, _ in told} == {0, 5}
     assert not any(is_running(pid) for own, _, _, _, child in told for pid in (own, child))
+
+
+def test_a_process_that_ends_by_itself_is_named() -> None:
+    for command, name in (
+        (demo._worker("scoring", "cpu"), "The worker “scoring”"),
+        (["nice", "-n", "5", *demo._worker("documents", "mail")], "The worker “documents”"),
+        (demo._web("127.0.0.1", 8000), "The web server"),
+    ):
+        assert demo._farewell(command, -9).startswith(f"{name} was killed by signal 9, so")
+    command = [sys.executable, "-c", SUPERVISE, "raise SystemExit(3)"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 3
+    assert "ended with status 3, so everything stops." in ended.stderr

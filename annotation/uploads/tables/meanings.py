@@ -159,8 +159,14 @@ def _warn_of_rest(
         else:
             unused.append(table.titles.get(column, column))
     if unused:
-        word = "column" if len(unused) == 1 else "columns"
-        report.warn(f"not used: the {word} {', '.join(unused[:50])}", Place(table.file, 1))
+        names = ", ".join(unused[:50])
+        one, several = f"not used: the column {names}", f"not used: the columns {names}"
+        report.warn(one if len(unused) == 1 else several, Place(table.file, 1))
+        if not any(f == "output" or f.startswith(SYSTEM) for f in fields.values()):
+            report.warn(
+                f"if a column has the outputs of a system, call it so: {SYSTEM}{unused[0]}",
+                Place(table.file, 1),
+            )
 
 
 def _quoted(names: list[str]) -> str:

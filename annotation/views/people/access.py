@@ -29,7 +29,7 @@ from annotation.exports import csv_lines
 from annotation.filters import FilterError
 from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
 from annotation.forms.welcome import in_words
-from annotation.models import AccessLink, Annotator, Campaign, Membership
+from annotation.models import AccessLink, Annotator, Campaign, Item, Membership
 from annotation.pay.offers import pay_for
 from annotation.pay.working_time import COLUMNS, rows, working_time
 from annotation.qualification import stopping
@@ -115,11 +115,17 @@ def _fresh_csv(campaign: Campaign, fresh: Sequence[fresh_links.FreshLink]) -> st
     return "".join(csv_lines(("annotator", "email", "link"), named))
 
 
+# Practice does not count, as on Monitor.
+_RATING = ~Q(assignments__item__kind=Item.Kind.TUTORIAL)
+_GIVEN = Q(assignments__released_at=None) | Q(assignments__completed_at__isnull=False)
+
+
 def _people(campaign: Campaign, asked: str, sort: str, *, knows_all: bool) -> QuerySet[Any]:
     """Annotators whose name holds what is asked for; for admins also their id or address."""
     counted = campaign.annotators.select_related("user", "access_link").annotate(
-        assigned=Count("assignments"),
-        completed=Count("assignments__completed_at"),
+        assigned=Count("assignments", filter=_RATING & _GIVEN),
+        completed=Count("assignments__completed_at", filter=_RATING),
+        answered=Count("assignments__completed_at"),
         **working_time(),
     )
     _, order = SORTS.get(sort, SORTS[""])

@@ -137,12 +137,23 @@ def _supervise(commands: list[list[str]]) -> int:
             for command in commands
         )
         pid, status = os.wait()
-        next(process for process in processes if process.pid == pid).returncode = status
-        return os.waitstatus_to_exitcode(status) or 1
+        ended = next(process for process in processes if process.pid == pid)
+        ended.returncode = os.waitstatus_to_exitcode(status)
+        command = commands[processes.index(ended)]
+        sys.stderr.write(f"\n{_farewell(command, ended.returncode)}\n")
+        return ended.returncode or 1
     except KeyboardInterrupt:
         return 0
     finally:
         _stop(processes)
+
+
+def _farewell(command: list[str], status: int) -> str:
+    """Say which process ended and how, and that nothing is lost."""
+    workers = [each.removesuffix("@%h") for each in command if each.endswith("@%h")]
+    name = f"The worker “{workers[0]}”" if workers else "The web server"
+    how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+    return f"{name} {how}, so everything stops. Nothing is lost: start it again."
 
 
 def _as_interrupt(signum: int, frame: FrameType | None) -> None:

@@ -174,7 +174,7 @@ def _jackknife(r: float, without: FloatArray, confidence: float) -> Interval | N
 
 def _warn_undefined(parts: PairedRatings, name: str, notes: Notes) -> None:
     if not parts.n_units:
-        notes.warn(TooFewWarning("No item has two ratings: agreement is undefined."))
+        notes.warn(TooFewWarning("No item has two scores: agreement is undefined."))
     elif np.ptp(parts.values) == 0.0:
         notes.warn(ConstantInputWarning("The ratings do not vary: agreement is undefined."))
     else:

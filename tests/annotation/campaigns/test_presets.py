@@ -44,6 +44,13 @@ def test_each_preset_makes_a_draft_of_its_kind(db: None, as_admin: Client, name:
     assert campaign.items.filter(kind=Item.Kind.TUTORIAL).count() == wanted
 
 
+def test_two_campaigns_over_one_test_set_are_told_apart_by_name(db: None, as_admin: Client) -> None:
+    test_set = make_test_set("texts", segments=6, ratio="1")
+    names = [new_campaign(as_admin, test_set, name).name for name in ("da", "esa", "mqm")]
+    first = f"{test_set.name}, full length"
+    assert names == [first, f"{first} (2)", f"{first} (3)"]
+
+
 def test_at_full_length_the_question_is_the_ordinary_one() -> None:
     for name in protocols.PROTOCOLS:
         protocol = protocols.get(name)

@@ -7,11 +7,14 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
+from django.utils import translation
 
 from annotation import uploads
 from annotation.models import Output, Segment, System
 from annotation.uploads import Checked, InputFile, Submission, SystemFile
 from annotation.uploads.entities import decode, first_entity
+from annotation.uploads.problems import Place, Problem
 from annotation.uploads.tables.rows import LONGEST_TEXT, MOST_COLUMNS
 
 NFC = "Café 1"
@@ -260,3 +263,70 @@ def test_a_text_whose_line_ends_are_lost(db: None, name: str) -> None:
         checked = check((name, content if name == "t.jsonl" else f"source\n{content}"))
     assert name in errors(checked)[0]
     assert "100,00" in errors(checked)[0] or "field limit" in errors(checked)[0]
+
+
+def swapped(source: str, reference: str, output: str, **head: str) -> str:
+    table = file("t.tsv", f"source\treference\tsystem:a\n{source}\t{reference}\t{output}\n")
+    languages = {"source_language": "en", "target_language": "ar"} | head
+    head = {"slug": "swapped", "name": "Swapped"} | languages
+    checked = uploads.check_submission(Submission(**head, tables=[table]))
+    return "\n".join(str(warning) for warning in checked.report.warnings)
+
+
+def test_swapped_languages_are_seen_by_their_letters(db: None) -> None:
+    english, arabic = "The train is late 😀", "القطار متأخر BMW"
+    said = "the sources are in letters of Arabic, the translations in those of English"
+    assert f"target language: {said}" in swapped(arabic, english, english)
+    told = swapped(english, arabic, arabic)
+    told += swapped(arabic, arabic, arabic) + swapped("1", "2", "3")
+    # Serbian has two scripts, German and English have one.
+    told += swapped("Voz kasni", "The train", "A train", source_language="sr", target_language="en")
+    told += swapped("The train", "Der Zug", "Zug", target_language="de")
+    assert "letters" not in told
+
+
+def test_one_empty_output_is_one_segment(db: None) -> None:
+    told = swapped("Rain falls.", "المطر", " ")
+    assert "1 of 1 outputs of “a” are empty (segment 1)" in told
+
+
+def test_outputs_that_cannot_be_read_are_not_said_to_be_missing(db: None) -> None:
+    checked = check(("s.tsv", b"source\tsystem:a\nEins.\t\xff\n".decode("latin-1")), ("t.csv", ""))
+    assert errors(checked)
+    assert "there are no outputs" not in " ".join(map(str, checked.report.warnings))
+
+
+def test_columns_of_outputs_under_bare_names_are_told_what_to_be_called(db: None) -> None:
+    checked = check(("s.tsv", "source\tours\ttheirs\nEins.\tOne.\tWon.\n"))
+    told = [str(warning) for warning in checked.report.warnings]
+    assert "s.tsv, row 1: not used: the columns ours, theirs" in told
+    assert "s.tsv, row 1: if a column has the outputs of a system, call it so: system:ours" in told
+    right = check(("s.tsv", "source\tsystem:ours\tremark\nEins.\tOne.\tGood.\n"))
+    assert "call it so" not in " ".join(map(str, right.report.warnings))
+
+
+@pytest.mark.parametrize(
+    ("said", "chinese"),
+    [
+        (
+            "11 lines in this file, 12 segments in src.txt",
+            "此文件有 11 行，而 src.txt 有 12 个句段",
+        ),
+        ("1 of 9 outputs of “a” are empty (segment 5)", "“a”的 9 条译文中有 1 条为空（句段 5）"),
+        (
+            "2 segments with a reference equal to the source (1, 2)",
+            "2 个句段的参考译文与原文相同（1, 2）",
+        ),
+        ("source and target language are the same", "原文语言与目标语言相同"),
+        ("not used: the columns ours, theirs", "未使用：列 ours, theirs"),
+        (
+            "this is UTF-16 text (it begins with FF FE). Save it as UTF-8.",
+            "这是 UTF-16 文本（以 FF FE 开头）。请另存为 UTF-8。",
+        ),
+    ],
+)
+def test_what_is_found_is_said_in_chinese(said: str, chinese: str) -> None:
+    problem = Problem("error", said, Place("src.txt", 3, "source"))
+    with translation.override("zh-hans"):
+        shown = render_to_string("_problem.html", {"problem": problem}).strip()
+    assert shown == f"src.txt, 第 3 行, 原文: {chinese}"

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
@@ -127,3 +128,18 @@ def test_what_follows_practice_waits_for_the_practice(world: World, client: Clie
     client.force_login(world.annotators[0])
     first = Assignment.objects.filter(annotator__campaign=campaign).earliest("position")
     assert [one["path"] for one in ahead(client, campaign)] == [address(first)]
+
+
+def test_the_screens_after_the_first_behind_practice_come_ahead(
+    world: World, client: Client
+) -> None:
+    campaign = make_campaign(make_test_set("sea", segments=3), "learning", annotators_per_item=1)
+    segment = campaign.test_set.segments.first()
+    campaign.items.create(kind="tutorial", segment=segment, text="One.", low=0, high=9)
+    add_annotators(campaign=campaign, users=world.annotators[:1])
+    open_campaign(campaign=campaign)
+    client.force_login(world.annotators[0])
+    practice, first, *rest = Assignment.objects.filter(annotator__campaign=campaign)
+    Assignment.objects.filter(pk=practice.pk).update(completed_at=timezone.now())
+    given = [one["path"] for one in ahead(client, campaign, str(first.public_id))]
+    assert given == [address(each) for each in rest]

@@ -5,10 +5,12 @@ import re
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.models import Campaign
-from tests.world import World, add_system, make_user
+from annotation.models import Assignment, Campaign, Item
+from tests.annotation.pools import add_control
+from tests.world import World, add_system, make_campaign, make_user
 
 FORM = {
     "name": "Harbour, 80%",
@@ -179,3 +181,24 @@ def test_people_join_an_open_pool_on_its_page(world: World, as_admin: Client) ->
     page = as_admin.post(reverse("people-add", args=[campaign.slug]), {"count": "1"})
     assert page.status_code == 422
     assert campaign.annotators.count() == 2
+
+
+def test_practice_is_counted_nowhere(world: World, as_admin: Client) -> None:
+    campaign = make_campaign(world.test_set, "counted", annotators_per_item=1)
+    for _ in range(2):
+        add_control(campaign, Item.Kind.TUTORIAL)
+    add_annotators(campaign=campaign, links=1)
+    open_campaign(campaign=campaign)
+    first = Assignment.objects.filter(item__kind=Item.Kind.TUTORIAL).first()
+    Assignment.objects.filter(pk=first.pk).update(completed_at=timezone.now())
+    n_outputs = campaign.items.filter(kind=Item.Kind.TARGET).count()
+    setup = as_admin.get(reverse("campaign-setup", args=["counted"])).text
+    assert f"0 of {n_outputs + 2}" in setup
+    assert f"{n_outputs} outputs, 2 control items, 2 practice items" in setup
+    people = as_admin.get(reverse("access", args=["counted"])).text
+    assert f"0 of {n_outputs + 2}" in people
+    assert "At work" in people
+    monitor = as_admin.get(reverse("monitor-data", args=["counted"])).json()
+    assert (monitor["done"], monitor["total"]) == (0, n_outputs + 2)
+    (person,) = monitor["annotators"]
+    assert (person["state"], person["done"], person["total"]) == ("idle", 0, n_outputs + 2)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Campaign, Judgment
+from annotation.models import Assignment, Campaign, Item, Judgment
 from tests.browser.conftest import Visitor
 from tests.browser.planting import (
     WAITS,
@@ -265,3 +265,25 @@ def test_an_item_that_is_gone_holds_up_no_other_answer(
     expect(page.locator("#outbox li")).to_contain_text("no longer one of your tasks")
     expect(page.locator("[data-waiting]")).to_be_empty()
     assert stored() == [(2, 52, 1), (3, 53, 1), (4, 54, 1)]
+
+
+def test_right_behind_practice_work_goes_on_without_a_connection(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    texts = ("One.", "Two.", "Three.")
+    campaign = plant("segment-da", sources=texts, outputs=[texts])
+    Assignment.objects.filter(position=0).update(item=practice(campaign))
+    one = visitor()
+    page = start(one)
+    press(page, "7", "3", "Enter")
+    expect_item(page, "Item 2 of 3")
+    wait_for_screens(page)
+    one.context.set_offline(True)
+    press(page, "8", "4", "Enter")
+    expect_item(page, "Item 3 of 3")
+
+
+def practice(campaign: Campaign) -> Item:
+    return campaign.items.create(
+        kind="tutorial", segment=campaign.test_set.segments.first(), text="One.", low=70, high=90
+    )

@@ -23,6 +23,7 @@ PAGES = ("correlations", "significance", "systems", "scatter", "quality", "dashb
     [
         (Campaign.Status.DRAFT, "It is a draft", "campaign-setup"),
         (Campaign.Status.OPEN, "It is open, and no answer is there", "monitor"),
+        (Campaign.Status.CLOSED, "It was closed before anybody answered", "campaign-setup"),
     ],
 )
 def test_an_empty_campaign(
@@ -63,6 +64,36 @@ def test_judgments_without_a_human_score_are_not_called_absent(
     systems = as_researcher.get(f"/campaigns/{rated.slug}/systems/{query}").text
     assert "No system has human scores, so there is no human ranking." in systems
     assert 'id="systems-table"' not in systems
+
+
+@pytest.mark.parametrize("name", ["correlations", "whatif", "samplesize"])
+def test_pages_without_a_human_score_say_that_and_not_that_metrics_are_missing(
+    rated: Campaign, as_researcher: Client, name: str
+) -> None:
+    Judgment.objects.update(score=50)
+    page = as_researcher.get(f"/campaigns/{rated.slug}/{name}/").text
+    assert "The ratings give no human score here, so no metric can be compared." in page
+    assert f'href="{reverse("quality", args=[rated.slug])}">Look at the annotators' in page
+    assert "There is no metric to correlate" not in page
+    assert "There is nothing to leave out yet." not in page
+
+
+def test_scoring_is_no_step_where_the_ratings_give_no_score(
+    rated: Campaign, as_researcher: Client
+) -> None:
+    Judgment.objects.update(score=50)
+    page = as_researcher.get(f"/campaigns/{rated.slug}/results/").text
+    assert "No scores of these outputs by" not in page
+    assert "No scores yet by" not in page
+
+
+def test_undefined_z_scores_are_not_called_missing_ratings(
+    rated: Campaign, as_researcher: Client
+) -> None:
+    Judgment.objects.update(score=50)
+    page = as_researcher.get(f"/campaigns/{rated.slug}/quality/").text
+    assert "No item has two ratings" not in page
+    assert "No item has two scores" in page
 
 
 def failing(*_: Any, **__: Any) -> None:

@@ -67,6 +67,8 @@ def ticked(page: str) -> set[str]:
 def test_sets_are_chosen_in_one_click(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(start_page(world) + "?set=lexical").text
     assert ticked(page) == {"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"}
+    # How many of a set can run stands in its button: beside it, it was read as of all metrics.
+    assert re.search(r"The 18 of the study&nbsp;<span[^>]*>[^<]* can run now</span></a>", page)
     study = ticked(as_researcher.get(start_page(world) + "?set=study").text)
     # Nine of ROUGE and one of each other make the 18 measures of the study.
     assert sum(9 if name == "rouge" else 1 for name in study) == 18
