@@ -109,7 +109,7 @@ def split_pair(pair: str) -> tuple[str, str]:
     for place in range(1, len(parts)):
         codes = "-".join(parts[:place]), "-".join(parts[place:])
         if (
-            parts[0].islower()
+            parts[0].split("_")[0].islower()
             and parts[place].split("_")[0].islower()
             and all(map(is_valid, codes))
         ):
