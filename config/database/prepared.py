@@ -131,7 +131,7 @@ def _insertion(model: type[models.Model], parts: str, name: str) -> str:
     marks = ", ".join(["%s"] * len(columns))
     row = f"SELECT {marks} FROM {name}" if name else f"VALUES ({marks})"  # noqa: S608
     return (
-        f"{parts} INSERT INTO {quote(about.db_table)} ({', '.join(columns)})"  # noqa: S608
+        f"{parts} INSERT INTO {quote(about.db_table)} ({', '.join(columns)})"
         f" {row} RETURNING {quote(str(about.pk.column))}"
     )
 
