@@ -1,10 +1,10 @@
 """Stage 4: check and store the answers of one screen: all of them, or none.
 
-Judgments are only ever added. First answers, which most are, are stored on what was just read, in
-a transaction that only writes; the unique constraints and a conditional UPDATE tell if something
-has changed since. Then, and for all others, the lock on the assignment makes submits of one item
-queue, on PostgreSQL by row and on SQLite by IMMEDIATE transactions; the constraints decide what
-the lock cannot see: the same key sent for two items at once.
+Judgments are only ever added. First answers, which most are, are stored on what was just read, and
+nothing is read then; the unique constraints and a conditional UPDATE tell if something has changed
+since. Then, and for all others, the lock on the assignment makes submits of one item queue, on
+PostgreSQL by row and on SQLite by IMMEDIATE transactions; the constraints decide what the lock
+cannot see: the same key sent for two items at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +25,8 @@ from annotation import pool
 from annotation.judging.answerable import with_texts
 from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.edits import edits_of
+from annotation.judging.saving import ChangedError, counted, is_plain, save, save_plain
 from annotation.judging.screens import is_editable
-from annotation.judging.storing import ChangedError, counted, is_plain, save, save_plain
 from annotation.judging.timing import limit_of_rows, times_of
 from annotation.models import Assignment, Campaign, Judgment
 from config.database.turns import turn
@@ -119,9 +119,9 @@ def submit(
     differs, ValidationError for an answer that its protocol does not allow.
     """
     is_fresh = all(row.completed_at is None and row.released_at is None for row in rows)
+    known = {row.public_id: row for row in rows} if is_fresh else {}
     try:
-        if rows and is_fresh:
-            known = {row.public_id: row for row in rows}
+        if known:
             return _store_first(answers, known, draws_next=draws_next)
         return _store(user, answers, draws_next=draws_next)
     except (IntegrityError, OperationalError, ChangedError):
@@ -179,12 +179,8 @@ def _judgments(
 
 def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
     """Lock in one order, so that two submits cannot wait for each other."""
-    rows = (
-        with_texts()
-        .select_for_update(of=("self",))
-        .filter(public_id__in=public_ids, annotator__user=user)
-        .order_by("pk")
-    )
+    own = with_texts().filter(public_id__in=public_ids, annotator__user=user)
+    rows = own.select_for_update(of=("self",)).order_by("pk")
     found = {row.public_id: row for row in rows}
     if len(found) < len(set(public_ids)):
         raise Assignment.DoesNotExist
@@ -272,7 +268,6 @@ def _make(
 ) -> Judgment:
     """`together` is how many new answers came at once, and the seconds paid at most for them."""
     n_sent, cap = together
-    campaign = assignment.annotator.campaign
     return Judgment(
         assignment=assignment,
         revision=current.revision + 1 if current else 1,
@@ -281,7 +276,7 @@ def _make(
         choices=dict(answer.choices),
         post_edit=answer.post_edit,
         **edits_of(
-            campaign.judging,
+            assignment.annotator.campaign.judging,
             assignment.item,
             score=answer.score,
             post_edit=answer.post_edit,

@@ -21,7 +21,7 @@ from config.storage import bare
 from tests.world import World, make_campaign, make_test_set
 
 JSON = {"accept": "application/json"}
-MAX_QUERIES = 9 if connection.vendor == "postgresql" else 13
+MAX_QUERIES = 13
 
 
 def opened(world: World, segments: int = 4) -> list[Assignment]:
