@@ -1,21 +1,20 @@
 """Stage 4: check and store the answers of one screen: all of them, or none.
 
-Judgments are only ever added. First answers, which most are, are stored on what was just read, in
-a transaction that only writes; the unique constraints and a conditional UPDATE tell if something
-has changed since. Then, and for all others, the lock on the assignment makes submits of one item
-queue, on PostgreSQL by row and on SQLite by IMMEDIATE transactions; the constraints decide what
-the lock cannot see: the same key sent for two items at once.
+Judgments are only ever added. First answers, which most are, are stored on what was just read, and
+nothing is read then; the unique constraints and a conditional UPDATE tell if something has changed
+since. Then, and for all others, the lock on the assignment makes submits of one item queue, on
+PostgreSQL by row and on SQLite by IMMEDIATE transactions; the constraints decide what the lock
+cannot see: the same key sent for two items at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, Signer
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -24,22 +23,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
 from annotation.judging.answerable import with_texts
-from annotation.judging.answers import Answer, check, is_same, shown_to
+from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.edits import edits_of
+from annotation.judging.saving import ChangedError, counted, is_plain, save, save_plain
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import limit_of_rows, times_of
-from annotation.models import (
-    Assignment,
-    Campaign,
-    ErrorSpan,
-    Judgment,
-    Playback,
-    SuggestionFate,
-)
-from annotation.pool import releases
-from annotation.prefill.suggestions import fates, judged
-from annotation.protocols import Span
-from config.database.prepared import execute, insert
+from annotation.models import Assignment, Campaign, Judgment
 from config.database.turns import turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -110,10 +99,6 @@ def refuse_unless_open(status: str) -> None:
         raise NotOpenError(NOT_YET_OPEN if status == Campaign.Status.DRAFT else CLOSED)
 
 
-class _ChangedError(Exception):
-    """What was read before is not so any more."""
-
-
 def submit(
     *,
     user: User,
@@ -136,51 +121,66 @@ def submit(
     is_fresh = all(row.completed_at is None and row.released_at is None for row in rows)
     known = {row.public_id: row for row in rows} if is_fresh else {}
     try:
-        with turn():
-            return _store(user, answers, known, draws_next=draws_next)
-    except (IntegrityError, OperationalError, _ChangedError):
+        if known:
+            return _store_first(answers, known, draws_next=draws_next)
+        return _store(user, answers, draws_next=draws_next)
+    except (IntegrityError, OperationalError, ChangedError):
         # The same key was stored before, or another window claimed the next screen at the same
         # time. Now look first, and let no claim stand in the way of the answer.
-        with turn():
-            return _store(user, answers, {}, is_first_try=False)
+        return _store(user, answers, is_first_try=False)
 
 
-@transaction.atomic
-def _store(
-    user: User,
-    answers: Sequence[Answer],
-    known: Mapping[UUID, Assignment],
-    *,
-    is_first_try: bool = True,
-    draws_next: bool = False,
+def _store_first(
+    answers: Sequence[Answer], known: Mapping[UUID, Assignment], *, draws_next: bool
 ) -> list[Judgment]:
-    assignments = known or _lock(user, [answer.public_id for answer in answers])
-    # What is rated for the first time need not be looked for: the constraints would tell.
-    is_new = is_first_try and all(row.completed_at is None for row in assignments.values())
-    earlier = [] if is_new else _stored(assignments.values(), answers)
+    """Store what is rated for the first time. Nothing need be looked for: the constraints tell."""
+    stored = _judgments(answers, known, [])
+    made = list(zip(stored, answers, strict=True))
+    claims = draws_next and pool.has_pool(stored[0].assignment.annotator.campaign)
+    with turn():
+        if not claims and is_plain(made):
+            save_plain(stored[0])
+            return stored
+        with transaction.atomic():
+            save(made)
+            if claims:
+                pool.claim(stored[0].assignment.annotator)
+    return stored
+
+
+def _store(
+    user: User, answers: Sequence[Answer], *, is_first_try: bool = True, draws_next: bool = False
+) -> list[Judgment]:
+    with turn(), transaction.atomic():
+        assignments = _lock(user, [answer.public_id for answer in answers])
+        is_new = is_first_try and all(row.completed_at is None for row in assignments.values())
+        earlier = [] if is_new else _stored(assignments.values(), answers)
+        stored = _judgments(answers, assignments, earlier)
+        new = [each for each in zip(stored, answers, strict=True) if each[0].pk is None]
+        _step_back([judgment.assignment_id for judgment, _ in new if judgment.revision > 1])
+        save(new)
+        if draws_next:
+            pool.claim(stored[0].assignment.annotator)
+    return stored
+
+
+def _judgments(
+    answers: Sequence[Answer], assignments: Mapping[UUID, Assignment], earlier: Sequence[Judgment]
+) -> list[Judgment]:
+    """Return what stands for each answer: a judgment of `earlier`, or a new one."""
     sent = [(assignments[answer.public_id], answer) for answer in answers]
     standing = [_standing(*each, earlier, is_alone=len(sent) == 1) for each in sent]
     together = standing.count(None), limit_of_rows(list(assignments.values()))
-    stored = [
+    return [
         judgment or _make(answer, assignment, _current(assignment, earlier), together)
         for judgment, (assignment, answer) in zip(standing, sent, strict=True)
     ]
-    new = [each for each in zip(stored, answers, strict=True) if each[0].pk is None]
-    _step_back([judgment.assignment_id for judgment, _ in new if judgment.revision > 1])
-    _save(new)
-    if draws_next:
-        pool.claim(stored[0].assignment.annotator)
-    return stored
 
 
 def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
     """Lock in one order, so that two submits cannot wait for each other."""
-    rows = (
-        with_texts()
-        .select_for_update(of=("self",))
-        .filter(public_id__in=public_ids, annotator__user=user)
-        .order_by("pk")
-    )
+    own = with_texts().filter(public_id__in=public_ids, annotator__user=user)
+    rows = own.select_for_update(of=("self",)).order_by("pk")
     found = {row.public_id: row for row in rows}
     if len(found) < len(set(public_ids)):
         raise Assignment.DoesNotExist
@@ -268,7 +268,6 @@ def _make(
 ) -> Judgment:
     """`together` is how many new answers came at once, and the seconds paid at most for them."""
     n_sent, cap = together
-    campaign = assignment.annotator.campaign
     return Judgment(
         assignment=assignment,
         revision=current.revision + 1 if current else 1,
@@ -277,11 +276,11 @@ def _make(
         choices=dict(answer.choices),
         post_edit=answer.post_edit,
         **edits_of(
-            campaign.judging,
+            assignment.annotator.campaign.judging,
             assignment.item,
             score=answer.score,
             post_edit=answer.post_edit,
-            spans=_judged(answer, assignment),
+            spans=counted(answer, assignment),
         ),
         comment=answer.comment,
         is_flagged=answer.is_flagged,
@@ -295,71 +294,3 @@ def _make(
             together=n_sent,
         ),
     )
-
-
-def _save(made: Sequence[tuple[Judgment, Answer]]) -> None:
-    """Store the new judgments of a screen with their spans; a statement a table, not a row."""
-    if not made:
-        return
-    judgments = [judgment for judgment, _ in made]
-    if len(judgments) == 1:
-        insert(judgments[0])
-    else:
-        Judgment.objects.bulk_create(judgments)
-    spans = [
-        ErrorSpan(judgment=judgment, **asdict(span))
-        for judgment, (_, answer) in zip(judgments, made, strict=True)
-        for span in _judged(answer, judgment.assignment)
-    ]
-    if spans:
-        ErrorSpan.objects.bulk_create(spans)
-    _save_fates(made)
-    played = [Playback(judgment=j, events=a.playing) for j, a in made if a.playing]
-    if played:
-        Playback.objects.bulk_create(played)
-    assignments = [judgment.assignment for judgment in judgments]
-    for assignment in assignments:
-        if assignment.released_at is not None:
-            releases.keep_late(assignment)
-    _complete([each for each in assignments if each.completed_at is None], judgments[0])
-
-
-def _judged(answer: Answer, assignment: Assignment) -> tuple[Span, ...]:
-    """The spans of an answer without what is left of planted ones."""
-    return judged(shown_to(assignment), answer.spans, answer.offers)
-
-
-def _save_fates(made: Sequence[tuple[Judgment, Answer]]) -> None:
-    """Store what became of every suggestion, in one statement if there was any."""
-    found = []
-    for judgment, answer in made:
-        own = fates(shown_to(judgment.assignment), answer.spans, answer.offers)
-        for fate in own:
-            fate.judgment = judgment
-        found += own
-    if found:
-        SuggestionFate.objects.bulk_create(found)
-
-
-def _complete(assignments: Sequence[Assignment], judgment: Judgment) -> None:
-    """Plain statements: for these two, putting them together would take the longer time."""
-    given_at = judgment.submitted_at
-    at = connection.ops.adapt_datetimefield_value(given_at)
-    with connection.cursor() as cursor:
-        execute(
-            cursor,
-            "UPDATE annotation_annotator SET answered_at = %s WHERE id = %s",
-            [at, judgment.assignment.annotator_id],
-        )
-        if assignments:
-            marks = ", ".join(["%s"] * len(assignments))
-            execute(
-                cursor,
-                f"UPDATE annotation_assignment SET completed_at = %s WHERE id IN ({marks})"  # noqa: S608 - marks
-                " AND completed_at IS NULL AND released_at IS NULL",
-                [at, *(assignment.pk for assignment in assignments)],
-            )
-            if cursor.rowcount < len(assignments):
-                raise _ChangedError
-    for assignment in assignments:
-        assignment.completed_at = given_at

@@ -103,25 +103,36 @@ class Prepared(Statement, Generic[M]):
         return row
 
 
-def insert(row: models.Model) -> None:
-    """Store a new row, with the key that the database gives it."""
+def insert(
+    row: models.Model, *, where: tuple[str, str] = ("", ""), values: Sequence[Any] = ()
+) -> bool:
+    """Store a new row, with the key that the database gives it; True if it was stored.
+
+    `where` is for PostgreSQL: parts of the same statement (`WITH …`) that change other rows by
+    `values`, and the name of the one that has to give a row.
+    """
     about = row._meta
     fields = [field for field in about.local_concrete_fields if not field.primary_key]
-    values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
-    sql = _insertion(type(row), connection.vendor)
+    own = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
     with connection.cursor() as cursor:
-        execute(cursor, sql, values)
-        (row.pk,) = cursor.fetchone()
+        execute(cursor, _insertion(type(row), *where), [*values, *own])
+        found = cursor.fetchone()
+    if found is None:
+        return False
+    (row.pk,) = found
     row._state.adding, row._state.db = False, connection.alias
+    return True
 
 
 @cache
-def _insertion(model: type[models.Model], vendor: str) -> str:
+def _insertion(model: type[models.Model], parts: str, name: str) -> str:
     about, quote = model._meta, connection.ops.quote_name
     columns = [quote(str(f.column)) for f in about.local_concrete_fields if not f.primary_key]
+    marks = ", ".join(["%s"] * len(columns))
+    row = f"SELECT {marks} FROM {name}" if name else f"VALUES ({marks})"  # noqa: S608
     return (
-        f"INSERT INTO {quote(about.db_table)} ({', '.join(columns)})"  # noqa: S608
-        f" VALUES ({', '.join(['%s'] * len(columns))}) RETURNING {quote(str(about.pk.column))}"
+        f"{parts} INSERT INTO {quote(about.db_table)} ({', '.join(columns)})"
+        f" {row} RETURNING {quote(str(about.pk.column))}"
     )
 
 

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 from django.db.models import Q, Value
 
 from config.database.prepared import Prepared, Statement, execute, stand_in_key
@@ -56,3 +56,16 @@ def test_it_is_planned_once_a_connection(people: list[User]) -> None:
         cursor.execute("SELECT statement FROM pg_prepared_statements")
         known = [sql for (sql,) in cursor.fetchall()]
     assert sum(constant in sql for sql in known) == 1
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="an engine for PostgreSQL")
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_the_server_ended_is_not_used_again() -> None:
+    connection.ensure_connection()
+    assert connection.is_usable()
+    assert connection.is_usable()
+    with connections["default"].copy().temporary_connection() as cursor:
+        pid = connection.connection.info.backend_pid
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    assert not connection.is_usable()
+    connection.close()

@@ -12,8 +12,10 @@ from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.judging import judgments
+from annotation.judging.answerable import with_texts
 from annotation.judging.answers import Answer
-from annotation.models import Assignment, Judgment
+from annotation.judging.saving import ChangedError, save_plain
+from annotation.models import Annotator, Assignment, Judgment
 from tests.world import World, make_world
 
 
@@ -44,6 +46,44 @@ def test_first_answer(world: World) -> None:
     assert (judgment.score, judgment.revision, judgment.is_current) == (0, 1, True)
     assert assignment.completed_at == judgment.submitted_at
     assert judgment.submitted_at - judgment.started_at >= timedelta(seconds=5)
+
+
+def test_a_first_answer_stands_alone_where_nothing_changed_meanwhile(world: World) -> None:
+    assignment = opened(world)
+    row = with_texts().get(pk=assignment.pk)
+    judgment = judgments.submit(user=world.annotators[0], answers=[answer_to(row)], rows=[row])[0]
+    assert row.completed_at == judgment.submitted_at
+    stored = Assignment.objects.select_related("annotator").get(pk=row.pk)
+    assert {stored.completed_at, stored.annotator.answered_at} == {judgment.submitted_at}
+
+
+@pytest.mark.parametrize("changed", ["completed_at", "released_at"])
+def test_a_row_that_changed_after_it_was_read_stores_nothing(world: World, changed: str) -> None:
+    row = with_texts().get(pk=opened(world).pk)
+    Assignment.objects.filter(pk=row.pk).update(**{changed: timezone.now()})
+    made = Judgment(assignment=row, score=50, submit_key=uuid.uuid4(), submitted_at=timezone.now())
+    with pytest.raises(ChangedError), transaction.atomic():
+        save_plain(made)
+    assert not Judgment.objects.exists()
+    assert Annotator.objects.get(pk=row.annotator_id).answered_at is None
+
+
+def test_a_key_that_is_stored_changes_nothing_else(world: World) -> None:
+    first = opened(world)
+    judgment = submit(world, first, 50)
+    row = with_texts().filter(annotator=first.annotator_id, completed_at=None)[0]
+    answers = [answer_to(row, submit_key=judgment.submit_key)]
+    with pytest.raises(judgments.ConflictError, match="sent for another item"):
+        judgments.submit(user=world.annotators[0], answers=answers, rows=[row])
+    row.refresh_from_db()
+    assert row.completed_at is None
+    assert Annotator.objects.get(pk=row.annotator_id).answered_at == judgment.submitted_at
+
+
+def answer_to(row: Assignment, **changes: object) -> Answer:
+    began = timezone.now() - timedelta(seconds=5)
+    given = {"score": 50, "submit_key": uuid.uuid4(), "started_at": began, "seen": 0}
+    return Answer(public_id=row.public_id, **(given | changes))  # type: ignore[arg-type]
 
 
 def test_the_same_key_is_one_judgment(world: World) -> None:
