@@ -91,6 +91,7 @@ class Browser:
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.token)
+        self.left = (1 + self.rng.random()) / 3
         self.connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def enter(self) -> None:
@@ -169,7 +170,7 @@ class Browser:
             one = self.screens.pop(0)
             address, card = one["path"], one["html"]
         self.address, self.card, self.is_done = address, card, not card
-        if card and len(self.screens) * 3 <= self.size:
+        if card and len(self.screens) <= self.left * self.size:
             self.rest -= 1
             if self.rest < 0:
                 self.fetch_ahead()

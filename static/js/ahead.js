@@ -7,6 +7,9 @@ import { ask } from "./send.js";
 const REST = 5;
 // After one that asks to come later, so many, or so long.
 const LATER = 2, LATER_MS = 1_000;
+// More are fetched when so much of the last ones is left, from a third to two thirds: people who begin
+// together do not all ask at once.
+const LEFT = (1 + Math.random()) / 3;
 // What was answered here: a reply that was on its way may still bring it.
 const gone = new Set();
 let screens = [];
@@ -41,8 +44,7 @@ export function forget() {
 
 /** Fetch what follows; `address` is the campaign's, `path` the item's that is shown. */
 export async function fill(address, path) {
-  // More are fetched when a third of the last ones is left.
-  if (isAsking || screens.length * 3 > size || rest-- > 0) return;
+  if (isAsking || screens.length > LEFT * size || rest-- > 0) return;
   isAsking = true;
   const began = round;
   const last = (screens.at(-1)?.path ?? path).split("/").at(-2);

@@ -20,7 +20,7 @@ from tests.browser.planting import (
 
 N = 60
 # A third of the time, in stretches as on a train: from the nth screen, for so many.
-AWAY = {5: 8, 30: 12}
+AWAY = {5: 8, 20: 6, 40: 6}
 WAITING = {first + n - 1: n for first, n in AWAY.items()}
 
 
