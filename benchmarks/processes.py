@@ -22,8 +22,8 @@ LEAN = ["--max-memory-per-child", "400000"]
 # By the names in the report.
 WORKERS = {
     "scoring": [*CELERY, "-Q", "cpu,gpu", "-c", "1", "-n", "scoring@localhost"],
-    "documents": ["nice", "-n5", *CELERY, *LEAN, "-Q", QUICK, "-c", "2", "-n", "quick@localhost"],
-    "documents-slow": ["nice", *CELERY, *LEAN, "-Q", SLOW, "-c", "1", "-n", "slow@localhost"],
+    "documents": ["nice", "-n10", *CELERY, *LEAN, "-Q", QUICK, "-c", "2", "-n", "quick@localhost"],
+    "documents-slow": ["nice", "-n15", *CELERY, *LEAN, "-Q", SLOW, "-c", "1", "-n", "slow@localhost"],
 }
 
 
