@@ -21,9 +21,9 @@ OWN, MACHINE = "this process", "the machine"
 LEAN = ["--max-memory-per-child", "400000"]
 # By the names in the report.
 WORKERS = {
-    "scoring": [*CELERY, "-Q", "cpu,gpu", "-c", "1", "-n", "scoring@localhost"],
-    "documents": ["nice", "-n10", *CELERY, *LEAN, "-Q", QUICK, "-c", "2", "-n", "quick@localhost"],
-    "documents-slow": ["nice", "-n15", *CELERY, *LEAN, "-Q", SLOW, "-c", "1", "-n", "slow@localhost"],
+    "scoring": [*CELERY, "-Q", "cpu,gpu", "-c1", "-n", "scoring@localhost"],
+    "documents": ["nice", "-n10", *CELERY, *LEAN, "-Q", QUICK, "-c2", "-n", "quick@localhost"],
+    "documents-slow": ["nice", "-n15", *CELERY, *LEAN, "-Q", SLOW, "-c1", "-n", "slow@localhost"],
 }
 
 
