@@ -14,6 +14,7 @@ from django.urls import Resolver404, resolve
 from django.utils import translation
 
 from annotation.adjudication.disagreements import disagreements, find
+from annotation.imports.judgments.fields import FIELDS
 from annotation.management.commands.messages import READERS_PAGES, SENTENCES
 from annotation.management.literals import literals, of_code
 from annotation.models import (
@@ -234,6 +235,23 @@ def test_remarks_on_one_or_many_annotators_are_told() -> None:
     (single,), (constant,) = grouped(one), grouped(three)
     assert constant.names == ["P0", "P1", "P2"]
     told(single.text, constant.text, names=["P0"])
+
+
+def test_what_the_check_of_a_table_finds_is_told() -> None:
+    told(
+        *(field.label for field in FIELDS),
+        "2 rows without score and error: nothing was answered there",
+        "1 judgment with impossible times (end before start): kept without them",
+        "4 times without a time zone: read as UTC, as no other was said",
+        "-5 seconds cannot have passed",
+        "it is not said who judged",
+        "it is not said which segment this is",
+        "“2 June” is no time in ISO 8601 and no Unix time",
+        "“abc” is no number",
+        "the score 130 is outside the stated scale 0–100",
+        "segment “9” has no source text, while others have one",
+        names=["June", "abc"],
+    )
 
 
 def test_a_page_says_moments_as_people_do() -> None:
