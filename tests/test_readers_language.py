@@ -14,6 +14,7 @@ from django.urls import Resolver404, resolve
 from django.utils import translation
 
 from annotation.adjudication.disagreements import disagreements, find
+from annotation.imports.judgments.fields import FIELDS
 from annotation.management.commands.messages import READERS_PAGES, SENTENCES
 from annotation.management.literals import literals, of_code
 from annotation.models import (
@@ -26,11 +27,13 @@ from annotation.models import (
     TestSet,
 )
 from annotation.qualification.stopping import stop
+from annotation.templatetags.remarks import grouped
+from annotation.templatetags.said import dated
 from annotation.web.sentences import Sentences, said
 from dashboards.published import published
 from metrics.families.judges.prompts import BUILT_IN
 from metrics.registry import METRICS
-from tests.dashboards.chinese import CHINESE, Visible, left_over
+from tests.dashboards.chinese import CHINESE, Visible, left_over, told
 from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
 from tests.world import World, make_campaign, make_demo
@@ -219,6 +222,48 @@ SAID = {
 )
 def test_sentences_are_filled_with_what_was_said(text: str, told: str) -> None:
     assert Sentences(SAID).whole(text) == told
+
+
+def test_remarks_on_one_or_many_annotators_are_told() -> None:
+    one, three = (
+        [f"Annotator P{n} {what}" for n in range(many)]
+        for many, what in (
+            (1, "has a single judgment in the pool: no z-scores."),
+            (3, "gave the same score 80 times: z-scores are undefined."),
+        )
+    )
+    (single,), (constant,) = grouped(one), grouped(three)
+    assert constant.names == ["P0", "P1", "P2"]
+    told(single.text, constant.text, names=["P0"])
+
+
+def test_what_the_check_of_a_table_finds_is_told() -> None:
+    told(
+        *(field.label for field in FIELDS),
+        "2 rows without score and error: nothing was answered there",
+        "1 judgment with impossible times (end before start): kept without them",
+        "4 times without a time zone: read as UTC, as no other was said",
+        "-5 seconds cannot have passed",
+        "it is not said who judged",
+        "it is not said which segment this is",
+        "“2 June” is no time in ISO 8601 and no Unix time",
+        "“abc” is no number",
+        "the score 130 is outside the stated scale 0–100",
+        "segment “9” has no source text, while others have one",
+        names=["June", "abc"],
+    )
+
+
+def test_a_page_says_moments_as_people_do() -> None:
+    sentence = "Intervals are as of 2026-03-05 14:07:31 UTC, of 12-11."
+    assert dated(sentence) == "Intervals are as of 5 Mar 2026, 14:07 UTC, of 12-11."
+
+
+def test_no_page_has_iso_dates() -> None:
+    """Files and what prints have; `datetime` is for machines."""
+    templates = Path(settings.BASE_DIR, "templates").rglob("*.html")
+    found = {path.name for path in templates if 'date:"Y-' in path.read_text(encoding="utf-8")}
+    assert found == set()
 
 
 def test_no_other_language_changes_what_python_says() -> None:

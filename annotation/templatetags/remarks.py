@@ -22,6 +22,12 @@ SAID = (
         re.compile(r"^Annotator (?P<name>.+) has a single judgment in the pool: no z-scores\.$"),
         "{n} annotators have a single judgment in the pool: no z-scores.",
     ),
+    (
+        re.compile(
+            r"^Annotator (?P<name>.+) gave the same score \d+ times: z-scores are undefined\.$"
+        ),
+        "{n} annotators gave every output the same score: their z-scores are undefined.",
+    ),
 )
 # `chrF: constant input`, `ter: 12 judged outputs have no score yet`.
 NAMED = re.compile(r"^(?P<name>[^:.]{1,80}): (?P<rest>.+)$")

@@ -1,13 +1,19 @@
 """What Python says in English, in the language of the page."""
 
+import re
+from datetime import datetime
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import date
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from annotation.web import sentences
 
 register = template.Library()
+
+MOMENT = re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b")
 
 
 @register.filter(is_safe=True)
@@ -27,3 +33,13 @@ def choice(widget: dict[str, Any]) -> Any:
     """The label of a choice in a form; that of a stored row is a name and stays as it is."""
     is_row = hasattr(widget["value"], "instance")
     return widget["label"] if is_row else said(widget["label"])
+
+
+@register.filter(is_safe=True)
+def dated(text: str) -> str:
+    """A sentence that files have too, with its moments as pages write them."""
+    return MOMENT.sub(_moment, text)
+
+
+def _moment(match: re.Match[str]) -> str:
+    return date(datetime.fromisoformat(match[0]), gettext("j M Y, H:i"))

@@ -50,6 +50,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Shown) -> dict[s
         "all_pairs": _with(query, row="", pairs="table"),
         "overview": _with(query, row="", pairs=""),
         "is_many": len(metrics) > MANY,
+        "is_undefined": bool(metrics) and all(each.value is None for each in metrics),
         "step_labels": LABELS,
     }
 

@@ -38,7 +38,13 @@ function restore(form) {
   scrollTo(0, kept.y);
 }
 
+// What is chosen may be longer than its field.
+function entitle(form) {
+  for (const field of form.querySelectorAll("select:not([multiple])")) field.title = field.selectedOptions[0]?.textContent.trim() ?? "";
+}
+
 function adopt(form) {
+  entitle(form);
   form.addEventListener("change", (event) => go(form, event.target));
   form.addEventListener("submit", (event) => {
     event.preventDefault();

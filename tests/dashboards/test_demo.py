@@ -57,8 +57,21 @@ def test_a_process_that_ends_by_itself_is_named() -> None:
         (["nice", "-n", "5", *demo._worker("documents", "mail")], "The worker “documents”"),
         (demo._web("127.0.0.1", 8000), "The web server"),
     ):
-        assert demo._farewell(command, -9).startswith(f"{name} was killed by signal 9, so")
+        said = demo._farewell(command, -9, is_again=False)
+        assert said.startswith(f"{name} was killed by signal 9, so")
     command = [sys.executable, "-c", SUPERVISE, "raise SystemExit(3)"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 3
     assert "ended with status 3, so everything stops." in ended.stderr
+
+
+def test_a_worker_that_is_killed_is_started_again_so_often() -> None:
+    """`worker@%h` stands where celery has the name."""
+    killed = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    once = SUPERVISE.replace("sys.argv[1]]", "sys.argv[1], 'scoring@%h']")
+    command = [sys.executable, "-c", once, killed]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    said = "The worker “scoring” was killed by signal 9"
+    assert ended.stderr.count(f"{said}. It is started again; nothing is lost.") == demo.RESTARTS
+    assert ended.stderr.count(f"{said}, so everything stops.") == 1
+    assert ended.returncode != 0

@@ -190,15 +190,15 @@ class Reader:
 def say(reader: Reader, report: Report) -> None:
     """Report what was left out, and which times could not be kept."""
     if reader.missing:
-        rows = counted(len(reader.missing), "row has", "rows have")
+        rows = counted(len(reader.missing), "row")
         report.warn(
-            f"{rows} no score and no error: nothing was answered there",
+            f"{rows} without score and error: nothing was answered there",
             reader.missing[0].at("score"),
         )
     for reason, number in reader.clock.doubtful.items():
-        judgments = counted(number, "judgment has", "judgments have")
-        report.warn(f"{judgments} impossible times ({reason}): kept without them")
+        judgments = counted(number, "judgment")
+        report.warn(f"{judgments} with impossible times ({reason}): kept without them")
     if reader.clock.without_zone:
         zone = reader.clock.zone or "UTC, as no other was said"
-        times = counted(reader.clock.without_zone, "time names", "times name")
-        report.warn(f"{times} no time zone: read as {zone}")
+        times = counted(reader.clock.without_zone, "time")
+        report.warn(f"{times} without a time zone: read as {zone}")

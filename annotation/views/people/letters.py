@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
-from annotation.campaigns import Invitation
+from annotation.campaigns import Invitation, takes_annotators
 from annotation.counted import counted
 from annotation.entry import places
 from annotation.forms.access import ExpiryField
@@ -124,6 +124,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: Any) -> HttpRespo
             "n_without": sum(not each.user.email for each in people if each.user),
             "addresses_form": changed.get("addresses_form") or AddressesForm(None, people),
             "missing": mails.missing(),
+            "takes_annotators": takes_annotators(campaign),
             "preview": _preview(request, form),
         }
     response = render_live(request, "annotation/letters.html", context)

@@ -29,6 +29,8 @@ from metrics.registry import METRICS
 from metrics.runs.starting import start
 
 GRACE_SECONDS = 15
+# How often killed workers are started again: one that memory kills each time ends the demo.
+RESTARTS = 5
 
 
 class Command(BaseCommand):
@@ -123,36 +125,61 @@ def _worker(name: str, queues: str, children: int = 1) -> list[str]:
 
 
 def _supervise(commands: list[list[str]]) -> int:
-    """Run until one process ends or somebody stops us; then end them all.
+    """Run until somebody stops us or a process ends for good; then end them all.
 
-    Returns the exit status: 0 after Ctrl-C, otherwise that of the process that ended first.
+    A worker that was killed is started again, RESTARTS times. Returns the exit status: 0 after
+    Ctrl-C, otherwise that of the process that ended.
     """
     signal.signal(signal.SIGTERM, _as_interrupt)
     processes: list[subprocess.Popen[bytes]] = []
     try:
-        # Groups of their own: Ctrl-C reaches us alone, and we stop them in order. They share a
-        # session, because Linux weighs `nice` within one alone.
-        processes.extend(
-            subprocess.Popen(command, process_group=0)  # noqa: S603
-            for command in commands
-        )
-        pid, status = os.wait()
-        ended = next(process for process in processes if process.pid == pid)
-        ended.returncode = os.waitstatus_to_exitcode(status)
-        command = commands[processes.index(ended)]
-        sys.stderr.write(f"\n{_farewell(command, ended.returncode)}\n")
-        return ended.returncode or 1
+        processes.extend(map(_launch, commands))
+        left = RESTARTS
+        while True:
+            place = _next_to_end(processes)
+            command, status = commands[place], processes[place].returncode
+            is_again = status < 0 and bool(_name_of_worker(command)) and left > 0
+            sys.stderr.write(f"\n{_farewell(command, status, is_again=is_again)}\n")
+            if not is_again:
+                return status or 1
+            left -= 1
+            _end_group(processes[place])
+            processes[place] = _launch(command)
     except KeyboardInterrupt:
         return 0
     finally:
         _stop(processes)
 
 
-def _farewell(command: list[str], status: int) -> str:
-    """Say which process ended and how, and that nothing is lost."""
-    workers = [each.removesuffix("@%h") for each in command if each.endswith("@%h")]
-    name = f"The worker “{workers[0]}”" if workers else "The web server"
+def _launch(command: list[str]) -> subprocess.Popen[bytes]:
+    """Start a process in a group of its own: Ctrl-C reaches us alone, and we stop all in order.
+
+    They share a session, because Linux weighs `nice` within one alone.
+    """
+    return subprocess.Popen(command, process_group=0)  # noqa: S603
+
+
+def _next_to_end(processes: list[subprocess.Popen[bytes]]) -> int:
+    """Wait for a process to end; return its place."""
+    places = {process.pid: place for place, process in enumerate(processes)}
+    while True:
+        pid, status = os.wait()
+        if pid in places:
+            processes[places[pid]].returncode = os.waitstatus_to_exitcode(status)
+            return places[pid]
+
+
+def _name_of_worker(command: list[str]) -> str:
+    return next((each.removesuffix("@%h") for each in command if each.endswith("@%h")), "")
+
+
+def _farewell(command: list[str], status: int, *, is_again: bool) -> str:
+    """Say which process ended and how, what follows, and that nothing is lost."""
+    worker = _name_of_worker(command)
+    name = f"The worker “{worker}”" if worker else "The web server"
     how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+    if is_again:
+        return f"{name} {how}. It is started again; nothing is lost."
     return f"{name} {how}, so everything stops. Nothing is lost: start it again."
 
 
@@ -168,7 +195,11 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
     for process in processes:
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=max(0.0, deadline - time.monotonic()))
-        # Children, too, whatever became of the process that forked them.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _end_group(process)
         process.wait()
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the children, too, whatever became of the process that forked them."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

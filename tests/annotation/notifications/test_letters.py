@@ -226,6 +226,23 @@ def test_without_a_server_the_page_says_so_and_makes_links(
 
 
 @pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        ("draft", "Add people"),
+        ("open", "The shares of this campaign were fixed when it opened"),
+        ("closed", "The campaign is closed, so nobody can be added."),
+    ],
+)
+def test_a_page_without_people_sends_nobody_where_none_can_be_added(
+    world: World, as_admin: Client, status: str, says: str
+) -> None:
+    Campaign.objects.filter(pk=world.campaign.pk).update(status=status)
+    page = as_admin.get(reverse("letters", args=[world.campaign.slug])).text
+    assert says in page
+    assert ("Add people" in page) == (status == "draft")
+
+
+@pytest.mark.parametrize(
     ("sent", "says"),
     [
         ({"chosen": []}, "Choose at least one person."),

@@ -44,7 +44,7 @@ def test_odd_names_three_languages_gaps_documents_and_spans(db: None) -> None:
     files = as_files(odd_tsv=ODD)
     reading, report = read(files, name="Pilot", columns=COLUMNS)
     assert report.errors == []
-    assert "1 row has no score and no error" in " ".join(map(str, report.warnings))
+    assert "1 row without score and error" in " ".join(map(str, report.warnings))
     launched = stored(files, name="Pilot", columns=COLUMNS)
     assert [each.result.campaign.slug for each in launched] == [
         "pilot-de-en", "pilot-zh-cn-en", "pilot-en-ar",

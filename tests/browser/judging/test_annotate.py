@@ -230,10 +230,15 @@ def test_by_touch(visitor: Callable[..., Visitor], opened: World) -> None:
 
 
 def test_help_and_skip_link_touch_no_score(visitor: Callable[..., Visitor], opened: World) -> None:
-    page = start(visitor(), opened)
+    page = start(visitor(height=240), opened)
     page.keyboard.press("8")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Rating with the keyboard")).to_be_visible()
+    # It is longer than the window, begins at its beginning, and is closed by Enter.
+    keys = page.get_by_role("dialog", name="Rating with the keyboard")
+    expect(keys).to_be_visible()
+    assert keys.evaluate("each => each.scrollHeight > each.clientHeight && each.scrollTop === 0")
+    expect(keys.get_by_role("button", name="Close")).to_be_focused()
+    expect(keys.get_by_role("button", name="Close")).to_be_in_viewport(ratio=1)
     page.keyboard.press("3")
     page.keyboard.press("Escape")
     expect(page.get_by_role("slider")).to_be_focused()

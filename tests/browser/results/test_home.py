@@ -143,6 +143,10 @@ def test_controls_act_at_once_and_the_address_follows(reader: Visitor) -> None:
     expect(page.get_by_label("raw scores")).to_be_focused()
     page.get_by_label("Statistic", exact=True).select_option("limit")
     page.wait_for_url("**statistic=limit**")
+    # It is longer than its field.
+    statistic = page.get_by_label("Statistic", exact=True)
+    expect(statistic).to_have_attribute("title", re.compile("^Pearson|limit"))
+    expect(statistic).to_have_css("text-overflow", "ellipsis")
     expect(page.locator("h2.answer")).not_to_have_text(before)
     # The next page takes the choice along.
     page.get_by_role("link", name="All metrics").click()

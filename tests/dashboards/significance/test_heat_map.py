@@ -202,6 +202,22 @@ def test_nothing_is_starred_where_nothing_may_be_marked() -> None:
     assert {p: short_p(p, has_stars=False) for p in said} == said
 
 
+def test_a_statistic_without_a_value_is_no_table_of_dashes(
+    world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of one system at system level."""
+    metrics = [typed.metric(name, None) for name in ("bleu", "chrf")]
+    blank = [[None, None]] * 2
+    matrices = dict.fromkeys(("differences", "difference_lows", "difference_highs"), blank)
+    document = typed.comparison(metrics=metrics, n_systems=1, **matrices, pvalues=blank)
+    monkeypatch.setattr(significance, "compute", lambda *_, **__: document)
+    page = as_researcher.get(reverse("significance", args=[world.campaign.slug])).text
+    assert "has no value for any metric here" in page
+    assert "Only one system has human scores." in page
+    assert "Choose a cell" not in page
+    assert "<td" not in page
+
+
 def test_one_metric_against_all_others(
     world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
