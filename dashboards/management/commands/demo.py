@@ -111,8 +111,8 @@ def _workers() -> list[list[str]]:
     """
     return [
         _worker("scoring", "cpu,gpu,judges"),
-        ["nice", "-n", "5", *_worker(QUICK, f"{QUICK},mail")],
-        ["nice", *_worker(SLOW, f"{SLOW},slow", children=2)],
+        ["nice", *_worker(QUICK, f"{QUICK},mail")],
+        ["nice", "-n", "15", *_worker(SLOW, f"{SLOW},slow", children=2)],
     ]
 
 
