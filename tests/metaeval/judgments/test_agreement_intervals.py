@@ -271,7 +271,7 @@ def test_nothing_to_compare_is_said():
         alone = agreement_interval([1, 2, NAN], list("ABA"), [1, 2, 3], rng=1)
     assert np.isnan(alone.alpha)
     assert alone.alpha_interval is None
-    assert dict(alone.reasons) == {"missing rating": 1, "item with fewer than two scores": 2}
+    assert dict(alone.reasons) == {"missing rating": 1, "item with fewer than two ratings": 2}
     with pytest.warns(ConstantInputWarning, match="do not vary"):
         flat = agreement_interval([5, 5, 5, 5], list("AABB"), [1, 2, 1, 2], rng=1)
     assert np.isnan(flat.one_vs_rest)
