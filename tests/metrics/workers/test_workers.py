@@ -88,19 +88,28 @@ class Fate:
         self.goal = 0
 
     def find_hand(self) -> tuple[str, int]:
-        """Wait for progress and for a worker with a slice in hand: its name and its child."""
+        """Wait for progress and for a worker with a slice in hand: its name and its child.
+
+        That one is held: it ends nothing between this look and the blow.
+        """
         self.goal += self.rng.randint(8, 20)
         self.site.wait_for_done(self.metric, self.goal)
-        hands: list[tuple[str, int]] = []
+        found: list[tuple[str, int]] = []
 
-        def is_busy() -> bool:
-            hands[:] = [
+        def is_held() -> bool:
+            hands = [
                 (n, c) for n, c in self.site.at_work(self.metric).items() if n not in self.gone
             ]
-            return bool(hands)
+            found[:] = [self.rng.choice(hands)] if hands else []
+            for name, child in found:
+                os.kill(child, signal.SIGSTOP)
+                if self.site.at_work(self.metric).get(name) == child:
+                    return True
+                os.kill(child, signal.SIGCONT)
+            return False
 
-        self.site.wait_for("a worker at work", is_busy)
-        name, child = self.rng.choice(hands)
+        self.site.wait_for("a worker at work", is_held)
+        [(name, child)] = found
         self.gone.add(name)
         return name, child
 
@@ -123,7 +132,8 @@ class Fate:
 
     def stop_worker(self) -> subprocess.Popen[bytes]:
         """Ask a worker to end, as an upgrade does."""
-        name, _ = self.find_hand()
+        name, child = self.find_hand()
+        os.kill(child, signal.SIGCONT)
         self.site.workers[name].terminate()
         return self.site.workers[name]
 
