@@ -104,7 +104,7 @@ test-newest:
 	rm -rf $(NEWEST)
 	$(PYTHON) -m venv $(NEWEST)
 	sed -n 's/^\([A-Za-z][^=]*\)==.*/\1/p' requirements/web.txt requirements/test.txt > $(NEWEST)/names.txt
-	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
 	  -r $(NEWEST)/names.txt setuptools 'numpy>=2'
 	$(NEWEST)/bin/python -m pip check
 	$(NEWEST)/bin/python -m pytest -q -rs -n $(PROCESSES)
