@@ -119,13 +119,19 @@ def test_a_pool_gives_each_a_fair_part_and_keeps_its_counts(world: World, client
     assert given.count() == given.values("item").distinct().count() == sum(taken)
 
 
-def test_what_follows_practice_waits_for_the_practice(world: World, client: Client) -> None:
+def begin_with_practice(world: World, client: Client) -> Campaign:
+    """One practice item and three others, for the annotator who is signed in."""
     campaign = make_campaign(make_test_set("sea", segments=3), "learning", annotators_per_item=1)
     segment = campaign.test_set.segments.first()
     campaign.items.create(kind="tutorial", segment=segment, text="One.", low=0, high=9)
     add_annotators(campaign=campaign, users=world.annotators[:1])
     open_campaign(campaign=campaign)
     client.force_login(world.annotators[0])
+    return campaign
+
+
+def test_what_follows_practice_waits_for_the_practice(world: World, client: Client) -> None:
+    campaign = begin_with_practice(world, client)
     first = Assignment.objects.filter(annotator__campaign=campaign).earliest("position")
     assert [one["path"] for one in ahead(client, campaign)] == [address(first)]
 
@@ -133,12 +139,7 @@ def test_what_follows_practice_waits_for_the_practice(world: World, client: Clie
 def test_the_screens_after_the_first_behind_practice_come_ahead(
     world: World, client: Client
 ) -> None:
-    campaign = make_campaign(make_test_set("sea", segments=3), "learning", annotators_per_item=1)
-    segment = campaign.test_set.segments.first()
-    campaign.items.create(kind="tutorial", segment=segment, text="One.", low=0, high=9)
-    add_annotators(campaign=campaign, users=world.annotators[:1])
-    open_campaign(campaign=campaign)
-    client.force_login(world.annotators[0])
+    campaign = begin_with_practice(world, client)
     practice, first, *rest = Assignment.objects.filter(annotator__campaign=campaign)
     Assignment.objects.filter(pk=practice.pk).update(completed_at=timezone.now())
     given = [one["path"] for one in ahead(client, campaign, str(first.public_id))]
