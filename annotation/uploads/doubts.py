@@ -168,7 +168,7 @@ def _torn(segments: Sequence[SegmentDraft]) -> list[int]:
 
 def _doubt_references(draft: TestSetDraft, report: Report) -> None:
     names = sorted({name for segment in draft.segments for name in segment.references})
-    if draft.segments and not names:
+    if draft.segments and not (names or report.errors):
         report.warn("there is no reference: metrics that need one cannot run, nor traps be cut")
     for name in names:
         without = [i for i, s in enumerate(draft.segments) if name not in s.references]

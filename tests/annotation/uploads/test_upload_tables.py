@@ -296,6 +296,14 @@ def test_outputs_that_cannot_be_read_are_not_said_to_be_missing(db: None) -> Non
     assert "there are no outputs" not in " ".join(map(str, checked.report.warnings))
 
 
+def test_a_reference_that_does_not_fit_is_not_said_to_be_missing(db: None) -> None:
+    sources = file("src.txt", "Eins.\nZwei.\n")
+    checked = check(source=sources, references=[file("ref.txt", "One.\n")])
+    assert errors(checked) == ["ref.txt: 1 line in this file, 2 segments in src.txt"]
+    assert "no reference" not in " ".join(map(str, checked.report.warnings))
+    assert "no reference" in " ".join(map(str, check(source=sources).report.warnings))
+
+
 def test_columns_of_outputs_under_bare_names_are_told_what_to_be_called(db: None) -> None:
     checked = check(("s.tsv", "source\tours\ttheirs\nEins.\tOne.\tWon.\n"))
     told = [str(warning) for warning in checked.report.warnings]
