@@ -35,10 +35,13 @@ NOT_IMPORTED = {
 
 
 def read(*paths: Path) -> Iterator[Requirement]:
+    """What is required here: some things are by older Pythons alone."""
     for path in paths:
         for line in path.read_text(encoding="utf-8").splitlines():
             if re.match(r"[A-Za-z]", line):
-                yield Requirement(line.partition(" --")[0])
+                found = Requirement(line.partition(" --")[0])
+                if not found.marker or found.marker.evaluate():
+                    yield found
 
 
 def names(*paths: Path) -> set[str]:
