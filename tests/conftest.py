@@ -6,7 +6,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -93,7 +93,11 @@ def shared_rows(django_db_setup: None, django_db_blocker: Any, run_folder: Path)
     rolled back as always. Not beside transactional tests.
     """
 
-    return partial(share, django_db_blocker)
+    def rows(make: Callable[[], Any]) -> Any:
+        _remember_nothing()
+        return share(django_db_blocker, make)
+
+    return rows
 
 
 @pytest.fixture(scope="session")
@@ -107,7 +111,10 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
-    """An SQLite file as migrations leave it, made once a run: databases are copied from it."""
+    """An SQLite file as migrations leave it, made once a run: databases are copied from it.
+
+    Runs side by side share it in the folder that TESTS_SHARE names.
+    """
 
     def make(folder: Path) -> Path:
         file = folder / "touchstone.sqlite3"
@@ -120,7 +127,7 @@ def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
             subprocess.run(command, cwd=Path(__file__).parents[1], env=environment, check=True)
         return file
 
-    return once_a_run(run_folder / "migrated", make)
+    return once_a_run(Path(os.environ.get("TESTS_SHARE") or run_folder) / "migrated", make)
 
 
 def _migrate_here(name: str) -> None:
@@ -186,12 +193,24 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_garbage_of_others() -> None:
+    """What a module collects is its own; what was imported or is shared costs nothing."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
+    _remember_nothing()
+
+
+def _remember_nothing() -> None:
     """A rolled-back database gives the same keys again, with other contents."""
     cache.clear()
     forget()
     lately.forget()
+    scoring.forget()
 
 
 @pytest.fixture(autouse=True)
@@ -255,12 +274,6 @@ def true_reports(_quick_reports: None, monkeypatch: pytest.MonkeyPatch) -> None:
 def _same_draws() -> None:
     """Draws are random in earnest; here a seed keeps rare ones from failing a test."""
     random.seed(7)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_in_memory() -> None:
-    """A run of the test before may have had the same key."""
-    scoring.forget()
 
 
 @pytest.fixture

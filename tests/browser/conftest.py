@@ -33,6 +33,11 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Fewer processes: whoever visits comes from one site alone.
+    "--disable-site-isolation-trials",
+    "--renderer-process-limit=1",
+    "--in-process-gpu",
+    "--enable-features=NetworkServiceInProcess2",
 ]
 
 

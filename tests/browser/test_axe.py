@@ -385,7 +385,9 @@ def test_no_page_of_researchers_has_a_violation(
     enter(someone, full.admin, "en")
     paths = addresses("admin")[half::2]
     assert check(someone, paths) == {}
-    other = [path for path in paths if content(full.researcher, path) != content(full.admin, path)]
+    # Many are refused in the same words.
+    shown = {content(full.researcher, path): path for path in paths}
+    other = [path for text, path in shown.items() if text != content(full.admin, path)]
     assert 0 < len(other) < len(paths)
     enter(someone, full.researcher, "en")
     assert check(someone, ["/", *other], WIDTHS[1:]) == {}

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 
 from tests.shared import once_a_run
 from tests.training.translation.copying import pairs, work
@@ -18,6 +20,21 @@ TRAINED: dict[str, dict[str, Any]] = {
     "length-token": {"steps": 1000, "batch": 32},
     "plain": {"steps": 100},
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _same_positions_at_once() -> Iterator[None]:
+    """transformers computes the same table number by number, 0.1 s for each model that loads."""
+
+    def fill(embedding: MarianSinusoidalPositionalEmbedding) -> None:
+        n, width = embedding.weight.shape
+        angles = np.arange(n)[:, None] / np.power(10000, 2 * (np.arange(width) // 2) / width)
+        table = np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1)
+        embedding.weight = torch.nn.Parameter(torch.FloatTensor(table), requires_grad=False)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MarianSinusoidalPositionalEmbedding, "_init_weight", fill)
+        yield
 
 
 @pytest.fixture(scope="session")
