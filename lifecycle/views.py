@@ -145,9 +145,9 @@ def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
     if not found.allowed["delete"]:
         raise PermissionDenied(NOT_YOURS)
     error = ""
+    sent = {name: request.POST.get(name, "") for name in ("seen", "typed", "reason")}
     if request.method == "POST":
         try:
-            sent = {name: request.POST.get(name, "") for name in ("seen", "typed", "reason")}
             deeds.delete(found.kind, found.thing, found.user, **sent)
         except ValidationError as refused:
             error = " ".join(refused.messages)
@@ -155,6 +155,7 @@ def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
             messages.success(request, f"{found.name} is deleted.")
             return redirect(found.kind.home)
     context = _context(found) | {
+        **sent,
         "error": error,
         "going": [counted(n, what) for what, n in found.kind.going(found.thing) if n],
         "staying": found.kind.staying(found.thing),

@@ -43,8 +43,11 @@ def test_judgments_go_under_the_name_of_their_campaign(as_admin: Client, world: 
     page = as_admin.get(address)
     assert "To delete 1 judgment, type its name: Harbour-80" in page.text
     assert "/campaigns/harbour-80/export/" in page.text
-    sent = {"seen": page.context["seen"], "typed": "harbour"}
-    assert as_admin.post(address, sent).status_code == 422
+    sent = {"seen": page.context["seen"], "typed": "harbour", "reason": "a pilot"}
+    refused = as_admin.post(address, sent)
+    assert refused.status_code == 422
+    assert 'value="harbour"' in refused.text
+    assert 'value="a pilot"' in refused.text
     as_admin.post(address, sent | {"typed": "Harbour-80"})
     assert not Judgment.objects.exists()
 
