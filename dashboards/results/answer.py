@@ -43,13 +43,17 @@ class Labelled(Protocol):
 
 @dataclass(frozen=True)
 class Scored:
-    """A metric with its value and interval; None where they are undefined or not known yet."""
+    """A metric with its value and interval; None where they are undefined or not known yet.
+
+    One that has scores of `has_few` outputs has no value beside the others, which have more.
+    """
 
     key: str
     label: str
     value: float | None
     low: float | None = None
     high: float | None = None
+    has_few: bool = False
 
 
 @dataclass(frozen=True)
@@ -265,11 +269,27 @@ def bound(p: float) -> str:
 
 
 def _undefined(asked: Asked) -> str:
-    """Who has no value: a metric that gives one score to everything has none."""
+    """Who has no value: a metric that gives one score to everything, or scored too little."""
     nameless = [metric for metric in asked.metrics if metric.value is None]
-    if not nameless:
+    constant = [metric for metric in nameless if not metric.has_few]
+    few = [metric for metric in nameless if metric.has_few]
+    symbol = SYMBOLS.get(asked.statistic, asked.statistic)
+    return " ".join(filter(None, [_constant(constant, symbol), _few(few)]))
+
+
+def _constant(metrics: Sequence[Scored], symbol: str) -> str:
+    if not metrics:
         return ""
-    names, symbol = listed(nameless), SYMBOLS.get(asked.statistic, asked.statistic)
-    if len(nameless) == 1:
+    names = listed(metrics)
+    if len(metrics) == 1:
         return f"{names} has no {symbol}: it is undefined."
     return f"{names} have no {symbol}: it is undefined."
+
+
+def _few(metrics: Sequence[Scored]) -> str:
+    if not metrics:
+        return ""
+    names = listed(metrics)
+    if len(metrics) == 1:
+        return f"{names} has scores of too few outputs to be compared with the others."
+    return f"{names} have scores of too few outputs to be compared with the others."

@@ -23,7 +23,7 @@ from dashboards.results.answer import Asked, Scored, answer, leader
 from dashboards.results.document import Home, Line, Mark, Rival
 from dashboards.results.ground import Ground, Standing
 from dashboards.significance import document as significance
-from dashboards.significance.document import Comparison, Matrix, Metric
+from dashboards.significance.document import Comparison, Matrix
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import CampaignTrust, Verdict, with_reasons
@@ -114,7 +114,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
     compared = _shown(table.comparison, table)
     ranked = _level(parts.trust, compared, correction, scope)
     beside = _level(parts.trust, _shown(parts.beside, table), correction, scope)
-    first = leader(_scored(table.metrics))
+    first = leader(_scored(table))
     better = _better(compared, first, correction, scope)
     labels = {each.key: each.label for each in table.metrics}
     states, floor_marks = marks.against_floor(parts.trust, compared, labels)
@@ -187,8 +187,10 @@ def _level(
     return Level(compared, marks.marking(trust, compared, found))
 
 
-def _scored(metrics: Sequence[Metric]) -> list[Scored]:
-    return [Scored(m.key, m.label, m.value, m.low, m.high) for m in metrics]
+def _scored(table: Correlations) -> list[Scored]:
+    """All metrics; what correlates on its own outputs, and has no value, has too few of them."""
+    few = {row.key for row in table.rows if row.n_missing and row.r_segment is not None}
+    return [Scored(m.key, m.label, m.value, m.low, m.high, m.key in few) for m in table.metrics]
 
 
 def _better(
@@ -213,7 +215,7 @@ def _asked(
     label = "" if correction == "none" else selection.CORRECTIONS[correction]
     return Asked(
         statistic=table.statistic,
-        metrics=_scored(table.metrics),
+        metrics=_scored(table),
         n_judged=max(table.n_judged, parts.ground.n_judged),
         is_tested=compared is not None and parts.trust is not None,
         better=better,

@@ -99,6 +99,18 @@ def test_a_constant_metric_has_no_value_and_is_named() -> None:
     assert said(FLAT).case == "constant"
 
 
+def test_metrics_with_scores_of_few_outputs_are_not_called_undefined() -> None:
+    mine, holes = (Scored(name, name, None, has_few=True) for name in ("Mine", "Holes"))
+    found = said(TER, FLAT, BLEU, mine, better={"bleu": 0.001})
+    assert found.detail.endswith(
+        "Flat has no τ: it is undefined. "
+        "Mine has scores of too few outputs to be compared with the others."
+    )
+    found = said(TER, BLEU, mine, holes, better={"bleu": 0.001})
+    assert "undefined" not in found.detail
+    assert "Mine and Holes have scores of too few outputs to be compared" in found.detail
+
+
 @pytest.mark.parametrize(
     ("metrics", "more", "case", "words"),
     [
