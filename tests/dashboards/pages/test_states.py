@@ -12,7 +12,9 @@ from django.utils import translation
 from annotation.models import Campaign, Judgment
 from dashboards.documents.results import Result
 from dashboards.significance import document as significance
+from metrics.models import SegmentScore
 from tests.dashboards.chinese import CHINESE, left_over
+from tests.dashboards.conftest import make_rated
 from tests.world import World, make_campaign, make_test_set
 
 PAGES = ("correlations", "significance", "systems", "scatter", "quality", "dashboard")
@@ -161,3 +163,14 @@ def test_the_age_of_older_numbers_in_chinese(template: str, pending: str) -> Non
     assert list(left_over(page, ())) == []
     assert "2026年3月5日 14:07" in page
     assert "正在计算" in page
+
+
+def test_a_metric_with_scores_of_few_outputs_is_not_called_undefined(
+    as_researcher: Client,
+) -> None:
+    larger = make_rated("larger", segments=40)
+    scores = SegmentScore.objects.filter(signature__metric="chrf").order_by("pk")
+    scores.exclude(pk__in=list(scores.values_list("pk", flat=True)[::6])).delete()
+    page = as_researcher.get(f"/campaigns/{larger.slug}/results/").text
+    assert "chrF has scores of too few outputs to be compared with the others." in page
+    assert "it is undefined" not in page
