@@ -274,22 +274,15 @@ def _undefined(asked: Asked) -> str:
     constant = [metric for metric in nameless if not metric.has_few]
     few = [metric for metric in nameless if metric.has_few]
     symbol = SYMBOLS.get(asked.statistic, asked.statistic)
-    return " ".join(filter(None, [_constant(constant, symbol), _few(few)]))
+    told = [_constant(constant, symbol)] if constant else []
+    if few:
+        names = listed(few)
+        told.append(f"Too few outputs have scores of {names} to compare with the others.")
+    return " ".join(told)
 
 
 def _constant(metrics: Sequence[Scored], symbol: str) -> str:
-    if not metrics:
-        return ""
     names = listed(metrics)
     if len(metrics) == 1:
         return f"{names} has no {symbol}: it is undefined."
     return f"{names} have no {symbol}: it is undefined."
-
-
-def _few(metrics: Sequence[Scored]) -> str:
-    if not metrics:
-        return ""
-    names = listed(metrics)
-    if len(metrics) == 1:
-        return f"{names} has scores of too few outputs to be compared with the others."
-    return f"{names} have scores of too few outputs to be compared with the others."

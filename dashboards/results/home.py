@@ -188,8 +188,9 @@ def _level(
 
 
 def _scored(table: Correlations) -> list[Scored]:
-    """All metrics; what correlates on its own outputs, and has no value, has too few of them."""
-    few = {row.key for row in table.rows if row.n_missing and row.r_segment is not None}
+    """All metrics; what correlates on its own outputs alone, and in no hybrid, has too few."""
+    rows = [row for row in table.rows if row.n_missing and row.r_hybrid is None]
+    few = {row.key for row in rows if row.r_segment is not None}
     return [Scored(m.key, m.label, m.value, m.low, m.high, m.key in few) for m in table.metrics]
 
 

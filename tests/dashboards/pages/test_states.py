@@ -172,5 +172,5 @@ def test_a_metric_with_scores_of_few_outputs_is_not_called_undefined(
     scores = SegmentScore.objects.filter(signature__metric="chrf").order_by("pk")
     scores.exclude(pk__in=list(scores.values_list("pk", flat=True)[::6])).delete()
     page = as_researcher.get(f"/campaigns/{larger.slug}/results/").text
-    assert "chrF has scores of too few outputs to be compared with the others." in page
+    assert "Too few outputs have scores of chrF to compare with the others." in page
     assert "it is undefined" not in page

@@ -104,11 +104,11 @@ def test_metrics_with_scores_of_few_outputs_are_not_called_undefined() -> None:
     found = said(TER, FLAT, BLEU, mine, better={"bleu": 0.001})
     assert found.detail.endswith(
         "Flat has no τ: it is undefined. "
-        "Mine has scores of too few outputs to be compared with the others."
+        "Too few outputs have scores of Mine to compare with the others."
     )
     found = said(TER, BLEU, mine, holes, better={"bleu": 0.001})
     assert "undefined" not in found.detail
-    assert "Mine and Holes have scores of too few outputs to be compared" in found.detail
+    assert "Too few outputs have scores of Mine and Holes to compare" in found.detail
 
 
 @pytest.mark.parametrize(

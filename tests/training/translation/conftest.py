@@ -32,6 +32,10 @@ def _same_positions_at_once() -> Iterator[None]:
         table = np.concatenate([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], axis=1)
         embedding.weight = torch.nn.Parameter(torch.FloatTensor(table), requires_grad=False)
 
+    theirs, ours = (MarianSinusoidalPositionalEmbedding(64, 32) for _ in range(2))
+    theirs._init_weight()
+    fill(ours)
+    assert torch.equal(theirs.weight, ours.weight)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MarianSinusoidalPositionalEmbedding, "_init_weight", fill)
         yield
