@@ -18,7 +18,7 @@ from functools import cache, wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -27,7 +27,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from annotation.models import Campaign, Membership, TestSet
-from config.database.prepared import Prepared, stand_in_key
+from config.database.prepared import Prepared, Statement, stand_in_key
 
 ADMIN, CAMPAIGN_ADMIN = "admin", "campaign admin"
 RESEARCHER, ANNOTATOR = "researcher", "annotator"
@@ -41,7 +41,10 @@ ONLY_REVIEWS = (
 )
 NOT_REVIEWER = "You may read this campaign; only its reviewers and admins may decide here."
 View = Callable[..., HttpResponseBase]
-USER, SLUG = stand_in_key(1), "stand-in for a slug"
+# Stand for what a statement is told: pages ask the same again and again.
+USER, CAMPAIGN, SLUG = stand_in_key(1), stand_in_key(2), "stand-in for a slug"
+
+_groups = Statement(lambda: Group.objects.filter(user=USER).values_list("name"))
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -64,7 +67,7 @@ def role_names(user: Any) -> frozenset[str]:
         user._roles = (
             READERS | {ANNOTATOR}
             if user.is_superuser
-            else frozenset(user.groups.values_list("name", flat=True))
+            else frozenset(name for (name,) in _groups.values({USER: user.pk}))
         )
     roles: frozenset[str] = user._roles
     return roles
@@ -126,7 +129,16 @@ def _created_by(user: Any) -> Q:
 
 def runs_campaign(user: Any, campaign: Campaign) -> bool:
     """Whether a user may run a campaign."""
-    return is_site_admin(user) or run_campaigns(user).filter(pk=campaign.pk).exists()
+    if is_site_admin(user) or not is_researcher(user):
+        return is_site_admin(user)
+    return bool(_runs(role_names(user)).values({USER: user.pk, CAMPAIGN: campaign.pk}))
+
+
+@cache
+def _runs(roles: frozenset[str]) -> Statement:
+    """The statement for readers with these roles."""
+    rows = run_campaigns(_stand_in(roles)).filter(pk=CAMPAIGN)
+    return Statement(lambda: rows.values_list("pk"))
 
 
 def may_change_test_set(user: Any, test_set: TestSet) -> bool:
@@ -181,11 +193,16 @@ def campaign_for_reader(request: HttpRequest, slug: str) -> Campaign:
 
 @cache
 def _readable(roles: frozenset[str]) -> Prepared[Campaign]:
-    """The statement for readers with these roles: pages ask it again and again."""
-    reader = User(pk=USER)
-    reader._roles = roles  # type: ignore[attr-defined]
-    rows = visible_campaigns(reader).filter(slug=SLUG)
+    """The statement for readers with these roles."""
+    rows = visible_campaigns(_stand_in(roles)).filter(slug=SLUG)
     return Prepared(lambda: rows.select_related("test_set"))
+
+
+def _stand_in(roles: frozenset[str]) -> User:
+    """A user for statements that are put together once."""
+    user = User(pk=USER)
+    user._roles = roles  # type: ignore[attr-defined]
+    return user
 
 
 def campaign_for_reader_or_reviewer(request: HttpRequest, slug: str) -> Campaign:

@@ -2,10 +2,22 @@
 
 from collections.abc import Sequence
 
+from django.db.models import Count
+
 from annotation.counted import counted
 from annotation.lately import lately
-from annotation.models import Campaign, Judgment, Output, System
+from annotation.models import Annotator, Campaign, Judgment, Output, System
 from annotation.monitor.completion import wanted
+from config.database.prepared import Statement, stand_in_key
+
+CAMPAIGN = stand_in_key(1)
+_people = Statement(
+    lambda: Annotator.objects.order_by()
+    .filter(campaign=CAMPAIGN, excluded_at=None)
+    .values("campaign")
+    .annotate(n=Count("pk"))
+    .values_list("n")
+)
 
 
 def facts(campaign: Campaign) -> list[str]:
@@ -29,7 +41,7 @@ def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
 
 
 def _ratings(campaign: Campaign, done: int, total: int) -> str:
-    people = campaign.annotators.filter(excluded_at=None).count()
+    people = sum(n for (n,) in _people.values({CAMPAIGN: campaign.pk}))
     if not people:
         return (
             "scores published without judgments"
@@ -43,7 +55,12 @@ def _ratings(campaign: Campaign, done: int, total: int) -> str:
 
 
 def has_scores(campaign: Campaign) -> bool:
-    """Whether humans have said anything of its outputs, here or in what was published."""
+    """Whether humans have said anything of its outputs, here or in what was published, a moment
+    ago."""
+    return lately(("has scores", campaign.pk), lambda: _has_scores(campaign))
+
+
+def _has_scores(campaign: Campaign) -> bool:
     judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     return judgments.exists() or campaign.published_scores.exists()
 

@@ -6,8 +6,11 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation.filters.choice import Filters
+from annotation.lately import lately
 from annotation.models import Annotator, Campaign, Segment
 from annotation.quality.scales import scales_of
 
@@ -44,13 +47,9 @@ class Choices:
 def filter_choices(
     query: QueryDict, campaigns: Sequence[Campaign], filters: Filters, *, has_scores: bool = True
 ) -> Choices:
-    """Return what the form shows for some campaigns together: two small queries."""
-    people = Annotator.objects.filter(campaign__in=campaigns).order_by("campaign", "pk")
-    labels: dict[str, set[str]] = {}
-    for label, pk in people.values_list("label", "pk"):
-        labels.setdefault(label, set()).add(str(pk))
-    rows = Segment.objects.filter(test_set__campaigns__in=campaigns).exclude(document="")
-    documents = rows.order_by("document").values_list("document", flat=True).distinct()
+    """Return what the form shows for some campaigns together, as it was a moment ago."""
+    key = ("filters", *(campaign.pk for campaign in campaigns))
+    labels, documents = lately(key, lambda: (_annotators(campaigns), _documents(campaigns)))
     left_out = set(filters.without)
     return Choices(
         annotators=[
@@ -64,9 +63,32 @@ def filter_choices(
     )
 
 
+def _annotators(campaigns: Sequence[Campaign]) -> dict[str, set[str]]:
+    """The keys of all who have a public name."""
+    people = Annotator.objects.filter(campaign__in=campaigns).order_by("campaign", "pk")
+    labels: dict[str, set[str]] = {}
+    for label, pk in people.values_list("label", "pk"):
+        labels.setdefault(label, set()).add(str(pk))
+    return labels
+
+
+def _documents(campaigns: Sequence[Campaign]) -> list[str]:
+    rows = Segment.objects.filter(test_set__campaigns__in=campaigns).exclude(document="")
+    return list(rows.order_by("document").values_list("document", flat=True).distinct())
+
+
 def _scales(campaigns: Sequence[Campaign], filters: Filters) -> list[Choice]:
     names = list(dict.fromkeys(name for each in campaigns for name in scales_of(each)))
     return [Choice(name, name == (filters.scale or names[0])) for name in names]
+
+
+def options(choices: Sequence[Choice]) -> SafeString:
+    """Return the markup of many choices: a template takes milliseconds for hundreds of workers."""
+    return mark_safe("".join(map(_option, choices)))  # noqa: S308  escaped one by one
+
+
+def _option(choice: Choice) -> str:
+    return f"<option{' selected' if choice.is_chosen else ''}>{escape(choice.value)}</option>"
 
 
 def filter_parameters(query: QueryDict) -> list[tuple[str, str]]:

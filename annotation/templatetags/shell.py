@@ -6,12 +6,14 @@ from django import template
 from django.http import QueryDict
 
 from annotation.campaigns.facts import facts
+from annotation.filters.form import options
 from annotation.models import Campaign
 from annotation.web import navigation
 from annotation.web.navigation import Link
 
 register = template.Library()
 register.filter("facts", facts)
+register.filter("options", options)
 
 
 @register.simple_tag

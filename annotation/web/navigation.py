@@ -162,26 +162,24 @@ def page_links(campaign: Campaign, page: str, query: QueryDict, *, is_admin: boo
     address = campaign_address(campaign.slug)
     places = tab_of(CAMPAIGN, page).places
     return [
-        Link(
-            place.label,
-            address(place) + _carried(address(place), page, place.name, query),
-            place.name == page,
-        )
+        Link(place.label, _with_choice(address(place), page, place.name, query), place.name == page)
         for place in places
         if is_admin or not place.is_own
         if not place.needs or place.name == page or getattr(campaign, place.needs)
     ]
 
 
-def _carried(address: str, page: str, other: str, query: QueryDict) -> str:
-    """What of an address's query another page takes too: filters, and the question of metrics."""
+def _with_choice(address: str, page: str, other: str, query: QueryDict) -> str:
+    """Another page's address with what it takes of a query: filters, the question of metrics."""
+    if not query:
+        return address
     wanted = NAMES | QUESTION if {page, other} <= ASKING else NAMES
     taken = taken_by(address)
     kept = query.copy()
     for name in query:
         if name not in wanted or name not in taken:
             del kept[name]
-    return f"?{kept.urlencode()}" if kept else ""
+    return f"{address}?{kept.urlencode()}" if kept else address
 
 
 def taken_by(address: str) -> frozenset[str]:

@@ -48,8 +48,9 @@ def _whom(document: Overview, n: int) -> str:
 
 def _busiest(rows: Sequence[Row]) -> list[Row]:
     known = [row for row in rows if row.raw_median is not None and not row.is_excluded]
-    chosen = sorted(known, key=lambda row: (-row.n, row.annotator))[:CHARTED]
-    return [row for row in known if row in chosen]
+    busiest = sorted(known, key=lambda row: (-row.n, row.annotator))[:CHARTED]
+    chosen = {row.annotator for row in busiest}
+    return [row for row in known if row.annotator in chosen]
 
 
 def _box(row: Row, names: Iterable[str]) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """The table of metrics of a campaign."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from django.http import HttpRequest
 from django.http.request import QueryDict
 
+from annotation.lately import lately
 from annotation.models import Campaign
 from dashboards.charts.lines import chart
 from dashboards.correlations.bounded import bound_rows, floored
@@ -141,8 +142,13 @@ def _chosen(document: Correlations) -> str:
 
 
 def unscored(campaign: Campaign, metrics: Sequence[Metric]) -> tuple[list[MetricInfo], list[str]]:
-    """Return the metrics that could score a campaign's outputs, and why others cannot."""
-    seen = {metric.metric for metric in metrics}
+    """Return the metrics that could score a campaign's outputs, and why others cannot, as it was
+    a moment ago."""
+    seen = frozenset(metric.metric for metric in metrics)
+    return lately(("unscored", campaign.pk, seen), lambda: _unscored(campaign, seen))
+
+
+def _unscored(campaign: Campaign, seen: Set[str]) -> tuple[list[MetricInfo], list[str]]:
     # Metrics with a checkpoint are looked for by those who have it.
     missing = [info for name, info in infos().items() if name not in seen and not info.checkpoint]
     refusals = refusals_for(campaign.test_set, list(campaign.systems.all())) if missing else {}

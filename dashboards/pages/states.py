@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from annotation.models import Campaign, Judgment, PublishedScore
+from annotation.campaigns.facts import has_scores
+from annotation.models import Campaign
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Empty:
 
 def empty(campaigns: Sequence[Campaign]) -> Empty | None:
     """Return why nothing is there yet; None where somebody has judged."""
-    if not campaigns or any(map(_has_scores, campaigns)):
+    if not campaigns or any(map(has_scores, campaigns)):
         return None
     drafts = [each for each in campaigns if each.status == Campaign.Status.DRAFT]
     if len(drafts) == len(campaigns):
@@ -30,8 +31,3 @@ def empty(campaigns: Sequence[Campaign]) -> Empty | None:
         return Empty("It was closed before anybody answered.", "Open it again", address)
     address = reverse("monitor", args=[campaigns[0].slug])
     return Empty("It is open, and no answer is there.", "See who is at work", address)
-
-
-def _has_scores(campaign: Campaign) -> bool:
-    judged = Judgment.objects.filter(assignment__annotator__campaign=campaign)
-    return judged.exists() or PublishedScore.objects.filter(campaign=campaign).exists()

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation.templatetags.numbers import NOTHING, decimals
 
@@ -17,7 +16,8 @@ def cell(value: float | None, places: int = 3) -> SafeString:
     """A table cell with a number, which `sort.js` sorts by its full value."""
     text = f"{value:,}" if isinstance(value, int) else decimals(value, places)
     full = "" if value is None else f"{value:.5g}"
-    return format_html('<td class="num" data-value="{}">{}</td>', full, text)
+    # Numbers alone: a page has a thousand of them.
+    return mark_safe(f'<td class="num" data-value="{full}">{text}</td>')  # noqa: S308
 
 
 @register.filter

@@ -1,10 +1,10 @@
 // Keeps a page's numbers fresh while somebody looks: asks whether there are newer ones, and swaps
 // the part marked data-document. What the reader has open, focused or sorted there starts anew, so
-// nothing is swapped while focus is inside, except where there were no numbers yet.
+// nothing is swapped while focus is inside, except where there were no numbers yet. What is shown
+// carries its tag, so that a look costs the server little while it is the newest.
 
 const SOON_MS = 1000;
 const LATER_MS = 4000;
-let tag = null;
 
 function parts(root) {
   return [root.querySelector("#result-state"), root.querySelector("[data-document]")];
@@ -36,16 +36,14 @@ function isBusy(target) {
 }
 
 async function look() {
-  const headers = tag ? { "If-None-Match": tag } : {};
+  const [oldState, oldDocument] = parts(document);
+  if (isBusy(oldDocument)) return;
+  const headers = { "If-None-Match": oldState.dataset.tag };
   const answer = await fetch(location.href, { headers, cache: "no-store", redirect: "error" });
   if (answer.status !== 200) return;
-  const isFirst = tag === null;
-  tag = answer.headers.get("ETag");
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const [oldState, oldDocument] = parts(document);
   const [newState, newDocument] = parts(page);
-  const isSame = oldState.textContent === newState?.textContent;
-  if ((isFirst && isSame) || !newState || isBusy(oldDocument)) return;
+  if (!newState || isBusy(oldDocument)) return;
   // What stands within the part comes with it.
   if (!oldDocument.contains(oldState)) swap(oldState, newState);
   if (!newDocument.querySelector("#trust")) refreshTrust(page.querySelector("#trust"));

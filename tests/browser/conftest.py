@@ -38,6 +38,8 @@ ARGUMENTS = [
     "--renderer-process-limit=1",
     "--in-process-gpu",
     "--enable-features=NetworkServiceInProcess2",
+    # Compiled with care, a script would have to run for longer than a page of a test stands.
+    "--js-flags=--no-opt --no-maglev",
 ]
 
 

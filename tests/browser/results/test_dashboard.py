@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+from django.utils.timezone import now
+from playwright.sync_api import Page, Response, expect
 
 from annotation.filters import Filters
 from annotation.models import Campaign
@@ -50,6 +51,40 @@ def test_filters_move_the_numbers(visitor: Callable[..., Visitor]) -> None:
     assert [line.split(",")[1] for line in lines[1:]] == ["S1", "S2"]
     page.get_by_role("link", name="Clear filters").click()
     shows(page, campaign, Filters())
+
+
+def test_newer_numbers_come_by_themselves_and_take_no_focus(
+    visitor: Callable[..., Visitor],
+) -> None:
+    make_world()
+    campaign = make_rated()
+    reader, answers = visitor(), list[int]()
+    reader.enter("researcher")
+    page, address = reader.page, f"/campaigns/{campaign.slug}/dashboard/"
+    page.clock.install()
+
+    def said(status: int) -> Callable[[Response], bool]:
+        return lambda answer: answer.url.endswith(address) and answer.status == status
+
+    page.on("response", lambda one: one.url.endswith(address) and answers.append(one.status))
+    with page.expect_response(said(304)):
+        reader.open(address)
+    answers.clear()
+    with page.expect_response(said(304)):
+        page.reload()
+    assert answers == [200, 304], "the first look knows what is shown"
+    button = page.locator("[data-document]").get_by_role("button").first
+    button.focus()
+    campaign.annotators.filter(label="S3").update(excluded_at=now())
+    page.clock.run_for(10_000)
+    # Nothing is taken from under somebody's hands, and nothing is missed by that.
+    expect(button).to_be_focused()
+    button.blur()
+    with page.expect_response(said(200)):
+        page.clock.run_for(10_000)
+    shows(page, campaign, Filters())
+    with page.expect_response(said(304)):
+        page.clock.run_for(10_000)
 
 
 def test_filters_work_without_script(visitor: Callable[..., Visitor]) -> None:
