@@ -12,11 +12,13 @@ from config.database.prepared import Statement, stand_in_key
 
 CAMPAIGN = stand_in_key(1)
 _people = Statement(
-    lambda: Annotator.objects.order_by()
-    .filter(campaign=CAMPAIGN, excluded_at=None)
-    .values("campaign")
-    .annotate(n=Count("pk"))
-    .values_list("n")
+    lambda: (
+        Annotator.objects.order_by()
+        .filter(campaign=CAMPAIGN, excluded_at=None)
+        .values("campaign")
+        .annotate(n=Count("pk"))
+        .values_list("n")
+    )
 )
 
 
