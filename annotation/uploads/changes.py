@@ -84,7 +84,7 @@ def read_stored(slug: str, *, lock: bool = False) -> Stored:
 def compare(draft: TestSetDraft, stored: Stored, report: Report) -> Changes:
     """Count what an import would add; report whatever contradicts the stored test set."""
     if stored.test_set is None:
-        return _all_new(draft, report)
+        return _all_new(draft)
     _compare_head(draft, stored.test_set, report)
     _compare_segments(draft, stored, report)
     _compare_spellings(draft, stored, report)
@@ -102,12 +102,7 @@ def compare(draft: TestSetDraft, stored: Stored, report: Report) -> Changes:
     )
 
 
-def _all_new(draft: TestSetDraft, report: Report) -> Changes:
-    if not draft.segments and not draft.is_systems_only and not report.errors:
-        report.error(
-            f"there are no segments, and no test set “{draft.slug}” is stored that systems "
-            "could be added to"
-        )
+def _all_new(draft: TestSetDraft) -> Changes:
     return Changes(
         creates=True,
         segments_added=len(draft.segments),

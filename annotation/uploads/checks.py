@@ -37,13 +37,25 @@ def character(text: str) -> str:
     return f"U+{ord(text):04X} ({name})"
 
 
-def check(draft: TestSetDraft, report: Report, stored_keys: Collection[str] = ()) -> None:
-    """Add every violation to the report. `stored_keys` are the segments stored under the slug."""
+def check(
+    draft: TestSetDraft, report: Report, stored_keys: Collection[str] | None = None
+) -> None:
+    """Add every violation to the report.
+
+    `stored_keys` are the segments stored under the slug, None where no test set is.
+    """
     check_head(draft, report)
     _check_segments(draft, report)
     _check_systems(draft, report)
-    keys = {segment.key for segment in draft.segments} or set(stored_keys)
-    _check_outputs(draft, keys, report)
+    if draft.segments or draft.is_systems_only or stored_keys is not None:
+        keys = {segment.key for segment in draft.segments} or set(stored_keys or ())
+        _check_outputs(draft, keys, report)
+    elif not report.errors:
+        report.error(
+            f"there are no segments, and no test set “{draft.slug}” is stored that systems "
+            "could be added to",
+            draft.place("system", 0),
+        )
 
 
 def check_head(draft: TestSetDraft, report: Report) -> None:

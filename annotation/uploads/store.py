@@ -59,7 +59,7 @@ def examine(
     stored = read_stored(draft.slug, lock=lock)
     documents = {key: segment.document for key, segment in stored.segments.items()}
     align(draft, report, segments=documents, systems=stored.systems)
-    check(draft, report, stored.segments.keys())
+    check(draft, report, None if stored.test_set is None else stored.segments.keys())
     changes = compare(draft, stored, report)
     _require_owner(stored.test_set, changes, user, report)
     return stored, changes

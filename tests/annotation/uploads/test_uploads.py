@@ -101,6 +101,128 @@ def test_errors_name_file_row_and_field(db: None, name: str, text: str, place: s
     ]
 
 
+SEGMENTS = "segment\tsource\treference\nx1\tEins\tOne\nx2\tZwei\tTwo\n"
+OUTPUT = "segment\tsystem\toutput\tlength_ratio\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("o.tsv", "segment\toutput\tsystem:b\nx1\tO\tP\n", "o.tsv, row 1: a table with the column"),
+        ("o.tsv", "system\toutput\na\tO\n", "o.tsv, row 1: the column “segment” is missing"),
+        ("o.tsv", OUTPUT + "x1\ta\tO\t1\nx1\ta\tP\t1\n", "is there already (o.tsv, row 2"),
+        ("o.tsv", OUTPUT + "x1\ta@0.5\tO\t\n", "put the ratio of “a@0.5” into the column"),
+        ("o.tsv", OUTPUT + "x1\ta\tO\tlong\n", "o.tsv, row 2, length_ratio"),
+        (
+            "o.tsv",
+            OUTPUT + "x1\ta\tO\t0.125\n",
+            "the length ratio 0.125 has more than two decimals",
+        ),
+        ("o.tsv", "segment\tsystem:a\nx1\tO\nx1\tP\n", "is there already (o.tsv, row 2"),
+        ("o.tsv", "segment\tsystem:a@9\nx1\tO\n", "o.tsv, row 1, system:a@9"),
+        ("o.tsv", "segment\t\nx1\tO\n", "o.tsv, row 1: column 2 has no name"),
+        ("o.tsv", "segment;system;output\nx1;a;O\n", "is one column: separate cells by tabs"),
+        ("o.csv", "segment\tsystem\toutput\nx1\ta\tO\n", "is one column: separate cells by commas"),
+        (
+            "o.jsonl",
+            '{"segment": "x1", "output": "O", "length_ratio": true}',
+            "is true or false, not a",
+        ),
+        (
+            "o.jsonl",
+            '{"segment": "x1", "segment": "x2", "output": "O"}',
+            "“segment” is there twice",
+        ),
+        ("o.jsonl", '[{"segment": "x1", "segment": "x2"}]', "“segment” is there twice"),
+        ("o.tsv", SEGMENTS, "the segments must come from one file, not from set.tsv, o.tsv"),
+    ],
+)
+def test_what_is_wrong_with_outputs_is_said(db: None, name: str, text: str, told: str) -> None:
+    problems = check(("set.tsv", SEGMENTS), (name, text)).report.errors
+    assert any(told in str(problem) for problem in problems), list(map(str, problems))
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (
+            {"slug": "a b"},
+            "slug: the address may have letters a–z, digits, hyphens and underscores",
+        ),
+        ({"slug": "Upload"}, "slug: the address “upload” is taken by the upload page"),
+        ({"source_language": "no language"}, "source language"),
+        ({"target_language": "de-Latn-DE-1901-1996-x-ab"}, "is longer than 20 characters"),
+        ({"name": " Tables"}, "begins or ends with a blank"),
+        ({"name": ""}, "name: the name is empty"),
+    ],
+)
+def test_what_is_wrong_with_the_head_is_said(db: None, head: dict[str, str], told: str) -> None:
+    about = {"slug": "t", "name": "T", "source_language": "de", "target_language": "en"} | head
+    file = InputFile.holding("set.tsv", SEGMENTS.encode())
+    problems = uploads.check_submission(Submission(**about, tables=[file])).report.errors
+    assert any(told in str(problem) for problem in problems), list(map(str, problems))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            SEGMENTS.replace("One", "Uno"),
+            "set.tsv, row 2, reference: segment “x1” is stored with another",
+        ),
+        (
+            SEGMENTS.replace("reference", "reference_B"),
+            "segment “x1” is stored without a reference B",
+        ),
+        (SEGMENTS[: SEGMENTS.index("x2")], "1 stored segments are not in this upload (x2)"),
+        (
+            SEGMENTS.replace("x2", "x3"),
+            "set.tsv, row 3, segment: the stored test set has no segment “x3”",
+        ),
+        (
+            "segment\tsystem:A\nx1\tO\nx2\tT\n",
+            "“A” and the stored “a” differ only in case or blanks",
+        ),
+    ],
+)
+def test_a_second_upload_changes_nothing_that_is_stored(db: None, text: str, told: str) -> None:
+    first = check(("set.tsv", SEGMENTS), ("a.tsv", "segment\tsystem:a\nx1\tO\nx2\tT\n"))
+    uploads.store(first.draft)
+    problems = check(("set.tsv", text)).report.errors
+    assert any(told in str(problem) for problem in problems), list(map(str, problems))
+
+
+def test_a_second_upload_keeps_what_it_does_not_name(db: None) -> None:
+    uploads.store(check(("set.tsv", SEGMENTS)).draft)
+    about = {"slug": "tables", "name": "Other", "source_language": "de", "target_language": "en"}
+    sources = "segment\tsource\nx1\tEins\nx2\tZwei\n"
+    again = uploads.check_submission(
+        Submission(
+            **about, description="New", tables=[InputFile.holding("s.tsv", sources.encode())]
+        )
+    )
+    assert again.report.errors == []
+    told = "\n".join(map(str, again.report.warnings))
+    assert "name: the stored name “Tables” is kept" in told
+    assert "description: the stored description is kept" in told
+    assert "the stored reference A is not in this upload and stays" in told
+
+
+def test_outputs_of_no_test_set_are_told_once(db: None) -> None:
+    (problem,) = check(("o.tsv", OUTPUT + "x1\ta\tO\t1\n"), slug="nowhere").report.errors
+    assert "there are no segments, and no test set “nowhere” is stored" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("text", "n"), [("segment\tsource\nx\tEins\n", 1), ("source,system:a\nEins,O\n", 1),
+                    ('{"source": "Eins"}\n', 1), ('[{"source": "Eins"}, {"source": "Zwei"}]', 2)]
+)  # fmt: skip
+def test_a_table_without_an_ending_is_told_by_its_content(db: None, text: str, n: int) -> None:
+    checked = check(("table", text))
+    assert checked.report.errors == []
+    assert len(checked.draft.segments) == n
+
+
 def test_every_error_is_listed_not_only_the_first(db: None) -> None:
     text = "source\treference\n" + "Eins\t\n" * 40
     assert len(check(("t.tsv", text)).report.errors) == 40
