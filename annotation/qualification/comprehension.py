@@ -148,8 +148,8 @@ def _of_translation(each: Question, language: str, words: Any) -> Iterator[str]:
     if not isinstance(words, dict) or set(words) - WORDS:
         yield "question, choices and explanation are expected"
         return
-    own = words.get("choices")
-    if isinstance(own, list) and len(own) != len(each.get("choices") or ()):
+    own, choices = words.get("choices"), each.get("choices")
+    if isinstance(own, list) and isinstance(choices, list) and len(own) != len(choices):
         yield "there are as many choices as in the question itself"
         return
     yield from _of_words(words, each.get("right"))

@@ -29,6 +29,7 @@ from lifecycle import deeds
 from lifecycle.things import KINDS
 from metrics.imported import store
 from metrics.models import ImportedScores, MetricImport, MetricRun, MetricSignature
+from metrics.scores import latest_signatures
 from tests.world import World, add_system, make_campaign, make_test_set, make_user
 from training.models import TrainingJob, Translation
 
@@ -204,6 +205,26 @@ def test_the_older_import_is_shown_again(world: World) -> None:
     assert list(MetricImport.objects.all()) == [older]
     assert list(MetricSignature.objects.all()) == [older.signature]
     assert ImportedScores.objects.count() == 1
+
+
+def test_an_import_that_is_put_away_is_withdrawn_and_comes_back(world: World) -> None:
+    store(world.test_set, "COMET", {("strong", "1"): 0.5}, {})
+    (only,) = MetricImport.objects.all()
+    imports = KINDS["import"]
+    for _ in range(2):
+        deeds.archive(imports, only, world.admin)
+        only.refresh_from_db()
+    assert (imports.is_archived(only), only.withdrawn_by) == (True, world.admin)
+    assert list(imports.archived(world.admin)) == [only]
+    assert not latest_signatures(world.test_set)
+    # Another one came meanwhile: what is brought back takes its place.
+    store(world.test_set, "COMET", {("strong", "1"): 0.6}, {})
+    deeds.restore(imports, only, world.admin)
+    assert [one.pk for one in MetricImport.objects.filter(withdrawn_at=None)] == [only.pk]
+    assert [each.pk for each in latest_signatures(world.test_set).values()] == [only.signature_id]
+    assert [e.action for e in ChangeEntry.objects.order_by("pk")] == ["archived", "restored"]
+    with pytest.raises(ValidationError, match="It cannot be renamed. They are called after"):
+        deeds.rename(imports, only, world.admin, "x")
 
 
 def test_a_metric_goes_with_all_its_scores(world: World) -> None:

@@ -125,6 +125,29 @@ def test_what_is_wrong_with_a_test_is_named(lines: str, words: str) -> None:
     assert any(words in each for each in refusal.value.messages)
 
 
+GOOD = {"question": "Which?", "choices": ["this", "that"], "right": 0}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({}, "a list of questions is expected"),
+        ([GOOD] * 31, "at most 30 questions"),
+        (["Which?"], "Question 1: this is no question with choices"),
+        ([GOOD, GOOD | {"hint": "x"}], "Question 2: not known here: hint"),
+        ([GOOD | {"translations": ["de"]}], "Question 1: translations are expected by language"),
+        ([GOOD | {"translations": {"xx": GOOD}}], "Question 1: xx: annotators’ pages have en, zh-hans, de"),
+        ([GOOD | {"translations": {"de": "Was?"}}], "de: question, choices and explanation are"),
+        ([GOOD | {"translations": {"de": {"choices": ["a"]}}}], "de: there are as many choices as in"),
+        ([GOOD | {"choices": 5, "translations": {"de": {"choices": ["a"]}}}], "Question 1: 2 to"),
+        ([GOOD | {"explanation": ""}], "Question 1: the explanation is no text of 1 to"),
+        ([GOOD | {"question": 7}], "Question 1: a text of 1 to"),
+    ],
+)
+def test_what_is_wrong_with_a_test_in_a_file_is_named(values: Any, words: str) -> None:
+    assert any(words in fault for fault in faults(values)), list(faults(values))
+
+
 def test_the_task_page_keeps_the_test_and_the_file_tells_it(world: World, boss: Client) -> None:
     too_many = FORM | {"comprehension": LINES, "pass_mark": "3"}
     assert "pass_mark" in problems(boss.post(new_address(world), too_many).text)
