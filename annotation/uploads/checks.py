@@ -37,9 +37,7 @@ def character(text: str) -> str:
     return f"U+{ord(text):04X} ({name})"
 
 
-def check(
-    draft: TestSetDraft, report: Report, stored_keys: Collection[str] | None = None
-) -> None:
+def check(draft: TestSetDraft, report: Report, stored_keys: Collection[str] | None = None) -> None:
     """Add every violation to the report.
 
     `stored_keys` are the segments stored under the slug, None where no test set is.

@@ -190,8 +190,9 @@ def _read(
 
 
 def _ends(table: Table, line: int, start: str, end: str, options: Any) -> tuple[int, int]:
-    if not (start.isdecimal() and end.isdecimal()):
-        raise FormatError(table.path, line, f"field start or end: not whole: {start!r}, {end!r}")
+    if not all(each.isdecimal() and len(each) < 10 for each in (start, end)):
+        said = f"field start or end: not whole: {start[:20]!r}, {end[:20]!r}"
+        raise FormatError(table.path, line, said)
     found = int(start), int(end) + options.ends_included
     if found[1] < found[0]:
         raise FormatError(

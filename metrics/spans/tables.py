@@ -146,7 +146,7 @@ def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
     wrong = ""
     if side not in WORDS:
         wrong = f"the side “{side[:40]}” is none of {', '.join(SIDES)}"
-    elif not all(each.isdecimal() for each in ends):
+    elif not all(each.isdecimal() and len(each) < 10 for each in ends):
         wrong = f"start and end are whole numbers, not “{ends[0][:20]}” and “{ends[1][:20]}”"
     elif not 0 < len(severity) <= 20:
         wrong = f"the severity “{severity[:40]}” is empty or too long"

@@ -223,7 +223,7 @@ def test_an_import_that_is_put_away_is_withdrawn_and_comes_back(world: World) ->
     assert [one.pk for one in MetricImport.objects.filter(withdrawn_at=None)] == [only.pk]
     assert [each.pk for each in latest_signatures(world.test_set).values()] == [only.signature_id]
     assert [e.action for e in ChangeEntry.objects.order_by("pk")] == ["archived", "restored"]
-    with pytest.raises(ValidationError, match="It cannot be renamed. They are called after"):
+    with pytest.raises(ValidationError, match=r"cannot be renamed\. They are called after"):
         deeds.rename(imports, only, world.admin, "x")
 
 

@@ -136,9 +136,15 @@ GOOD = {"question": "Which?", "choices": ["this", "that"], "right": 0}
         (["Which?"], "Question 1: this is no question with choices"),
         ([GOOD, GOOD | {"hint": "x"}], "Question 2: not known here: hint"),
         ([GOOD | {"translations": ["de"]}], "Question 1: translations are expected by language"),
-        ([GOOD | {"translations": {"xx": GOOD}}], "Question 1: xx: annotators’ pages have en, zh-hans, de"),
+        (
+            [GOOD | {"translations": {"xx": GOOD}}],
+            "Question 1: xx: annotators’ pages have en, zh-hans, de",
+        ),
         ([GOOD | {"translations": {"de": "Was?"}}], "de: question, choices and explanation are"),
-        ([GOOD | {"translations": {"de": {"choices": ["a"]}}}], "de: there are as many choices as in"),
+        (
+            [GOOD | {"translations": {"de": {"choices": ["a"]}}}],
+            "de: there are as many choices as in",
+        ),
         ([GOOD | {"choices": 5, "translations": {"de": {"choices": ["a"]}}}], "Question 1: 2 to"),
         ([GOOD | {"explanation": ""}], "Question 1: the explanation is no text of 1 to"),
         ([GOOD | {"question": 7}], "Question 1: a text of 1 to"),
