@@ -86,10 +86,7 @@ def _take_shares(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         seed = given.pop("seed")
         shares = {Condition(name): share for name, share in given.items()}
         prefill = trial.set_shares(campaign, shares, seed=seed)
-        told = (
-            "A trial is built in." if prefill.is_trial else "There is no trial: all is prefilled."
-        )
-        messages.success(request, told)
+        messages.success(request, BUILT_IN if prefill.is_trial else NO_TRIAL)
         return redirect("campaign-suggestions", campaign.slug)
     own = SuggestForm(metrics=list(_marking(campaign)))
     return _page(request, campaign, own, shares=form)

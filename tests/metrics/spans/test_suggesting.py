@@ -18,6 +18,7 @@ from metrics.scores import latest_signatures
 from metrics.spans import importing
 from metrics.spans.found import FoundSpan
 from metrics.spans.suggesting import fit
+from metrics.views.imports import EXPIRED
 from tests.world import World
 
 HEAD = "system\tsegment\tstart\tend\tseverity\tside\n"
@@ -76,6 +77,32 @@ def test_a_file_is_asked_what_its_ends_are_and_its_spans_are_shown(
     late = client.post(address(world), {"do": "drop"}, follow=True)
     assert "before a campaign opens" in late.text
     assert Prefill.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_trial_is_built_in_on_the_page(world: World, client: Client) -> None:
+    drafted(world)
+    client.force_login(world.admin)
+
+    def told(**shares: object) -> str:
+        wanted = {"blank": 0, "prefilled": 100, "planted": 0, "withheld": 0, "seed": 3} | shares
+        return client.post(address(world), {"do": "shares", **wanted}, follow=True).text
+
+    assert "Say first what is suggested." in told(blank=50, prefilled=50)
+    rows = "strong\t1\t0\t7\tmajor\t\nweak\t1\t\t\tno-error\t\n"
+    where = client.post(address(world), sent(rows))["Location"]
+    client.post(where, {"what": "suggested", "ends": "excluded", "keep": "1"})
+    assert "must make 100 percent, not 60" in told(blank=30, prefilled=30)
+    assert "A trial is built in." in told(blank=50, prefilled=50)
+    prefill = Prefill.objects.get()
+    assert (prefill.is_trial, prefill.blank, prefill.seed) == (True, 50, 3)
+    # What is no share changes nothing.
+    assert "A trial is built in." not in told(blank=101)
+    assert "There is no trial" in told()
+    prefill.refresh_from_db()
+    assert not prefill.is_trial
+    late = client.get(address(world), {"check": "x" * 22, "ends": "excluded"}, follow=True)
+    assert EXPIRED in late.text
 
 
 @pytest.mark.django_db
