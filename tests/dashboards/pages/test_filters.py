@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.filters import FilterError, Filters
 from annotation.filters.rows import kept
-from annotation.models import Campaign, Judgment
+from annotation.models import Annotator, Campaign, Judgment
 from dashboards.panel.human import HumanScores, human_scores
 from tests.dashboards import raw
 from tests.world import World, make_user
@@ -188,3 +188,13 @@ def test_the_form_offers_what_there_is_and_keeps_the_rest(rated: Campaign, clien
     assert "<option>clinic</option>" in page
     assert "Filters: without S2" in page
     assert '/whatif.csv?of=r_system&amp;without=S2">CSV</a>' in page
+
+
+def test_a_crowd_is_a_list_and_its_names_are_text(rated: Campaign, client: Client) -> None:
+    client.force_login(make_user("reader", "researcher"))
+    crowd = [Annotator(campaign=rated, label=f"W{n}") for n in range(30)]
+    Annotator.objects.bulk_create([*crowd, Annotator(campaign=rated, label="<b>&")])
+    page = client.get(f"{reverse('whatif', args=[rated.slug])}?without=W7&without=<b>%26").text
+    assert '<select id="filter-without" name="without" multiple size="4">' in page
+    assert "<option selected>W7</option><option>W8</option>" in page
+    assert "<option selected>&lt;b&gt;&amp;</option>" in page
