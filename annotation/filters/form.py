@@ -6,8 +6,6 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.http import QueryDict
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
 
 from annotation.filters.choice import Filters
 from annotation.lately import lately
@@ -80,15 +78,6 @@ def _documents(campaigns: Sequence[Campaign]) -> list[str]:
 def _scales(campaigns: Sequence[Campaign], filters: Filters) -> list[Choice]:
     names = list(dict.fromkeys(name for each in campaigns for name in scales_of(each)))
     return [Choice(name, name == (filters.scale or names[0])) for name in names]
-
-
-def options(choices: Sequence[Choice]) -> SafeString:
-    """Return the markup of many choices: a template takes milliseconds for hundreds of workers."""
-    return mark_safe("".join(map(_option, choices)))  # noqa: S308  escaped one by one
-
-
-def _option(choice: Choice) -> str:
-    return f"<option{' selected' if choice.is_chosen else ''}>{escape(choice.value)}</option>"
 
 
 def filter_parameters(query: QueryDict) -> list[tuple[str, str]]:

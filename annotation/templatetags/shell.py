@@ -1,19 +1,21 @@
 """The frame around a researcher's pages: facts, tabs, and the pages beside the one that is read."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
 from django.http import QueryDict
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation.campaigns.facts import facts
-from annotation.filters.form import options
+from annotation.filters.form import Choice
 from annotation.models import Campaign
 from annotation.web import navigation
 from annotation.web.navigation import Link
 
 register = template.Library()
 register.filter("facts", facts)
-register.filter("options", options)
 
 
 @register.simple_tag
@@ -45,3 +47,13 @@ def campaign_pages(context: dict[str, Any], page: str) -> list[Link]:
     runs_it = context.get("is_admin", False)
     is_admin = runs_it() if callable(runs_it) else bool(runs_it)
     return navigation.page_links(context["campaign"], page, query, is_admin=is_admin)
+
+
+@register.filter
+def options(choices: Sequence[Choice]) -> SafeString:
+    """The markup of many choices: tags of a template take milliseconds for hundreds of workers."""
+    return mark_safe("".join(map(_option, choices)))  # noqa: S308  escaped one by one
+
+
+def _option(choice: Choice) -> str:
+    return f"<option{' selected' if choice.is_chosen else ''}>{escape(choice.value)}</option>"

@@ -4,10 +4,10 @@
 
 The campaign is that of `benchmarks.crowd`: 36,000 judgments of 200 workers and 18 measures. Web
 server and workers are processes as users start them. The readers behave as `static/js/fresh.js`
-does: a page that waits for newer numbers is asked again after one second, another after four, with
-its tag; after ten seconds a reader goes on to the next page. One judgment is stored a second. Half
-of the time, in turns, there are neither readers nor judgments: the peer of the metric run that goes
-on all the time.
+does: a page is asked again at once with its tag, and then after one second where it waits for newer
+numbers, after four where not; after ten seconds a reader goes on to the next page. One judgment is
+stored a second. Half of the time, in turns, there are neither readers nor judgments: the peer of
+the metric run that goes on all the time.
 
 Prints median, p95 and worst of the pages' answers; for each page the age of its numbers (how long
 ago what they rest on was read); the texts a second of the metric run beside readers as a ratio of
@@ -90,7 +90,7 @@ class Reader(threading.Thread):
                 self.read(page)
 
     def read(self, page: str) -> None:
-        until, tag = time.monotonic() + STAY, ""
+        until, tag, is_opening = time.monotonic() + STAY, "", True
         while time.monotonic() < until and self.is_reading.is_set():
             if self.is_over.is_set():
                 return
@@ -99,7 +99,10 @@ class Reader(threading.Thread):
             except (OSError, HTTPException) as error:
                 self.connection.close()
                 self.notes.problems.append(f"{page}: {error!r}")
-                is_pending = False
+                is_pending, is_opening = False, False
+            if is_opening:
+                is_opening = False
+                continue
             time.sleep((SOON if is_pending else LATER) * self.rng.uniform(0.9, 1.1))
 
     def look(self, page: str, tag: str) -> tuple[str, bool]:
