@@ -17,7 +17,7 @@ NEWEST := .venv-newest
 # What may come out otherwise there: rows stored, claimed, locked, counted and filtered, hostile values, workers. A new
 # test falls in with its room. Out are rooms that ask who may see, render and word, or compute from rows already read.
 # Files of published data are stored as small ones are. The longest file first: begun last, it would keep one process busy alone.
-WITH_SERVICES := tests/fuzz tests/annotation tests/config tests/lifecycle tests/metrics tests/training \
+WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/lifecycle tests/metrics tests/training \
   $(addprefix tests/dashboards/,documents home pages preferences) tests/house/test_traces.py \
   $(addprefix --ignore=tests/annotation/,blindness demo tables test_access.py views) \
   $(addprefix --ignore=tests/annotation/imports/test_,crowd_workers.py imports.py mqm.py) \
@@ -35,15 +35,13 @@ NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests
 # because tests wait, too: for workers, databases and browsers. RETRY runs what failed again
 # alone (.ci/run).
 PROCESSES ?= 3
-# Processes with a browser each, beside the others: Chromium works in several of its own.
-BROWSERS ?= 2
 PYTEST = $(BIN)/python -m pytest -q --dist worksteal $(RETRY) -n
 # Two threads on two shared cores are slower than one.
 export OMP_NUM_THREADS ?= 1
 # Many tests start the project in a process of its own: it is compiled once.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo demo-neural worker test test-sqlite test-browser test-newest test-kernels test-services check format messages browser ready clean
+.PHONY: help demo demo-neural worker test test-newest test-kernels test-services check format messages browser ready clean
 
 help:
 	@echo "make worker         what neural metrics need: torch and the metric packages"
@@ -92,17 +90,8 @@ demo-neural: $(ENCODER)
 # Before targets that run side by side.
 ready: $(DEV) browser
 
-# Both at once, for the same reason; what they print runs together, their summaries do not. They
-# share a migrated database.
 test: ready
-	@export TESTS_SHARE=$$(mktemp -d) && trap 'rm -rf "$$TESTS_SHARE"' EXIT && \
-	  $(MAKE) --no-print-directory -j2 test-sqlite test-browser
-
-test-sqlite: $(DEV)
 	$(PYTEST) $(PROCESSES)
-
-test-browser: $(DEV) browser
-	$(PYTEST) $(BROWSERS) tests/browser
 
 # Made anew each time: what was the newest then is not the newest now.
 test-newest:
@@ -112,7 +101,7 @@ test-newest:
 	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
 	  -r $(NEWEST)/names.txt setuptools 'numpy>=2'
 	$(NEWEST)/bin/python -m pip check
-	$(NEWEST)/bin/python -m pytest -q -rs -n $(PROCESSES)
+	$(NEWEST)/bin/python -m pytest -q -rs -n $(PROCESSES) --ignore=tests/browser
 
 test-kernels: export MKL_ENABLE_INSTRUCTIONS := AVX2
 test-kernels: export ATEN_CPU_CAPABILITY := avx2
@@ -124,7 +113,6 @@ test-services: export DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgre
 test-services: export CELERY_BROKER_URL ?= redis://127.0.0.1:6379/9
 test-services: $(DEV) browser
 	$(PYTEST) $(PROCESSES) -m database $(WITH_SERVICES)
-	$(PYTEST) $(BROWSERS) -m services tests/browser
 
 check: $(DEV)
 	$(BIN)/ruff check .

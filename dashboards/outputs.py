@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.models import Campaign, Item, Judgment, Output, PublishedScore
 from annotation.models.judgment import VALUE
+from annotation.numbers import key
 from annotation.web.parameters import NOTHING, takes
 from dashboards.spans.of_output import MarkedText, marked_texts
 from metrics import catalogue
@@ -65,10 +66,8 @@ class OutputView:
 
 def find_output(campaign: Campaign, pk: int | str) -> Output:
     """Return an output of a campaign's systems; 404 for any other."""
-    if not str(pk).isdecimal():
-        raise Http404
     rows = Output.objects.select_related("system", "segment")
-    found = rows.filter(system__campaigns=campaign, pk=int(pk)).first()
+    found = rows.filter(system__campaigns=campaign, pk=key(str(pk))).first()
     if found is None:
         raise Http404
     return found

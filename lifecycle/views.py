@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import researcher_required, signed_in, site_admin_required
 from annotation.counted import counted
 from annotation.models import Campaign, ChangeEntry
+from annotation.numbers import key
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
 from lifecycle import deeds
@@ -64,7 +65,7 @@ class Found:
 
 def find(user: Any, kind: str, which: str) -> Found:
     """Return a thing that a user may see; Http404 for any other."""
-    if kind not in KINDS or (KINDS[kind].key == "pk" and not which.isdecimal()):
+    if kind not in KINDS or (KINDS[kind].key == "pk" and not key(which)):
         raise Http404
     chosen = KINDS[kind]
     return Found(chosen, get_object_or_404(chosen.seen(user), **{chosen.key: which}), user)

@@ -48,9 +48,9 @@ hypothesis_settings.load_profile("fixed")
 
 
 # What gives a test the database, or processes with a database of their own (`site`); `migrated` is
-# SQLite whatever the database of the run.
+# SQLite whatever the database of the run. Tests in the browser say themselves what may differ.
 NEEDS_DATABASE = {"db", "transactional_db", "shared_rows", "live_server", "site"}
-SQLITE_ALONE = "migrated"
+NOT_FOR_ITSELF = {"migrated", "browser"}
 
 
 def pytest_configure() -> None:
@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what may differ between databases; `-m` chooses afterwards."""
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
-        if SQLITE_ALONE in names:
+        if names & NOT_FOR_ITSELF:
             continue
         if names & NEEDS_DATABASE or any(item.iter_markers("django_db")):
             item.add_marker("database")
@@ -111,10 +111,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
-    """An SQLite file as migrations leave it, made once a run: databases are copied from it.
-
-    Runs side by side share it in the folder that TESTS_SHARE names.
-    """
+    """An SQLite file as migrations leave it, made once a run: databases are copied from it."""
 
     def make(folder: Path) -> Path:
         file = folder / "touchstone.sqlite3"
@@ -127,7 +124,7 @@ def migrated(django_db_blocker: Any, run_folder: Path) -> Path:
             subprocess.run(command, cwd=Path(__file__).parents[1], env=environment, check=True)
         return file
 
-    return once_a_run(Path(os.environ.get("TESTS_SHARE") or run_folder) / "migrated", make)
+    return once_a_run(run_folder / "migrated", make)
 
 
 def _migrate_here(name: str) -> None:

@@ -39,6 +39,7 @@ from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import examine, launch
 from annotation.models import Campaign, Item
+from annotation.numbers import key
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.corrections import correction_of, read_anew
@@ -286,7 +287,7 @@ def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
 def gold_delete(request: HttpRequest, slug: str) -> HttpResponse:
     """Delete the chosen items of a draft, or all of them."""
     campaign = campaign_for_admin(request, slug)
-    chosen = [int(pk) for pk in request.POST.getlist("item") if pk.isdigit() and len(pk) < 19]
+    chosen = [key(pk) for pk in request.POST.getlist("item")]
     pks = None if "all" in request.POST else chosen
     try:
         number = delete_gold(campaign=campaign, pks=pks)

@@ -22,6 +22,7 @@ from annotation.judging.beside import kind_of, shown_beside
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
 from annotation.models import Campaign, TestSet
+from annotation.numbers import whole
 from annotation.prefill.keeping import suggested_in
 from annotation.presets.filling import mark_missing, standard_text
 from annotation.protocols import Span
@@ -41,7 +42,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_for_admin(request, slug)
     screens = rehearse(campaign)
     number = request.GET.get("screen", "1")
-    place = min(int(number) if number.isdecimal() and len(number) < 4 else 1, len(screens) or 1)
+    place = min(whole(number) or 1, len(screens) or 1)
     language = _known(request.GET.get("language"))
     if request.method == "POST":
         messages.info(request, "An annotator’s answer would be stored now. Here nothing is.")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from annotation import numbers
 from annotation.filters import FilterError, Filters
 
 
@@ -77,6 +78,7 @@ class Choice(Filters):
     def whole(self, name: str) -> int | None:
         """Return a field as a number of at least 0, None where it is empty; FilterError."""
         text = getattr(self, name)
-        if text and not text.isdecimal():
+        value = numbers.whole(text)
+        if text and value is None:
             raise FilterError(f"{name} must be a whole number, not {text!r}")
-        return int(text) if text else None
+        return value

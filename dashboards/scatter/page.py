@@ -8,6 +8,7 @@ from django.http.request import QueryDict
 
 from annotation.filters import FilterError
 from annotation.models import Campaign
+from annotation.numbers import key
 from dashboards.models import Selection
 from dashboards.outputs import output_context
 from dashboards.pages.page import Page
@@ -79,9 +80,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Scatter) -> dict
 
 def _named_selection(campaign: Campaign, pk: str, query: str) -> Selection | None:
     """The saved selection that an address names; one that is gone, or another choice, is none."""
-    if not pk.isdecimal():
-        return None
-    return campaign.selections.filter(pk=int(pk[:15]), query=query).first()
+    return campaign.selections.filter(pk=key(pk), query=query).first()
 
 
 def _named_output(campaign: Campaign, pk: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from annotation.numbers import whole
 from metrics.families.judges.prompts import BUILT_IN, KINDS, Template
 from metrics.models import JudgeTemplate
 
@@ -23,8 +24,7 @@ def get(key: str) -> Template:
     if key in BUILT_IN:
         return BUILT_IN[key]
     name, _, version = key.partition("@")
-    number = int(version) if version.isdecimal() and len(version) < 9 else 0
-    row = JudgeTemplate.objects.filter(name=name, version=number).first()
+    row = JudgeTemplate.objects.filter(name=name, version=whole(version) or 0).first()
     if row is None:
         raise ValueError(f"Template: there is no template {key!r}.")
     return row.template

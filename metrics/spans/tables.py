@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.numbers import whole
 from annotation.uploads.files import InputFile, decode, too_large
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table, parse
@@ -143,21 +144,22 @@ def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
     ends = [_text(given, name) for name in ("start", "end")]
     if "missing" in ends:
         side, ends = MISSING, ["0", "0"]
+    start, end = map(whole, ends)
     wrong = ""
     if side not in WORDS:
         wrong = f"the side “{side[:40]}” is none of {', '.join(SIDES)}"
-    elif not all(each.isdecimal() and len(each) < 10 for each in ends):
+    elif start is None or end is None:
         wrong = f"start and end are whole numbers, not “{ends[0][:20]}” and “{ends[1][:20]}”"
     elif not 0 < len(severity) <= 20:
         wrong = f"the severity “{severity[:40]}” is empty or too long"
     elif sure is None or not (sure != sure or 0 <= sure <= 1):
         wrong = f"the confidence “{given.get('confidence')}” is not between 0 and 1"
-    if wrong:
+    if wrong or start is None or end is None:
         report.error(wrong, place)
         return None
     confidence = None if sure is None or sure != sure else sure
     category = _text(given, "category")[:80]
-    return Read(WORDS[side], int(ends[0]), int(ends[1]), severity, category, confidence, place)
+    return Read(WORDS[side], start, end, severity, category, confidence, place)
 
 
 def _text(values: dict[str, Any], name: str) -> str:

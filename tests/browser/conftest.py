@@ -20,8 +20,6 @@ from tests.browser import axe
 from tests.shared import Snapshots
 from tests.world import PASSWORD
 
-# Playwright runs an event loop in this thread; the ORM is used between its calls, never in it.
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 # Milliseconds: a wait is for something, and a busy machine may take its time over it.
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
@@ -43,18 +41,23 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """Until the tests of this folder are over: Playwright's event loop is in their thread.
+
+    The ORM is used between its calls, never in it.
+    """
     # The same engine without windows of its own takes a fifth less of the processor.
     chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     assert chromium, "The browser tests need Chromium as 'chromium' on the PATH."
-    with sync_playwright() as playwright:
+    unsafe = patch.dict(os.environ, DJANGO_ALLOW_ASYNC_UNSAFE="true")
+    with unsafe, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield browser
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def live_server() -> Iterator[LiveServer]:
     """Static files are found once, and browsers keep them, as in real life."""
 

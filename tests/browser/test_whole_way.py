@@ -134,7 +134,7 @@ def expected_tau() -> float:
     return kendall(human, metric).statistic
 
 
-@pytest.mark.services
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: Path) -> None:
     people()

@@ -87,3 +87,4 @@ def test_who_may_read_may_not_therefore_delete(as_researcher: Client, world: Wor
     assert "Only its owner" in as_researcher.get("/manage/corpus/port/").text
     assert as_researcher.get("/manage/nothing/1/").status_code == 404
     assert as_researcher.get("/manage/run/x/").status_code == 404
+    assert as_researcher.get(f"/manage/run/{'9' * 5000}/").status_code == 404

@@ -21,6 +21,7 @@ from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.forms.campaign.summary import sentence
 from annotation.models import Campaign, TestSet
+from annotation.numbers import whole
 from annotation.presets import Preset, fill, fitting, mark_missing, propose, ratio_label
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
@@ -140,7 +141,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         protocol = judging({"protocol": self["protocol"].value()})
         has_score = protocol is None or protocol.has_score
         traps, bad_references = (
-            int(value) if (value := str(self[field].value())).isdecimal() else 0
+            whole(str(self[field].value())) or 0
             for field in ("traps_per_annotator", "bad_references_per_annotator")
         )
         return reach_of(traps=traps, bad_references=bad_references, has_score=has_score), has_score

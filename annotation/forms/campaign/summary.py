@@ -7,6 +7,7 @@ from typing import Any
 from annotation import languages, protocols
 from annotation.counted import counted
 from annotation.models import Campaign, Output
+from annotation.numbers import whole
 from annotation.presets import ratio_label
 from annotation.quality.reach import Reach
 
@@ -142,8 +143,7 @@ def _rest(form: Any, value: Value) -> str:
 
 
 def _number(value: Any) -> int:
-    text = str(value or 0)
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
+    return whole(str(value)) or 0
 
 
 SENTENCES: dict[str, Callable[[Any, Value], str]] = {

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.counted import counted
+from annotation.numbers import key
 from lifecycle import deeds
 from lifecycle.things import KINDS
 
@@ -25,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         kind = KINDS[options["kind"]]
-        if kind.key == "pk" and not options["key"].isdecimal():
+        if kind.key == "pk" and not key(options["key"]):
             raise CommandError(f"{kind.label}: a number is its key, not {options['key']}.")
         thing = kind.model._default_manager.filter(**{kind.key: options["key"]}).first()
         if thing is None:

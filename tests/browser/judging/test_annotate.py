@@ -125,7 +125,7 @@ def test_an_expired_session_keeps_the_score(visitor: Callable[..., Visitor], ope
     assert scores(opened) == [80]
 
 
-@pytest.mark.services
+@pytest.mark.database
 def test_two_tabs_never_overwrite_unseen(visitor: Callable[..., Visitor], opened: World) -> None:
     one = visitor()
     first = start(one, opened)
@@ -175,7 +175,7 @@ def test_signed_in_again_in_another_tab(visitor: Callable[..., Visitor], opened:
     assert scores(opened) == [80]
 
 
-@pytest.mark.services
+@pytest.mark.database
 def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opened: World) -> None:
     """The server stores the answer, its reply never arrives, the annotator sends again."""
     page = start(visitor().without_retries().without_ahead(), opened)

@@ -280,7 +280,7 @@ def keep_alone(page: Page, place: int, score: str) -> None:
     )
 
 
-@pytest.mark.services
+@pytest.mark.database
 def test_two_tabs_of_one_document(visitor: Callable[..., Visitor], transactional_db: None) -> None:
     plant("document-da", outputs=OUTPUTS)
     one = visitor()
@@ -303,7 +303,7 @@ def test_two_tabs_of_one_document(visitor: Callable[..., Visitor], transactional
     assert Judgment.objects.count() == 4
 
 
-@pytest.mark.services
+@pytest.mark.database
 @pytest.mark.parametrize("protocol", ["esa", "mqm", "side-by-side", "document-da"])
 def test_a_double_click_is_one_judgment(
     visitor: Callable[..., Visitor], transactional_db: None, protocol: str
@@ -363,7 +363,7 @@ def test_a_change_before_the_reply_is_kept(
     assert [(judgment.score, judgment.revision) for judgment in current()] == [(81, 2)]
 
 
-@pytest.mark.services
+@pytest.mark.database
 @pytest.mark.parametrize("arrives", [True, False])
 def test_a_page_left_in_the_middle_of_a_submit(
     visitor: Callable[..., Visitor], transactional_db: None, arrives: bool

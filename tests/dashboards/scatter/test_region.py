@@ -126,6 +126,16 @@ def test_a_selection_is_saved_shared_and_deleted_by_its_owner(
 
 
 @pytest.mark.parametrize(
+    ("name", "status"), [("output", 400), ("shortest", 400), ("selection", 200)]
+)
+def test_a_number_of_thousands_of_digits_is_none(
+    rated: Campaign, client: Client, reader: User, name: str, status: int
+) -> None:
+    plot = client.get(f"/campaigns/{rated.slug}/scatter/?{name}={'9' * 5000}")
+    assert plot.status_code == status
+
+
+@pytest.mark.parametrize(
     ("data", "sentence"),
     [
         ({"name": "", "query": ""}, "name: This field is required."),

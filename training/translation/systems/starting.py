@@ -13,6 +13,7 @@ from django.db import transaction
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import Reference, Segment, System, TestSet
 from annotation.models.corpus import NO_SOURCE
+from annotation.numbers import key
 from annotation.uploads import Report, SystemDraft, TestSetDraft, check_draft
 from annotation.uploads.drafts import label
 from config.work import claims
@@ -87,7 +88,7 @@ def model_of(given: str) -> Model:
         raise ValidationError({"model": "Give the number of a training, or a checkpoint."})
     if not given.isdecimal():
         return Model(given)
-    job = TrainingJob.objects.filter(pk=int(given), kind=training_options.KIND).first()
+    job = TrainingJob.objects.filter(pk=key(given), kind=training_options.KIND).first()
     if job is None:
         raise ValidationError({"model": f"There is no training of a translation model {given}."})
     if "model" not in job.result:
