@@ -76,7 +76,7 @@ def current_judgments(campaign: Campaign) -> Table:
     if rows is not None and _state(rows) == state:
         return rows
     if rows is not None:
-        rows = _updated(campaign, rows)
+        rows = _updated(campaign, rows, state)
     if rows is None:
         rows = _ordered(_read(_current(campaign)))
     rows.flags.writeable = False
@@ -84,13 +84,17 @@ def current_judgments(campaign: Campaign) -> Table:
     return rows
 
 
-def _updated(campaign: Campaign, rows: Table) -> Table | None:
-    """Return the rows with what came since, or None where that does not explain every change."""
+def _updated(campaign: Campaign, rows: Table, state: State) -> Table | None:
+    """Return the rows with what came since, or None where that does not explain every change.
+
+    `state` was stored just before; what came meanwhile has the database asked once more.
+    """
     newest = int(rows["pk"].max(initial=0))
     new = _read(_current(campaign).filter(pk__gt=newest - OVERLAP))
     others = rows[~np.isin(rows["assignment"], new["assignment"])]
     found = _ordered(np.concatenate([others, new]))
-    return found if _state(found) == _stored(campaign) else None
+    reached = _state(found)
+    return found if reached == state or reached == _stored(campaign) else None
 
 
 def _current(campaign: Campaign) -> QuerySet[Judgment]:
