@@ -4,12 +4,15 @@ import hashlib
 import hmac
 import json
 import socket
+import ssl
+import subprocess
 import threading
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from smtplib import SMTPRecipientsRefused, SMTPServerDisconnected
 
 import pytest
@@ -325,6 +328,37 @@ def test_a_server_that_is_away_is_tried_again(
         port = free.getsockname()[1]
         with pytest.raises(delivery.TemporaryError, match="No answer: ConnectionRefusedError"):
             delivery.post(f"http://127.0.0.1:{port}/", b"{}", secret="s")
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(
+    world: World, settings: Settings, tmp_path: Path
+) -> None:
+    settings.WEBHOOK_ALLOW_PRIVATE, settings.WEBHOOK_TIMEOUT_SECONDS = True, 60
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    made += ["-keyout", str(key), "-out", str(certificate), "-days", "2"]
+    subprocess.run(made, check=True, capture_output=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        send(opened(world, notify_webhook=f"https://localhost:{server.server_port}/"))
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    (sentence,) = failures()
+    assert sentence.startswith("The certificate is refused: self-signed certificate")
+
+
+def test_a_host_without_an_address_is_tried_again() -> None:
+    """No name server has a name of so many letters, or is asked for it."""
+    name = "a" * 64
+    with pytest.raises(delivery.TemporaryError, match=f"The host {name}.org has no address"):
+        delivery.post(f"https://{name}.org/", b"{}", secret="s")
 
 
 @pytest.mark.parametrize(

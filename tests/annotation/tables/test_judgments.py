@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from annotation.exports import FORMATS
-from annotation.models import Campaign, ErrorSpan, Item, Judgment, TestSet
+from annotation.models import Campaign, ErrorSpan, Item, Judgment, System, TestSet
 from annotation.uploads import InputFile
 from metrics import catalogue
 from metrics.runs.starting import refusals_for
@@ -315,6 +315,22 @@ def test_a_stored_test_set_is_not_contradicted(world: World, row: str, message: 
     files = table(row, head="rater\tseg_id\tsystem\tscore\tmt\n")
     assert message in " ".join(errors_of(files, test_set="harbour"))
     assert errors_of(files, test_set="nowhere") == ["test_set: no test set “nowhere” is stored"]
+
+
+def test_which_of_two_length_ratios_was_judged_is_asked(world: World) -> None:
+    """Outputs of the test set are of 0.8; another system of half the length joins them."""
+    shorter = Decimal("0.5")
+    half = System.objects.create(test_set=world.test_set, name="strong", length_ratio=shorter)
+    head = "rater\tseg_id\tsystem\tscore\tlength_ratio\n"
+    ask = "which length ratio was judged? The test set has 0.5, 0.8; give a column length_ratio"
+    assert errors_of(table("R1|1|strong|80"), test_set="harbour") == [f"test_set: {ask}"]
+    both = table("R1|1|strong|80|0.8", "R1|1|strong|80|0.5", head=head)
+    (error,) = errors_of(both, test_set="harbour")
+    assert error.endswith("the table has several length ratios: import each by itself")
+    (error,) = errors_of(table("R1|1|strong|80|0.5", head=head), test_set="harbour")
+    assert error.endswith("“strong” has no stored output for segment “1”")
+    assert not half.outputs.exists()
+    assert errors_of(table("R1|1|strong|80|0.8", head=head), test_set="harbour") == []
 
 
 OFFSETS = json.loads((settings.DATA_DIR / "protocols/offsets.json").read_text(encoding="utf-8"))

@@ -1,15 +1,18 @@
 """The sentence that answers, in every case; and what would make it surer."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from annotation.models import Campaign
 from dashboards.charts import dots
 from dashboards.pages.selection import level
 from dashboards.results.answer import FIXED, Answer, Asked, Scored, answer, bound, number
 from dashboards.results.document import Rival
 from dashboards.results.ground import interval
-from dashboards.results.steps import planned, roughly, segments_needed, small
+from dashboards.results.steps import planned, roughly, segments_needed, small, steps
 from dashboards.trust.marks import OVER_HYBRIDS, REFUSED
 from tests.dashboards import typed
 from tests.dashboards.chinese import told, told_answer
@@ -192,6 +195,25 @@ def test_what_more_segments_would_do_is_conditional(corrected: str) -> None:
         "If TER and chrF differ by the .01 seen here, about 5,800 more segments would tell them "
         f"apart with power .8, with {corrected}, as ranks are."
     )
+
+
+@pytest.mark.parametrize(
+    ("half", "labels"),
+    [(0.05, ["Plan"]), (1e-3, []), (9.0, ["See"])],
+    ids=["some more", "enough by now", "more than anybody judges"],
+)
+def test_what_is_next_where_two_metrics_are_not_told_apart(half: float, labels: list[str]) -> None:
+    line = SimpleNamespace(label="TER", value=0.6)
+    home = SimpleNamespace(
+        answer=SimpleNamespace(case="group"), metrics=[line], metric_rows=[line], trust=None,
+        rival=Rival("chrf", "chrF", 0.02, 0.02 - half, 0.02 + half, 0.05), n_segments=44,
+        correction="holm", correction_label="Holm",
+    )  # fmt: skip
+    found = steps(Campaign(slug="c"), home, [])  # type: ignore[arg-type]
+    assert [step.label for step in found] == labels
+    for step in found:
+        told(step.text)
+        assert step.address == "/campaigns/c/samplesize/"
 
 
 @pytest.mark.parametrize(
