@@ -26,9 +26,9 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True)
 class _Counted:
-    """What is numbered `upto` or lower; known `at` so many seconds."""
+    """`n` judgments are numbered `upto` or lower; known `at` so many seconds."""
 
-    added: Added
+    n: int
     upto: int
     at: float
 
@@ -43,23 +43,15 @@ def judgments_added(campaign: Campaign) -> Added:
         counted = _count(campaign)
         _kept.put(campaign.pk, counted, 1)
     since = _judgments(campaign).filter(pk__gt=counted.upto)
-    new = _added(since)
-    return Added(counted.added.n + new.n, new.newest or counted.added.newest)
+    found = since.aggregate(n=Count("pk"), newest=Max("pk"))
+    return Added(counted.n + found["n"], found["newest"] or counted.upto)
 
 
 def _count(campaign: Campaign) -> _Counted:
-    """Count those that no transaction that is still open comes before.
-
-    The newest of all campaigns is the end of an index; that of one takes as long as to count.
-    """
-    newest = Judgment.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    """Count those that no transaction that is still open comes before."""
+    newest = _judgments(campaign).aggregate(newest=Max("pk"))["newest"] or 0
     upto = max(0, newest - OVERLAP)
-    return _Counted(_added(_judgments(campaign).filter(pk__lte=upto)), upto, monotonic())
-
-
-def _added(judgments: QuerySet[Judgment]) -> Added:
-    found = judgments.aggregate(n=Count("pk"), newest=Max("pk"))
-    return Added(found["n"], found["newest"] or 0)
+    return _Counted(_judgments(campaign).filter(pk__lte=upto).count(), upto, monotonic())
 
 
 def _judgments(campaign: Campaign) -> QuerySet[Judgment]:
