@@ -81,3 +81,11 @@ def test_a_metric_s_form_shows_what_matters(enter: Callable[..., Visitor]) -> No
         page.screenshot(path=f"{folder}/form.png", full_page=True)
         page.goto(page.url.split("/metrics")[0] + "/campaigns/small/systems/")
         page.screenshot(path=f"{folder}/tabs.png")
+
+
+def test_a_refusal_that_repeats_a_long_value_stays_within_the_page(
+    enter: Callable[..., Visitor],
+) -> None:
+    page = enter().open(f"/campaigns/small/scatter/?shortest={'9' * 1500}")
+    expect(page.get_by_text("shortest must be a whole number")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
