@@ -95,7 +95,7 @@ def test_answers_outlive_their_tab_and_another_one_sends_them_once(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:
     plant_texts(6)
-    one = visitor().without_retries()  # one of them would get through while the tab closes
+    one = visitor().without_retries()
     page = start(one)
     wait_for_screens(page)
     one.context.set_offline(True)
@@ -103,8 +103,10 @@ def test_answers_outlive_their_tab_and_another_one_sends_them_once(
         expect_item(page, f"Item {number} of 6")
         press(page, "4", str(number), "Enter")
     expect(page.get_by_text("3 answers wait to be sent.")).to_be_visible()
-    page.close(run_before_unload=False)
     assert not Judgment.objects.exists()
+    page.close(run_before_unload=False)
+    # Chromium is online for a tab that closes: what it is just trying to send gets through.
+    assert Judgment.objects.count() < 3
     one.context.set_offline(False)
     tabs = [one.context.new_page() for _ in range(2)]
     for tab in tabs:
