@@ -18,11 +18,20 @@ Z, RAW = "z", "raw"
 USUAL = ""
 IN, OUT = "in", "out"
 LISTS = ("without", "documents")
+# Characters of a refusal.
+MOST_SAID = 500
 NUMBERS = ("min_seconds", "max_seconds")
 
 
 class FilterError(ValueError):
-    """An address asks for something that filters do not know; the message says what."""
+    """An address asks for something that filters do not know; the message says what.
+
+    It repeats what was asked, which may be as long as an address.
+    """
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
 
 
 @dataclass(frozen=True)
