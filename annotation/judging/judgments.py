@@ -9,6 +9,7 @@ cannot see: the same key sent for two items at once.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -22,13 +23,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
-from annotation.judging.answerable import with_texts
+from annotation.judging.answerable import USER, with_texts
 from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.edits import edits_of
 from annotation.judging.saving import ChangedError, counted, is_plain, save, save_plain
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import limit_of_rows, times_of
 from annotation.models import Assignment, Campaign, Judgment
+from config.database.prepared import Prepared, stand_in
 from config.database.turns import turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -179,12 +181,19 @@ def _judgments(
 
 def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
     """Lock in one order, so that two submits cannot wait for each other."""
-    own = with_texts().filter(public_id__in=public_ids, annotator__user=user)
-    rows = own.select_for_update(of=("self",)).order_by("pk")
-    found = {row.public_id: row for row in rows}
-    if len(found) < len(set(public_ids)):
+    asked = {stand_in(n): public_id for n, public_id in enumerate(dict.fromkeys(public_ids), 1)}
+    found = {row.public_id: row for row in _locked(len(asked)).rows({USER: user.pk, **asked})}
+    if len(found) < len(asked):
         raise Assignment.DoesNotExist
     return found
+
+
+@cache
+def _locked(n_items: int) -> Prepared[Assignment]:
+    own = with_texts().filter(
+        public_id__in=[stand_in(number) for number in range(1, n_items + 1)], annotator__user=USER
+    )
+    return Prepared(lambda: own.select_for_update(of=("self",)).order_by("pk"))
 
 
 def _standing(

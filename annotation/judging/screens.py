@@ -7,7 +7,7 @@ template cannot show the system, the kind of an item, the ids of rows or the ans
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, Self
 from uuid import UUID
 
@@ -47,11 +47,14 @@ from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Anchor, Scale
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.pieces import Piece, cut
+from config.database.prepared import Prepared, stand_in, stand_in_key
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
 # What `Feedback.on` looks at, besides `given` and `rated`.
 PRACTICE = ("item__low", "item__high", "item__feedback", "item__gold")
+ASKED = stand_in(1)
+USER, ANNOTATOR, SCREEN = map(stand_in_key, (1, 2, 3))
 
 
 @dataclass(frozen=True)
@@ -195,8 +198,21 @@ class ShownScreen:
 
 def find_screen(*, user: User, public_id: UUID) -> ShownScreen | None:
     """Return the screen of an item for its annotator, or None for everybody else."""
+    rows: list[Any] = _one(instructions.active()).rows({USER: user.pk, ASKED: public_id})
+    return make_screen(next(iter(rows), None))
+
+
+@cache
+def _one(language: str) -> Prepared[Any]:
+    """For each active language, which stands in the query."""
     rows = screen_rows().select_related("annotator__campaign__test_set")
-    return make_screen(rows.filter(public_id=public_id, annotator__user=user).first())
+    return Prepared(lambda: rows.filter(public_id=ASKED, annotator__user=USER).order_by("pk"))
+
+
+@cache
+def _together(language: str) -> Prepared[Any]:
+    rows = screen_rows().filter(annotator=ANNOTATOR, item__screen=SCREEN)
+    return Prepared(lambda: rows.order_by("position"))
 
 
 def current_judgment() -> FilteredRelation:
@@ -288,8 +304,8 @@ def _all_rows(row: Any) -> Sequence[Any]:
     """The rows of a screen in order; a screen of its own costs no further query."""
     if row.screen is None:
         return [row]
-    together = screen_rows().filter(annotator=row.annotator_id, item__screen=row.screen)
-    return list(together.order_by("position"))
+    together = _together(instructions.active())
+    return together.rows({ANNOTATOR: row.annotator_id, SCREEN: row.screen})
 
 
 def span_sides(campaign: Campaign) -> tuple[str, ...]:
