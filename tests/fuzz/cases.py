@@ -109,7 +109,7 @@ def cases(operation: Operation) -> Iterator[Case]:
 
 def some(values: Mapping[str, Any], operation: Operation, *name: str) -> list[tuple[str, Any]]:
     """Those of the values that this operation meets by this name."""
-    return chosen(values, 5 * DEPTH, operation.method, operation.path, *name)
+    return chosen(values, 3 * DEPTH, operation.method, operation.path, *name)
 
 
 def right_case(operation: Operation) -> Case:

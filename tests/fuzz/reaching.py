@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.test import Client, TestCase
 
 from tests.addresses import fill
+from tests.fuzz.listening import listening
 from tests.fuzz.places import Places
 from tests.fuzz.requests import Case, send
 
@@ -35,13 +36,15 @@ def sent_and_undone(client: Client, case: Case) -> Any:
 
 @dataclass(frozen=True)
 class Way:
-    """To an address: clients by role, the one that gets furthest first, and how far that is."""
+    """To an address: clients by role, the one that gets furthest first, how far that is, and the
+    names of parameters that were asked for then."""
 
     name: str
     route: str
     clients: dict[str, Client]
     address: str
     rank: int
+    names: frozenset[str]
 
     @property
     def first(self) -> Client:
@@ -54,14 +57,15 @@ def furthest(
 ) -> Way:
     """Try roles and addresses until one is answered, or else take the best of all."""
     clients = {role: again(signed[role]) for role in ROLES}
-    best, first, address = -1, ROLES[0], ""
+    best, first, address, names = -1, ROLES[0], "", frozenset[str]()
     for role, filled in product(clients, fill(route, values)):
-        rank = _reach(clients[role], filled)
+        with listening() as heard:
+            rank = _reach(clients[role], filled)
         if rank > best:
-            best, first, address = rank, role, filled
+            best, first, address, names = rank, role, filled, frozenset(heard)
         if best == ANSWERED:
             break
-    return Way(name, route, {first: clients.pop(first), **clients}, address, best)
+    return Way(name, route, {first: clients.pop(first), **clients}, address, best, names)
 
 
 def signed_in(places: Places) -> dict[str, Client]:
