@@ -133,6 +133,7 @@ def table_of(panel: Panel, filters: SystemsChoice) -> SystemTable:
         test=filters.test,
         n_resamples=N_RESAMPLES,
         rng=panel.seed,
+        labels={key: measure.label for key, measure in panel.measures.items()},
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from metaeval.arrays import IntArray, one_of
+from metaeval.correlation.intervals.jackknife import few_systems
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import MissingDataWarning, Notes, Result, TooFewWarning
 from metaeval.scores.corpus import MetricScores
@@ -42,6 +44,7 @@ def system_table(
     test: str = "rank-sum",
     n_resamples: int = 1000,
     rng: Rng = None,
+    labels: Mapping[str, str] | None = None,
 ) -> SystemTable:
     """Rank MT systems by humans and by every metric.
 
@@ -64,6 +67,8 @@ def system_table(
     versus
         ``next``: each system against the one below it in the metric's own order (a mark says
         better than the next); ``best``: each against the first (a mark says worse than the best).
+    labels
+        What warnings call metrics, where not by their names.
 
     Warns
     -----
@@ -71,7 +76,8 @@ def system_table(
         Once for all metrics: systems have scores of different segments, or two systems are in
         another order on the segments that both have.
     TooFewWarning
-        No human scores; two systems share too few segments for a p-value.
+        No human scores; two systems share too few segments for a p-value; agreement over two
+        systems, which is all or nothing.
 
     Examples
     --------
@@ -98,7 +104,7 @@ def system_table(
         metric_column(one, compared, (human, human_systems))
         for one, compared in zip(orders, tests, strict=True)
     )
-    _note(notes, columns, versus)
+    _note(notes, columns, versus, labels or {})
     return SystemTable(
         n=int(human.mask.sum()),
         warnings=notes.warnings,
@@ -110,12 +116,17 @@ def system_table(
     )
 
 
-def _note(notes: Notes, columns: Sequence[MetricColumn], versus: str) -> None:
+def _note(
+    notes: Notes, columns: Sequence[MetricColumn], versus: str, labels: Mapping[str, str]
+) -> None:
     """Say once for all metrics what their scores and comparisons rest on."""
+    named = partial(_named, labels)
+    if any(each.n_shared == 2 for each in columns):
+        notes.warn(TooFewWarning(few_systems(2)))
     uneven = [each for each in columns if each.reasons.get("output without a score")]
     if uneven:
         text = (
-            f"{_named(uneven)}: the systems have scores of different segments "
+            f"{named(uneven)}: the systems have scores of different segments "
             f"({_span([each.counts for each in uneven])} a system). A score is of a system’s own "
             f"segments; two systems are compared on those that both have "
             f"({_span([_tested(each, versus) for each in uneven])})."
@@ -124,14 +135,14 @@ def _note(notes: Notes, columns: Sequence[MetricColumn], versus: str) -> None:
     few = [c for c in columns if c.shared.any() and (_tested(c, versus) < LEAST_SHARED).any()]
     if few:
         text = (
-            f"{_named(few)}: some systems share fewer than {LEAST_SHARED} segments with the one "
+            f"{named(few)}: some systems share fewer than {LEAST_SHARED} segments with the one "
             "they are compared with: no p-value and no mark there."
         )
         notes.warn(TooFewWarning(text))
     turned = [each for each in columns if _is_turned(each, versus)]
     if turned:
         text = (
-            f"{_named(turned)}: some systems are in another order on the segments that both have "
+            f"{named(turned)}: some systems are in another order on the segments that both have "
             "than on their own: no mark there."
         )
         notes.warn(MissingDataWarning(text))
@@ -148,8 +159,8 @@ def _is_turned(column: MetricColumn, versus: str) -> bool:
     return bool((sign * column.differences < 0).any())
 
 
-def _named(columns: Sequence[MetricColumn]) -> str:
-    names = [column.metric for column in columns]
+def _named(labels: Mapping[str, str], columns: Sequence[MetricColumn]) -> str:
+    names = [labels.get(column.metric, column.metric) for column in columns]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 

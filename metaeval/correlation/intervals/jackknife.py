@@ -109,11 +109,16 @@ def interval_over_systems(
     known = ~(np.isnan(x) | np.isnan(y))
     n = int(known.sum())
     if n < 3:
-        notes.warn(TooFewWarning(f"{n} systems: a correlation over fewer than three says nothing."))
+        notes.warn(TooFewWarning(few_systems(n)))
     elif n < FEWEST:
         notes.warn(TooFewWarning(_few(n)))
     low, high, pvalue = _interval(x[known], y[known], measure, confidence)
     return Interval(low, high, confidence), pvalue
+
+
+def few_systems(n: int) -> str:
+    """Say why a correlation over so few systems is shown and yet means nothing."""
+    return f"{n} systems: a correlation over fewer than three says nothing."
 
 
 def _few(n: int) -> str:

@@ -112,7 +112,8 @@ def test_missing_scores_are_counted_and_told() -> None:
     values[1, :5] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = system_table(human, {"m": human.with_values(values)}, rng=1)
+        measures = {"m": human.with_values(values)}
+        table = system_table(human, measures, rng=1, labels={"m": "Metric M"})
     (column,) = table.columns
     assert column.systems == ("C", "B")
     assert (column.n, column.reasons["system without scores"]) == (55, 1)
@@ -121,7 +122,9 @@ def test_missing_scores_are_counted_and_told() -> None:
     assert (column.counts.tolist(), column.shared.tolist()) == ([60, 55], [55, 0])
     test = paired_bootstrap(ScoreMatrix(values[[2, 1], 5:], "CB", SEGMENTS[5:]), "B", rng=1)
     assert (column.pvalues[0], column.differences[0]) == (test.pvalues[0], test.differences[0])
-    (warning,) = table.warnings
+    two, warning = table.warnings
+    assert two.message == "2 systems: a correlation over fewer than three says nothing."
+    assert warning.message.startswith("Metric M: the systems have scores of different segments")
     assert "(55 to 60 a system)" in warning.message
     assert "on those that both have (55)" in warning.message
 
