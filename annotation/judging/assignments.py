@@ -17,9 +17,9 @@ from annotation.judging.screens import RATED_TEXT, Text, current_judgment, is_ed
 from annotation.models import Annotator, Assignment, Campaign, SuggestionFate
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
-from config.database.prepared import Prepared, stand_in_key
+from config.database.prepared import Prepared, Statement, stand_in_key
 
-USER, SLUG = stand_in_key(1), "stand-in for a slug"
+USER, WHO, SLUG = stand_in_key(1), stand_in_key(2), "stand-in for a slug"
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,17 @@ def first_open(annotator: Annotator) -> UUID | None:
 
 
 def _first_open(annotator: Annotator) -> UUID | None:
-    return (
-        annotator.assignments.filter(completed_at=None, released_at=None)
+    found = _open.values({WHO: annotator.pk})
+    return found[0][0] if found else None
+
+
+_open = Statement(
+    lambda: (
+        Assignment.objects.filter(annotator=WHO, completed_at=None, released_at=None)
         .order_by("position")
-        .values_list("public_id", flat=True)
-        .first()
+        .values_list("public_id")[:1]
     )
+)
 
 
 def rated_items(annotator: Annotator) -> QuerySet[Any, Any]:

@@ -7,13 +7,12 @@ from django.shortcuts import redirect, render
 
 from annotation.access import is_researcher, signed_in
 from annotation.models import Annotator, Campaign
+from config.database.prepared import Prepared, stand_in_key
 
-
-@login_required
-def home(request: HttpRequest) -> HttpResponse:
-    """Send researchers to the campaigns; show everyone else the tasks they were given."""
-    tasks = (
-        Annotator.objects.filter(user=signed_in(request))
+USER = stand_in_key(1)
+_tasks = Prepared(
+    lambda: (
+        Annotator.objects.filter(user=USER)
         .exclude(campaign__status=Campaign.Status.DRAFT)
         .select_related("campaign")
         .annotate(
@@ -26,6 +25,13 @@ def home(request: HttpRequest) -> HttpResponse:
         )
         .order_by("campaign__name")
     )
+)
+
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Send researchers to the campaigns; show everyone else the tasks they were given."""
+    tasks = _tasks.rows({USER: signed_in(request).pk})
     if is_researcher(request.user) and not tasks:
         return redirect("campaigns")
     return render(request, "annotation/home.html", {"tasks": tasks})
