@@ -1,5 +1,6 @@
 """Parallel text and jobs for programs: list, start, watch, cancel. Researchers may do all of it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -139,6 +140,7 @@ class WorkViewSet(
     mixins.ListModelMixin,
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[Row],
+    ABC,
     Generic[Row],
 ):
     """Work that ends, may be cancelled before, and can go on afterwards."""
@@ -146,13 +148,13 @@ class WorkViewSet(
     permission_classes = (MayRun,)
     lookup_value_regex = "[0-9]{1,18}"
 
+    @abstractmethod
     def end(self, row: Row) -> bool:
         """Cancel; False where it has ended."""
-        raise NotImplementedError
 
+    @abstractmethod
     def go_on(self, row: Row) -> None:
         """Have it go on; ValidationError where it does not."""
-        raise NotImplementedError
 
     @extend_schema(request=None, responses={409: None})
     @action(detail=True, methods=["post"])

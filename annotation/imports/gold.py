@@ -13,7 +13,7 @@ from annotation.protocols.asked import Scale
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.rows import parse
+from annotation.uploads.tables.rows import parse, require_rows
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}
@@ -39,8 +39,7 @@ def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]
         report.error(f"unknown columns: {', '.join(unknown)} (there are {known})", head)
     if report.errors:
         return []
-    if not table.rows:
-        report.error("the table has a header but no row", Place(file.name))
+    require_rows(table, report)
     reader = _Reader(campaign, report)
     return [reader.item(Place(file.name, line), row) for line, row in table.rows]
 

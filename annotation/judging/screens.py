@@ -26,6 +26,7 @@ from django.utils import timezone
 
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
+from annotation.judging.answerable import ANNOTATOR, ASKED, SCREEN, USER
 from annotation.judging.beside import Beside, address_of, kind_of, shown_beside
 from annotation.judging.instructions import Prose
 from annotation.judging.progress import Progress, progress_of
@@ -47,14 +48,12 @@ from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Anchor, Scale
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.pieces import Piece, cut
-from config.database.prepared import Prepared, stand_in, stand_in_key
+from config.database.prepared import Prepared
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))
 # What `Feedback.on` looks at, besides `given` and `rated`.
 PRACTICE = ("item__low", "item__high", "item__feedback", "item__gold")
-ASKED = stand_in(1)
-USER, ANNOTATOR, SCREEN = map(stand_in_key, (1, 2, 3))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """A kind of work: what a row asks for, how it is done, and what follows where that fails."""
 
 import socket
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from django.db.models import QuerySet
@@ -15,7 +16,7 @@ Row = TypeVar("Row", bound=Work)
 END_SECONDS = 4.0
 
 
-class Kind(Generic[Row]):
+class Kind(ABC, Generic[Row]):
     """One kind of work; stateless.
 
     After `max_attempts` a row fails. Celery ends a task that takes longer than its limits, and a
@@ -57,9 +58,9 @@ class Kind(Generic[Row]):
         """Take a row in a transaction; whether nobody else was faster."""
         return claims.claim(row)
 
+    @abstractmethod
     def do(self, row: Row, lease: "Lease") -> None:
         """Do the work and end it with `finish` and its like; otherwise it counts as finished."""
-        raise NotImplementedError
 
     def failed(self, row: Row, error: Exception) -> None:
         """An error ended the work."""

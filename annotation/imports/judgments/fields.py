@@ -9,7 +9,7 @@ from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import Wanted, propose
-from annotation.uploads.tables.rows import Table, format_of, parse
+from annotation.uploads.tables.rows import Table, format_of, parse, require_rows
 from annotation.uploads.tables.tags import untag
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
@@ -128,8 +128,7 @@ def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
         if format_of(file.name, text) == "csv":
             _restore(table)
         untag(table, report)
-        if not table.rows and not report.errors:
-            report.error("the table has a header but no row", Place(file.name))
+        require_rows(table, report)
         tables.append(table)
     return tables
 

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.files import lines_of
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import Place, Report, printable
 
 EXTENSIONS = {
     ".tsv": "tsv", ".tab": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
@@ -87,6 +87,13 @@ def _csv_rows(name: str, text: str, report: Report) -> Iterator[tuple[int, list[
             "not doubled?",
             Place(name, number),
         )
+
+
+def require_rows(table: Table, report: Report) -> None:
+    """Report a table that has none, unless what was wrong with its rows is told already."""
+    name = printable(table.file)
+    if not table.rows and all(error.place.file != name for error in report.errors):
+        report.error("the table has a header but no row", Place(table.file))
 
 
 def _separator(text: str) -> str:

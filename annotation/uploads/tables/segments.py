@@ -10,7 +10,7 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.spellings import nfc
 from annotation.uploads.tables.cells import names_of, texts_of
-from annotation.uploads.tables.rows import Table
+from annotation.uploads.tables.rows import Table, require_rows
 
 # What a person calls what a draft has.
 NAMES = {"references": "reference", "beside": "file or note beside it"}
@@ -32,8 +32,7 @@ def read_segments(reading: Reading, table: Table) -> None:
     A table with outputs in rows names its segments again in every row.
     """
     report = reading.report
-    if not table.rows:
-        report.error("the table has a header but no row", Place(table.file))
+    require_rows(table, report)
     columns = {c: c[10:] or "A" for c in table.columns if c.split("_")[0] == "reference"}
     if list(columns.values()).count("A") > 1:
         report.error("“reference” and “reference_A” are the same", Place(table.file, 1))

@@ -338,3 +338,13 @@ def test_what_is_found_is_said_in_chinese(said: str, chinese: str) -> None:
     with translation.override("zh-hans"):
         shown = render_to_string("_problem.html", {"problem": problem}).strip()
     assert shown == f"src.txt, 第 3 行, 原文: {chinese}"
+
+
+def test_a_header_alone_is_refused_and_wrong_rows_are_no_header_alone(db: None) -> None:
+    head = "segment\tsource\toutput\tsystem\n"
+    assert errors(check(("own.tsv", head))) == ["own.tsv: the table has a header but no row"]
+    wrong = check(("own.tsv", f"{head}1\tQuelle\n2\tZwei\tTwo\tA\t9\n"))
+    assert errors(wrong) == [
+        "own.tsv, row 2: the row has 2 cells, the header has 4",
+        "own.tsv, row 3: the row has 5 cells, the header has 4",
+    ]
