@@ -20,7 +20,7 @@ from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, p
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement, variant_tables
-from metaeval.sensitivity.levels import FEWEST_SYSTEMS
+from metaeval.correlation.measure import FEWEST_SYSTEMS
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 

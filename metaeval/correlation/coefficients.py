@@ -12,7 +12,7 @@ from metaeval.arrays import BoolArray, FloatArray, as_pair, mean, one_of
 from metaeval.correlation.intervals.crossed import pooled_interval
 from metaeval.correlation.intervals.independent import fisher_interval, independent_pvalue
 from metaeval.correlation.intervals.jackknife import interval_over_systems
-from metaeval.correlation.measure import GROUPINGS, SYSTEM_LEVEL, Measure
+from metaeval.correlation.measure import FEWEST_SYSTEMS, GROUPINGS, SYSTEM_LEVEL, Measure
 from metaeval.results import (
     ConstantInputWarning,
     Interval,
@@ -151,7 +151,8 @@ def system_correlation(
     MissingDataWarning
         Cells of one side alone were left out.
     TooFewWarning
-        Fewer than six systems: no interval. Any two systems correlate at +-1.
+        Fewer than six systems: no interval. Fewer than three: no correlation, because any two
+        correlate at +-1.
 
     Examples
     --------
@@ -195,12 +196,12 @@ def _found(
     neither = int((np.isnan(left) & np.isnan(right)).sum())
     notes.exclude("score missing on both sides", neither)
     notes.leave_out("score missing on one side", int((~valid).sum()) - neither)
-    values = measure.rows(left, right)
     is_of_systems = measure.grouping == SYSTEM_LEVEL
+    values = (measure.over_systems if is_of_systems else measure.rows)(left, right)
     grouping = "none" if is_of_systems else measure.grouping
     return Correlation(
         n=int(valid.sum()),
-        statistic=_summarise(valid, values, grouping, notes),
+        statistic=_summarise(valid, values, measure.grouping, notes),
         reasons=notes.reasons,
         method=f"{SYSTEM_LEVEL} {measure.name}" if is_of_systems else measure.name,
         grouping=grouping,
@@ -245,7 +246,7 @@ def _vectors(x: Scores, y: Scores) -> tuple[FloatArray, FloatArray]:
 
 
 def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes) -> float:
-    if grouping != "none":
+    if grouping not in ("none", SYSTEM_LEVEL):
         judged = valid.any(axis=1)
         undefined = int((judged & np.isnan(values)).sum())
         if undefined:
@@ -257,6 +258,8 @@ def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes
             )
     if np.isnan(values).all():
         n = int(valid.sum())
+        if n < FEWEST_SYSTEMS and grouping == SYSTEM_LEVEL:
+            return np.nan  # `interval_over_systems` says so
         if n < 2:
             notes.warn(TooFewWarning(f"{n} complete pairs: a correlation needs two."))
         else:

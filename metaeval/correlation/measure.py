@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from metaeval.arrays import FloatArray, one_of, positive_int
 from metaeval.correlation.rows import row_kendall, row_pearson, row_spearman
 
@@ -13,6 +15,8 @@ OF_SYSTEMS = ("pairwise_accuracy", "soft_pairwise_accuracy")
 CORRELATIONS = (*COEFFICIENTS, *OF_PAIRS, *OF_SYSTEMS)
 GROUPINGS = ("none", "item", "system")
 SYSTEM_LEVEL = "system-level"
+# Any two systems correlate at ±1.
+FEWEST_SYSTEMS = 3
 LABELS = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau"}
 
 
@@ -99,3 +103,8 @@ class Measure:
         if self.correlation == "kendall":
             return row_kendall(x, y, self.variant)
         return (row_pearson if self.correlation == "pearson" else row_spearman)(x, y)
+
+    def over_systems(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """The same of one score a system; nan for fewer than three systems."""
+        systems = (~np.isnan(x) & ~np.isnan(y)).sum(axis=-1)
+        return np.where(systems < FEWEST_SYSTEMS, np.nan, self.rows(x, y))

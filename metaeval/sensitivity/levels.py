@@ -21,9 +21,7 @@ LEVELS = {
     "r_segment": "Segment level, Pearson r",
     "r_system": "System level, Pearson r over systems",
 }
-# Any two systems correlate at ±1.
-FEWEST_SYSTEMS = 3
-KENDALL = Measure("kendall")
+KENDALL, PEARSON = Measure("kendall"), Measure()
 
 
 def level_correlations(human: TurnedScores, metric: TurnedScores) -> FloatArray:
@@ -82,9 +80,7 @@ def _pearson(
 
 def over_systems(means: FloatArray, theirs: FloatArray) -> FloatArray:
     """Pearson over systems, a row a sample; nan for fewer than three systems."""
-    systems = (~np.isnan(means) & ~np.isnan(theirs)).sum(axis=1)
-    found = row_pearson(np.broadcast_to(means, theirs.shape), theirs)
-    return np.where(systems >= FEWEST_SYSTEMS, found, np.nan)
+    return PEARSON.over_systems(np.broadcast_to(means, theirs.shape), theirs)
 
 
 def draw_segments(rng: np.random.Generator, samples: int, n: int, size: int) -> FloatArray:

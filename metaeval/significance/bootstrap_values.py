@@ -9,7 +9,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray
 from metaeval.correlation.drawn_pairs import Counts, DrawnPairs
-from metaeval.correlation.measure import SYSTEM_LEVEL, Measure
+from metaeval.correlation.measure import FEWEST_SYSTEMS, SYSTEM_LEVEL, Measure
 from metaeval.correlation.pair_counts import codes_of, mid_ranks
 from metaeval.correlation.panel import Panel, grouped
 from metaeval.correlation.rows import row_kendall, row_spearman
@@ -228,6 +228,8 @@ def _system_level(
             for values in (panel.human, panel.metrics[index])
         )
     w = np.where(np.isnan(z), 0.0, rows)
+    if measure.correlation != "pairwise_accuracy" and valid.any(axis=1).sum() < FEWEST_SYSTEMS:
+        return np.full(len(w), np.nan)
     if measure.correlation == "pearson":
         return weighted_pearson(np.nan_to_num(z), np.nan_to_num(x), w)
     if measure.correlation == "pairwise_accuracy":

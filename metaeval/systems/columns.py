@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along
-from metaeval.correlation.coefficients import kendall
 from metaeval.correlation.intervals import accuracy_interval
+from metaeval.correlation.measure import Measure
 from metaeval.correlation.pairwise import pairwise_accuracy
 from metaeval.results import Interval, Notes, Result
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
@@ -278,4 +278,5 @@ def _agreement(
     ours, theirs = human[known], metric[known]
     ends = accuracy_interval(ours, theirs)
     accuracy = pairwise_accuracy(ours, theirs).statistic
-    return kendall(ours, theirs).statistic, (accuracy, ends if ends.low == ends.low else None), n
+    tau = float(Measure("kendall").over_systems(ours, theirs))
+    return tau, (accuracy, ends if ends.low == ends.low else None), n

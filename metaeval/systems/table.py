@@ -10,6 +10,7 @@ import numpy as np
 
 from metaeval.arrays import IntArray, one_of
 from metaeval.correlation.intervals.jackknife import few_systems
+from metaeval.correlation.measure import FEWEST_SYSTEMS
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import MissingDataWarning, Notes, Result, TooFewWarning
 from metaeval.scores.corpus import MetricScores
@@ -76,17 +77,17 @@ def system_table(
         Once for all metrics: systems have scores of different segments, or two systems are in
         another order on the segments that both have.
     TooFewWarning
-        No human scores; two systems share too few segments for a p-value; agreement over two
-        systems, which is all or nothing.
+        No human scores; two systems share too few segments for a p-value; fewer than three
+        systems, over which τ is undefined.
 
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> values = rng.normal(size=(2, 40)) + [[0], [2]]
-    >>> human = ScoreMatrix(values, ["A", "B"], map(str, range(40)))
+    >>> values = rng.normal(size=(3, 40)) + [[0], [2], [4]]
+    >>> human = ScoreMatrix(values, ["A", "B", "C"], map(str, range(40)))
     >>> table = system_table(human, {"m": human.with_values(values * 2)}, rng=1)
     >>> table.columns[0].systems, table.columns[0].marks, table.columns[0].tau
-    (('B', 'A'), ('‡', ''), 1.0)
+    (('C', 'B', 'A'), ('‡', '‡', ''), 1.0)
     """
     one_of("versus", versus, VERSUS)
     seed, notes = resolve_seed(rng), Notes()
@@ -121,8 +122,8 @@ def _note(
 ) -> None:
     """Say once for all metrics what their scores and comparisons rest on."""
     named = partial(_named, labels)
-    if any(each.n_shared == 2 for each in columns):
-        notes.warn(TooFewWarning(few_systems(2)))
+    for n in sorted({each.n_shared for each in columns if 0 < each.n_shared < FEWEST_SYSTEMS}):
+        notes.warn(TooFewWarning(few_systems(n)))
     uneven = [each for each in columns if each.reasons.get("output without a score")]
     if uneven:
         text = (

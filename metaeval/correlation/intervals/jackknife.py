@@ -16,7 +16,7 @@ from metaeval.correlation.intervals.clustered import (
     difference_fields,
     without_intervals,
 )
-from metaeval.correlation.measure import Measure
+from metaeval.correlation.measure import FEWEST_SYSTEMS, Measure
 from metaeval.results import ConstantInputWarning, Interval, Notes, TooFewWarning
 
 FEWEST = 6
@@ -65,7 +65,7 @@ def system_intervals(
     Warns
     -----
     TooFewWarning
-        Fewer than 6 systems: no interval.
+        Fewer than 6 systems: no interval; fewer than 3: no correlation.
 
     Examples
     --------
@@ -81,12 +81,12 @@ def system_intervals(
     notes.exclude("system without all scores", int((~known).sum()))
     n, ours = int(known.sum()), ours[known]
     kept = [scores[known] for scores in theirs]
-    values = np.array([measure.rows(ours[None], scores[None])[0] for scores in kept])
-    if np.isnan(values).any():
+    values = np.array([measure.over_systems(ours, scores) for scores in kept])
+    if np.isnan(values).any() and n >= FEWEST_SYSTEMS:
         notes.warn(ConstantInputWarning("A side is constant over systems: r is undefined."))
     found = without_intervals(values)
     if n < FEWEST:
-        notes.warn(TooFewWarning(_few(n)))
+        notes.warn(TooFewWarning(few_systems(n)))
     else:
         found |= _fields(ours, kept, values, measure, confidence)
     return CorrelationIntervals(
@@ -108,20 +108,19 @@ def interval_over_systems(
     """Return the jackknife's interval and two-sided p of two vectors of system scores."""
     known = ~(np.isnan(x) | np.isnan(y))
     n = int(known.sum())
-    if n < 3:
+    if n < FEWEST:
         notes.warn(TooFewWarning(few_systems(n)))
-    elif n < FEWEST:
-        notes.warn(TooFewWarning(_few(n)))
     low, high, pvalue = _interval(x[known], y[known], measure, confidence)
     return Interval(low, high, confidence), pvalue
 
 
 def few_systems(n: int) -> str:
-    """Say why a correlation over so few systems is shown and yet means nothing."""
-    return f"{n} systems: a correlation over fewer than three says nothing."
-
-
-def _few(n: int) -> str:
+    """Say why a correlation over so few systems, or its interval, is undefined."""
+    if n < FEWEST_SYSTEMS:
+        return (
+            f"{n} systems: a correlation over systems needs {FEWEST_SYSTEMS}; "
+            "any two correlate at 1 or -1."
+        )
     return f"{n} systems: the interval of a correlation over systems needs {FEWEST}."
 
 

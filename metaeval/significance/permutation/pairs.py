@@ -128,7 +128,7 @@ class SystemLevelTest(GroupedTest):
         means = np.round(means, 12)
         human = np.broadcast_to(self.means, means.shape)
         if self.measure.correlation != "pairwise_accuracy":
-            return self.measure.rows(human, means)
+            return self.measure.over_systems(human, means)
         known = ~np.isnan(self.means)
         upper, lower = np.triu_indices(int(known.sum()), 1)
         gaps = means[:, known][:, upper] - means[:, known][:, lower]

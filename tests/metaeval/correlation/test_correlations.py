@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,8 @@ from scipy import stats
 
 from metaeval import ScoreMatrix
 from metaeval.correlation import kendall, pearson, spearman, system_correlation
+from metaeval.correlation.intervals import system_intervals
+from metaeval.correlation.measure import COEFFICIENTS, SYSTEM_LEVEL, Measure
 from metaeval.correlation.rows import kendall_tau, row_kendall, row_spearman
 from metaeval.results import (
     ConstantInputWarning,
@@ -14,6 +18,7 @@ from metaeval.results import (
     TooFewWarning,
     UndefinedGroupWarning,
 )
+from metaeval.significance import boot_interval
 from tests.metaeval.published import numbers, pivot, table
 
 RNG = np.random.default_rng(4)
@@ -99,6 +104,21 @@ def test_published_wmt23_correlations(metric, system, segment):
     assert round(system_correlation(*pairs).statistic, 3) == system
 
 
-def test_two_systems_say_nothing():
-    with pytest.warns(TooFewWarning, match="2 systems"):
-        system_correlation([1, 2], [3, 1])
+@pytest.mark.parametrize("name", COEFFICIENTS)
+@pytest.mark.parametrize("metric", [[3, 1], [1, 3], [2, 2]])
+def test_over_two_systems_nothing_correlates(name, metric):
+    """Random scores would: half the time at 1."""
+    with pytest.warns(TooFewWarning) as told:
+        alone = system_correlation([1, 2], metric, name)
+        among = system_intervals([1, 2], {"m": metric}, name)
+    assert np.isnan([alone.statistic, *among.values]).all()
+    assert {str(each.message) for each in told} == {
+        "2 systems: a correlation over systems needs 3; any two correlate at 1 or -1."
+    }
+    segments = [str(n) for n in range(30)]
+    scores = np.random.default_rng(3).normal(size=(2, 2, 30))
+    human, other = (ScoreMatrix(values, "AB", segments) for values in scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        drawn = boot_interval(human, other, Measure(name, SYSTEM_LEVEL), n_resamples=9, rng=1)
+    assert np.isnan([drawn.statistic, *drawn.interval[:2]]).all()
