@@ -13,7 +13,7 @@ from dashboards.bundle import BundleChoice, build
 from dashboards.documents.head import OfCampaign, about
 from dashboards.trust.reasons import CampaignTrust
 
-VERSION = 7
+VERSION = 8
 FILTERS = BundleChoice
 
 

@@ -18,9 +18,9 @@ from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, places_of
 from dashboards.panel.panel import Panel, read_panel
+from metaeval.correlation.measure import FEWEST_SYSTEMS
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement, variant_tables
-from metaeval.correlation.measure import FEWEST_SYSTEMS
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 

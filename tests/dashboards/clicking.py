@@ -2,7 +2,7 @@
 
 import random
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from annotation.campaigns import close_campaign, open_campaign
@@ -20,15 +20,16 @@ def make_clicked(
     slug: str = "clicked",
     seconds: float = SECONDS,
     keep: Callable[[Assignment], bool] = lambda assignment: True,
+    systems: Sequence[str] = tuple(DROPPED),
     **fields: object,
 ) -> Campaign:
-    """30 outputs (3 systems, 10 segments) and 3 traps for each of 3 people; chrF and BLEU.
+    """Outputs of 10 segments by each system and 3 traps for each of 3 people; chrF and BLEU.
 
     They click on what `keep` says alone.
     """
     test_set = make_test_set(f"{slug}-set", segments=10, systems=())
-    for name, dropped in DROPPED.items():
-        add_outputs(test_set, name, dropped)
+    for name in systems:
+        add_outputs(test_set, name, DROPPED[name])
     campaign = make_campaign(test_set, slug, **{"traps_per_annotator": 3} | fields)
     for label in PEOPLE:
         Annotator.objects.create(campaign=campaign, label=label)

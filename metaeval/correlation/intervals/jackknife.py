@@ -118,8 +118,7 @@ def few_systems(n: int) -> str:
     """Say why a correlation over so few systems, or its interval, is undefined."""
     if n < FEWEST_SYSTEMS:
         return (
-            f"{n} systems: a correlation over systems needs {FEWEST_SYSTEMS}; "
-            "any two correlate at 1 or -1."
+            f"{n} systems: a correlation over systems needs {FEWEST_SYSTEMS}; two are always at ±1."
         )
     return f"{n} systems: the interval of a correlation over systems needs {FEWEST}."
 

@@ -20,6 +20,7 @@ from dashboards.significance.page import MANY, short_p
 from metaeval.correlation import kendall
 from metaeval.significance import compare_metrics
 from tests.dashboards import typed
+from tests.dashboards.clicking import make_clicked
 from tests.dashboards.tex import problems
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_user, score
@@ -216,6 +217,20 @@ def test_a_statistic_without_a_value_is_no_table_of_dashes(
     assert "Only one system has human scores." in page
     assert "Choose a cell" not in page
     assert "<td" not in page
+    assert "Look at the annotators" in page
+
+
+def test_over_two_systems_no_page_says_a_correlation(world: World, as_researcher: Client) -> None:
+    campaign = make_clicked(systems=("strong", "weak")).slug
+    address = reverse("significance", args=[campaign]) + "?statistic=systems"
+    page = as_researcher.get(address).text
+    assert "two are always at ±1." in page
+    assert "Add systems" in page
+    for name, value in (("correlations", "r_system"), ("systems", "tau")):
+        answer = as_researcher.get(reverse(f"{name}-data", args=[campaign, "json"])).json()
+        rows = answer["rows"] if name == "correlations" else answer["columns"]
+        assert [row[value] for row in rows] == [None, None]
+        assert any("two are always at ±1." in said for said in answer["warnings"])
 
 
 def test_one_metric_against_all_others(

@@ -125,7 +125,7 @@ def test_missing_scores_are_counted_and_told() -> None:
     assert (column.pvalues[0], column.differences[0]) == (test.pvalues[0], test.differences[0])
     two, warning = table.warnings
     assert math.isnan(column.tau)
-    assert two.message == "2 systems: a correlation over systems needs 3; any two correlate at 1 or -1."
+    assert two.message == "2 systems: a correlation over systems needs 3; two are always at ±1."
     assert warning.message.startswith("Metric M: the systems have scores of different segments")
     assert "(55 to 60 a system)" in warning.message
     assert "on those that both have (55)" in warning.message
