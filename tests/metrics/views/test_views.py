@@ -183,12 +183,24 @@ def test_a_run_under_way_is_not_started_again(
 def test_cancelling_and_running_again(world: World, as_researcher: Client, run: MetricRun) -> None:
     page = as_researcher.post(reverse("run-cancel", args=[run.pk]), follow=True)
     assert "chrF is cancelled." in page.text
+    assert "as they are made" not in page.text
     assert reread(run).status == "cancelled"
     hidden = re.findall(r'name="(metrics|systems)" value="([^"]+)"', page.text)
     sent = {name: [value for key, value in hidden if key == name] for name, _ in hidden}
     as_researcher.post(start_page(world), sent)
     again = MetricRun.objects.get(status="queued")
     assert (again.metric, again.systems.count()) == ("chrf", 2)
+
+
+def test_a_length_is_not_taken_for_progress(as_researcher: Client) -> None:
+    """It stood beside a system's name as 100 %, below a bar that said 11."""
+    for slug, ratio in (("whole", "1"), ("short", "0.80")):
+        test_set = make_test_set(slug, ratio=ratio)
+        run = starting.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs[0]
+        for address in (run.get_absolute_url(), reverse("run-start", args=[slug])):
+            page = as_researcher.get(address).text
+            assert ("length 80%" in page) == (slug == "short")
+            assert "100%" not in page
 
 
 def test_a_run_that_has_ended_cannot_be_cancelled(as_researcher: Client, run: MetricRun) -> None:
