@@ -67,13 +67,7 @@ def _drawable(
     if not choices.any():
         raise ValueError("human: no cell has a human score and every metric")
     if lost:
-        empty = int((choices == 0).sum())
-        notes.warn(
-            MissingDataWarning(
-                f"{lost:,} of {drawable.size:,} cells lack a human or a metric score and are never "
-                f"drawn; {empty} segments have no other cell and are left out."
-            )
-        )
+        notes.warn(MissingDataWarning(_lost(lost, drawable.size, int((choices == 0).sum()))))
     if choices.max() < 2:
         notes.warn(TooFewWarning("No segment has two systems to draw from: hybrids are equal."))
     elif (n := int((choices > 1).sum())) < FEW_INFORMATIVE * (choices > 0).sum():
@@ -84,6 +78,15 @@ def _drawable(
             )
         )
     return drawable
+
+
+def _lost(lost: int, size: int, empty: int) -> str:
+    if not empty:
+        return f"{lost:,} of {size:,} cells lack a human or a metric score and are never drawn."
+    return (
+        f"{lost:,} of {size:,} cells lack a human or a metric score and are never drawn; "
+        f"{empty} segments have no other cell and are left out."
+    )
 
 
 def within(stack: FloatArray, drawable: BoolArray) -> FloatArray:
