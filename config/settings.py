@@ -249,6 +249,8 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "config.pagination.StrictPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    # There is one, and whatever `?version=` says would stand in a header of the schema.
+    "ALLOWED_VERSIONS": ["0.1.0"],
     "PAGE_SIZE": 100,
 }
 SPECTACULAR_SETTINGS = {

@@ -1,8 +1,10 @@
-"""Requests that no database can be asked about: NUL characters, and numbers that fit no column."""
+"""Requests that no database can be asked about: NUL, numbers that fit no column, no such field."""
 
 from collections.abc import Callable
 from itertools import chain
 
+from django.contrib.admin.options import TO_FIELD_VAR
+from django.core.exceptions import FieldDoesNotExist
 from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -33,7 +35,9 @@ class UnreadableMiddleware:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Refuse what the database could not hold: 404 to a question, 400 to a form."""
-        if not isinstance(error, (DataError, OverflowError)):
+        # Django's admin looks up a field without a name where the address has an empty one.
+        is_nameless = isinstance(error, FieldDoesNotExist) and TO_FIELD_VAR in request.GET
+        if not (is_nameless or isinstance(error, (DataError, OverflowError))):
             return None
         if request.method in ("GET", "HEAD"):
             return refuse(request, 404, *SENTENCES[404])

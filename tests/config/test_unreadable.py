@@ -1,6 +1,7 @@
 """NUL characters and numbers beyond every column are refused, on any database."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -40,6 +41,16 @@ def test_nul_is_refused_with_a_sentence(world: World, careful: Client, address: 
 @pytest.mark.django_db
 def test_nul_is_refused_before_sign_in(careful: Client) -> None:
     assert careful.get("/login/?next=%00").status_code == 400
+
+
+@pytest.mark.django_db
+def test_what_libraries_take_from_an_address_is_no_failure(careful: Client) -> None:
+    """A header is made of the version of a schema, and a field looked up in Django's admin."""
+    schema = careful.get("/api/schema/?version=a%0D%0AX-Injected%3A%201")
+    assert (schema.status_code, "X-Injected" in str(schema.headers)) == (200, False)
+    user = User.objects.create_superuser("superuser")
+    careful.force_login(user)
+    assert careful.get(f"/admin/auth/user/{user.pk}/change/?_to_field=").status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from annotation.models import Campaign, Judgment
 from tests.browser.conftest import Visitor
@@ -250,16 +250,22 @@ def test_a_document_goes_out_with_the_connection(
     expect(page.get_by_text("2 answers wait to be sent.")).to_be_visible()
     assert not Judgment.objects.exists()
     page.unroute("**/item/**")
-    slow: list[Route] = []
-    page.route("**/done/", lambda route: slow.append(route))
+    sent: list[Request] = []
+    held: list[Route] = []
+
+    def leave() -> None:
+        """The page is left once both answers have come, and asked for nothing meanwhile."""
+        if len(sent) == 2 and held:
+            held.pop().continue_()
+
+    def came(request: Request) -> None:
+        if is_answer(request):
+            sent.append(request)
+            leave()
+
+    page.on("requestfinished", came)
+    page.route("**/done/", lambda route: (held.append(route), leave()))
     page.get_by_role("button", name="Send now").click(no_wait_after=True)
-    page.evaluate(
-        """async () => {
-          const { flush } = await import(document.querySelector("[href*=outbox]").href);
-          await flush();
-        }"""
-    )
-    slow[-1].continue_()
     page.wait_for_url("**/done/")
     expect(page.locator("#outbox")).to_be_hidden()
     assert [judgment.score for judgment in current()] == [70, 80, 90]
