@@ -25,21 +25,22 @@ def make_active(world: World, **fields: object) -> Campaign:
 
 
 def rate_by_quality(campaign: Campaign, world: World, n: int) -> list[Assignment]:
-    rng = random.Random(1)
+    """Whatever is drawn, in whichever order: systems that are alike are so on every segment."""
     annotator = member(campaign, world.annotators[0])
     rows = []
     for _ in range(n):
         row = next_of(annotator)
-        rate(row, LEVELS[row.item.output.system.name] + rng.randint(-9, 9))
+        noise = random.Random(row.item.output.segment.position).randint(-9, 9)
+        rate(row, LEVELS[row.item.output.system.name] + noise)
         rows.append(row)
     return rows
 
 
 def test_what_is_decided_gets_the_uniform_share_only(world: World) -> None:
     campaign = make_active(world)
-    rate_by_quality(campaign, world, 120)
+    rate_by_quality(campaign, world, 180)
     systems, allocation = active.current_allocation(campaign)
-    assert allocation.n == 120
+    assert allocation.n == 180
     assert allocation.n_undecided == 1
     shares = dict(zip(systems, allocation.shares, strict=True))
     names = {system.pk: system.name for system in campaign.systems.all()}
