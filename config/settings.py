@@ -238,6 +238,7 @@ if WEBHOOK_TIMEOUT_SECONDS < 1:
 WEBHOOK_ALLOW_PRIVATE = env_bool("WEBHOOK_ALLOW_PRIVATE", False)
 
 # --- API ----------------------------------------------------------------------------------------
+API_VERSION = "0.1.0"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["annotation.access.IsResearcher"],
@@ -250,13 +251,13 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "config.pagination.StrictPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     # There is one, and whatever `?version=` says would stand in a header of the schema.
-    "ALLOWED_VERSIONS": ["0.1.0"],
+    "ALLOWED_VERSIONS": [API_VERSION],
     "PAGE_SIZE": 100,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Touchstone",
     "DESCRIPTION": "Human judgments of translations, metric scores and meta-evaluation.",
-    "VERSION": "0.1.0",
+    "VERSION": API_VERSION,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_INCLUDE_SCHEMA": False,
     # A file is bytes in a request and an address in an answer.

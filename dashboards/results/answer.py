@@ -134,9 +134,10 @@ def _of(asked: Asked, first: Scored) -> Answer:
     if asked.refused:
         return _untested(asked, first, "refused", asked.refused)
     if first.low is None or first.high is None:
-        return _untested(asked, first, "uncertain", "There is no interval, so nothing is ranked.")
+        unsure = "There is no interval, so nothing is ranked."
+        return _at_chance(asked, first, "uncertain", unsure)
     if first.low <= asked.chance:
-        return _at_chance(asked, first)
+        return _at_chance(asked, first, "chance", _undefined(asked))
     return _alone(asked, first) if len(asked.metrics) == 1 else _compared(asked, first)
 
 
@@ -177,13 +178,15 @@ def _untested(asked: Asked, first: Scored, case: str, detail: str) -> Answer:
     return Answer(case, [*name_parts(leads), Part(said)], detail)
 
 
-def _at_chance(asked: Asked, first: Scored) -> Answer:
-    said = [
-        Part("No metric can be told from chance: "),
-        Part(first.label, first.key),
-        Part(f" comes first with {estimate(first, asked.statistic)}."),
-    ]
-    return Answer("chance", said, _undefined(asked))
+def _at_chance(asked: Asked, first: Scored, case: str, detail: str) -> Answer:
+    ahead = _ahead(asked, _tied(asked, first))
+    return Answer(case, [Part("No metric can be told from chance: "), *ahead], detail)
+
+
+def _ahead(asked: Asked, tied: Sequence[Scored]) -> list[Part]:
+    value = estimate(tied[0], asked.statistic)
+    said = f" comes first with {value}." if len(tied) == 1 else f" come first with {value}."
+    return [*name_parts(tied), Part(said)]
 
 
 def _alone(asked: Asked, first: Scored) -> Answer:
@@ -200,7 +203,7 @@ def _compared(asked: Asked, first: Scored) -> Answer:
     worse = [m for m in others if _p(asked, m) <= ALPHA]
     alike = [m for m in others if m not in worse]
     if not worse:
-        return _indistinct(asked, first, tied)
+        return _indistinct(asked, tied)
     verb = "agrees" if len(tied) == 1 else "agree"
     said = [*name_parts(tied), Part(f" {verb} best with the humans, ")]
     said.append(Part(estimate(first, asked.statistic)))
@@ -213,10 +216,8 @@ def _compared(asked: Asked, first: Scored) -> Answer:
     return Answer(case, [*said, Part(".")], " ".join(filter(None, detail)))
 
 
-def _indistinct(asked: Asked, first: Scored, tied: Sequence[Scored]) -> Answer:
-    value = estimate(first, asked.statistic)
-    ahead = f" comes first with {value}." if len(tied) == 1 else f" come first with {value}."
-    said = [Part("No metric can be told from another: "), *name_parts(tied), Part(ahead)]
+def _indistinct(asked: Asked, tied: Sequence[Scored]) -> Answer:
+    said = [Part("No metric can be told from another: "), *_ahead(asked, tied)]
     p = f"p ≤ {number(ALPHA)}"
     detail = f"No difference from it has {p}{_corrected(asked)}."
     return Answer("indistinct", said, " ".join(filter(None, [detail, _undefined(asked)])))

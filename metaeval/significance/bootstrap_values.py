@@ -228,16 +228,16 @@ def _system_level(
             for values in (panel.human, panel.metrics[index])
         )
     w = np.where(np.isnan(z), 0.0, rows)
-    if measure.correlation != "pairwise_accuracy" and valid.any(axis=1).sum() < FEWEST_SYSTEMS:
-        return np.full(len(w), np.nan)
-    if measure.correlation == "pearson":
-        return weighted_pearson(np.nan_to_num(z), np.nan_to_num(x), w)
     if measure.correlation == "pairwise_accuracy":
         ours, theirs = _signs(z), _signs(x)
         accuracy = _over_pairs((ours == theirs).astype(np.float64), w)
         drawn_pairs = _pair_weights(w)
         varies = [(drawn_pairs * np.nan_to_num(side)).any(axis=1) for side in (ours, theirs)]
         return np.where(varies[0] & varies[1], accuracy, np.nan)
+    if valid.any(axis=1).sum() < FEWEST_SYSTEMS:
+        return np.full(len(w), np.nan)
+    if measure.correlation == "pearson":
+        return weighted_pearson(np.nan_to_num(z), np.nan_to_num(x), w)
     copies = [
         (np.repeat(a, n)[None], np.repeat(b, n)[None])
         for a, b, n in zip(z, x, w.astype(np.int64), strict=True)

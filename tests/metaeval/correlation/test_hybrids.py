@@ -59,13 +59,16 @@ def test_missing_human_cells_are_never_drawn():
     values = HUMAN.values.copy()
     values[0, :] = np.nan
     values[:, 3] = np.nan
-    with pytest.warns(MissingDataWarning, match="53 of 200 cells"):
-        result = hybrid_supersample(
-            ScoreMatrix(values, *NAMES), {"m": METRIC}, n_hybrids=500, rng=3
-        )
+    human = ScoreMatrix(values, *NAMES)
+    with pytest.warns(MissingDataWarning, match=r"53 of 200 cells .* 1 segments have no other"):
+        result = hybrid_supersample(human, {"m": METRIC}, n_hybrids=500, rng=3)
     assert (result.n, result.cells) == (49, 147)
     assert result.systems == ("S1", "S2", "S3")
     assert np.isfinite(result.r).all()
+    values[1:, 3] = HUMAN.values[1:, 3]
+    human = ScoreMatrix(values, *NAMES)
+    with pytest.warns(MissingDataWarning, match=r"50 of 200 cells .* never drawn\.$"):
+        hybrid_supersample(human, {"m": METRIC}, n_hybrids=500, rng=3)
 
 
 def test_bad_arguments_are_refused():
