@@ -80,7 +80,7 @@ def test_a_campaign_is_tried_before_it_opens(visitor: Visitors) -> None:
     make_user("admin", ADMIN)
     campaign = make_campaign(make_test_set(), protocol="esa", shown_text="source")
     guest = visitor()
-    guest.sign_in("admin")
+    guest.enter("admin")
     page = guest.open(f"/campaigns/{campaign.slug}/preview/")
     page.locator("#item.is-ready").wait_for()
     expect(page.get_by_text("Sentence 0 by gnorts")).to_be_visible()

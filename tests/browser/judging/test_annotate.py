@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
+from tests.browser import planting
 from tests.browser.conftest import Visitor
 from tests.world import World, make_world
 
@@ -21,11 +22,8 @@ def opened(transactional_db: None) -> World:
 
 
 def start(visitor: Visitor, world: World, *, has_scripts: bool = True) -> Page:
-    page = visitor.sign_in("annotator-1")
-    page.get_by_role("link", name="Start").click()
+    page = planting.start(visitor, has_scripts=has_scripts)
     page.get_by_role("heading", name="Item 1 of 10").wait_for()
-    if has_scripts:
-        page.locator("#item.is-ready").wait_for()
     return page
 
 

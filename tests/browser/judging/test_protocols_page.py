@@ -162,8 +162,7 @@ def test_sliders_work_without_scripts(
     outputs = OUTPUTS * 2 if protocol == "side-by-side" else OUTPUTS
     plant(protocol, outputs=outputs)
     one = visitor(java_script_enabled=False)
-    one.sign_in("annotator-1").get_by_role("link", name="Start").click()
-    page = one.page
+    page = start(one, has_scripts=False)
     for _ in range(4):
         fields = page.get_by_label("Your score, from 0 to 100")
         button = page.get_by_role("button", name="Submit")
@@ -183,7 +182,6 @@ def test_marking_without_scripts_is_not_offered(
     visitor: Callable[..., Visitor], transactional_db: None, protocol: str
 ) -> None:
     plant(protocol, outputs=OUTPUTS)
-    one = visitor(java_script_enabled=False)
-    one.sign_in("annotator-1").get_by_role("link", name="Start").click()
-    expect(one.page.get_by_text("Marking errors needs JavaScript")).to_be_visible()
-    expect(one.page.get_by_role("button", name="Submit")).to_have_count(0)
+    page = start(visitor(java_script_enabled=False), has_scripts=False)
+    expect(page.get_by_text("Marking errors needs JavaScript")).to_be_visible()
+    expect(page.get_by_role("button", name="Submit")).to_have_count(0)
