@@ -35,12 +35,12 @@ async function adopt() {
   }
 }
 
-/** Change the table; false if the change will be gone with this page. */
-async function change(key, act, durability) {
-  unsafe.add(key);
+/** Change the table; false if it would not have it. */
+async function change(act, durability) {
   try {
     const transaction = database.transaction(TABLE, "readwrite", { durability });
     act(transaction.objectStore(TABLE));
+    transaction.commit(); // whether or not this page stays for it
     await new Promise((resolve, reject) => {
       transaction.oncomplete = resolve;
       transaction.onabort = transaction.onerror = () => reject(transaction.error);
@@ -48,27 +48,30 @@ async function change(key, act, durability) {
   } catch {
     return false;
   }
-  unsafe.delete(key);
   return true;
 }
 
 export const read = (key) => memory.get(key) ?? null;
 
 /** Keep a value; with `isPrecious`, the promise is kept even if the machine stops. */
-export function write(key, value, isPrecious = false) {
+export async function write(key, value, isPrecious = false) {
   const before = read(key);
   memory.set(key, value);
   channel?.postMessage({ key, value, before });
-  const durability = isPrecious ? "strict" : "relaxed";
-  return change(key, (table) => table.put(value, key), durability);
+  unsafe.add(key);
+  const isKept = await change((table) => table.put(value, key), isPrecious ? "strict" : "relaxed");
+  if (isKept) unsafe.delete(key);
+  return isKept;
 }
 
+/** Keep it no longer. If the page goes first it is there again, and what is sent twice is one. */
 export function erase(key) {
   if (!memory.has(key)) return;
   const before = read(key);
   memory.delete(key);
+  unsafe.delete(key);
   channel?.postMessage({ key, value: null, before });
-  change(key, (table) => table.delete(key), "relaxed").then(() => unsafe.delete(key));
+  change((table) => table.delete(key), "relaxed");
 }
 
 export const keys = (prefix) => [...memory.keys()].filter((key) => key.startsWith(prefix));

@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 from whitenoise import WhiteNoise
 
@@ -79,7 +79,10 @@ def snapshots(run_folder: Path) -> Snapshots:
 
 
 class Visitor:
-    """Somebody with a browser of their own; script errors and blocked content fail the test."""
+    """Somebody with a browser of their own.
+
+    Script errors, blocked content and being asked whether to leave fail the test.
+    """
 
     def __init__(self, context: BrowserContext, address: str) -> None:
         self.context, self.address = context, address
@@ -87,6 +90,7 @@ class Visitor:
         context.set_default_timeout(PATIENCE)
         self.page: Page = context.new_page()
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", self._answer)
         self.page.on(
             "console",
             lambda message: (
@@ -95,6 +99,10 @@ class Visitor:
                 else None
             ),
         )
+
+    def _answer(self, dialog: Dialog) -> None:
+        self.complaints.append(f"{dialog.type}: {dialog.message}")
+        dialog.accept()
 
     def without_retries(self) -> Self:
         """Answers that wait are sent again when something happens, never by the clock.

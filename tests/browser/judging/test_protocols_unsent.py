@@ -203,13 +203,12 @@ def test_drafts_come_back_until_they_are_submitted(
     expect(page.get_by_text("Penalty 1")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }",
-        "Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked') } })",
-    ],
-)
+FULL = "IDBObjectStore.prototype.put = () => { throw new DOMException('', 'QuotaExceededError') }"
+BLOCKED = "IDBFactory.prototype.open = () => { throw new DOMException('', 'SecurityError') }"
+NOTHING_OLD = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
+
+
+@pytest.mark.parametrize("spoil", [FULL, BLOCKED, NOTHING_OLD])
 def test_a_full_or_blocked_storage_breaks_nothing(
     visitor: Callable[..., Visitor], transactional_db: None, spoil: str
 ) -> None:
@@ -226,6 +225,24 @@ def test_a_full_or_blocked_storage_breaks_nothing(
     press(page, "0", "Enter")
     page.wait_for_url("**/done/")
     assert [judgment.score for judgment in current()] == [70, 0]
+
+
+@pytest.mark.parametrize("spoil", [FULL, BLOCKED])
+def test_who_would_lose_an_answer_is_asked_before_leaving(
+    visitor: Callable[..., Visitor], transactional_db: None, spoil: str
+) -> None:
+    """And nobody else: see Visitor."""
+    plant("segment-da", outputs=OUTPUTS)
+    one = visitor().without_retries()
+    one.page.add_init_script(spoil)
+    page = start(one)
+    break_server(page)
+    press(page, "7", "Enter")
+    expect(page.get_by_text(WAITS)).to_be_visible()
+    page.get_by_role("link", name="Touchstone").click()
+    page.wait_for_url("**/")
+    assert [each.partition(":")[0] for each in one.complaints] == ["beforeunload"]
+    one.complaints.clear()
 
 
 def test_a_document_goes_out_with_the_connection(
