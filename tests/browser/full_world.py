@@ -101,6 +101,7 @@ def make_full() -> World:
         )
     for protocol in PROTOCOLS:
         screens_of(world, protocol)
+    world.test_set.segments.update(document="news")
     Campaign.objects.filter(slug="esa-task").update(shows_context=True)
     finish(world, "finished", Campaign.Status.OPEN)
     for slug in ("asked", "told"):

@@ -6,7 +6,7 @@ same in every language (tests/test_translations.py), so Arabic is asked of annot
 
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import pytest
 from django.contrib.auth.models import User
@@ -39,6 +39,7 @@ from training.models import TrainingJob, Translation
 
 WIDTHS = (1280, 360)
 STUDY = "demo"
+WRONG_POWER = "/power/?difference=5&segment=none"
 
 # Names of addresses that are no pages of ours: what they answer instead.
 NOT_PAGES = {
@@ -160,7 +161,7 @@ PAGES: dict[str, list[str]] = {
     "search": ["/search/?q=bleu", "/search/?q=nothingofthiskind"],
     "archive": ["/archive/"],
     "changes": ["/changes/"],
-    "manage": ["/manage/campaign/harbour-80/", "/manage/metric/bertscore-roberta/"],
+    "manage": ["/manage/campaign/harbour-80/", "/manage/corpus/harbour/"],
     "manage-delete": [f"/manage/campaign/{DEMO}/delete/", "/manage/corpus/harbour/delete/"],
     "campaign-edit": ["/campaigns/draft/edit/"],
     "adjudication": [f"/campaigns/{DEMO}/adjudication/"],
@@ -191,7 +192,7 @@ PAGES: dict[str, list[str]] = {
     "campaign-preview": ["/campaigns/harbour-80/preview/"],
     "monitor": [f"/campaigns/{DEMO}/monitor/", "/campaigns/harbour-80/monitor/"],
     "monitor-remarks": ["/campaigns/harbour-80/remarks/"],
-    "power": ["/power/", "/power/?difference=5&segments=100&annotators=2"],
+    "power": ["/power/", WRONG_POWER],
     "campaign-power": [f"/campaigns/{DEMO}/power/"],
     "export": ["/campaigns/harbour-80/export/"],
     "quality": [f"/campaigns/{DEMO}/quality/", "/campaigns/harbour-80/quality/"],
@@ -267,6 +268,7 @@ ANNOTATORS = (
     "item-around",
 )  # fmt: skip
 ELSEWHERE = ["/nowhere/", "/a/dead/", "/campaigns/"]
+REFUSED = {"/password/dead/", WRONG_POWER}
 
 
 def names(patterns: list[URLPattern | URLResolver]) -> Iterator[str]:
@@ -346,15 +348,23 @@ def settle(page: Page) -> None:
 
 
 def check(
-    visitor: Visitor, paths: list[str], widths: tuple[int, ...] = WIDTHS, *, narrowest: int = 0
+    visitor: Visitor,
+    paths: list[str],
+    widths: tuple[int, ...] = WIDTHS,
+    *,
+    refused: Collection[str] = (),
+    narrowest: int = 0,
 ) -> dict[str, list[str]]:
-    """Violations by address and width.
+    """Violations by address and width, and pages that are not there though nothing refuses them.
 
     Nothing of annotators' pages scrolls sideways at the narrowest width, if there is one.
     """
     found = {}
     for path in paths:
-        page = visitor.open(path)
+        page = visitor.page
+        answer = page.goto(visitor.address + path)
+        if (answer is None or not answer.ok) != (path in refused):
+            found[path] = ["another answer than was meant"]
         settle(page)
         for width in widths:
             page.set_viewport_size({"width": width, "height": 800})
@@ -373,7 +383,8 @@ def test_no_page_of_annotators_has_a_violation(
 ) -> None:
     someone = visitor()
     enter(someone, full.annotators[0], language)
-    assert check(someone, addresses("annotator"), narrowest=320) == {}
+    refused = {*ELSEWHERE, item_of("closed")}
+    assert check(someone, addresses("annotator"), refused=refused, narrowest=320) == {}
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -384,21 +395,24 @@ def test_no_page_of_researchers_has_a_violation(
     someone = visitor()
     enter(someone, full.admin, "en")
     paths = addresses("admin")[half::2]
-    assert check(someone, paths) == {}
+    assert check(someone, paths, refused=REFUSED) == {}
     # Many are refused in the same words.
     shown = {content(full.researcher, path): path for path in paths}
-    other = [path for text, path in shown.items() if text != content(full.admin, path)]
+    other = [path for (_, text), path in shown.items() if text != content(full.admin, path)[1]]
     assert 0 < len(other) < len(paths)
+    refused = {path for (is_shown, _), path in shown.items() if not is_shown}
     enter(someone, full.researcher, "en")
-    assert check(someone, ["/", *other], WIDTHS[1:]) == {}
+    assert check(someone, ["/", *other], WIDTHS[1:], refused=refused) == {}
 
 
-def content(user: User, path: str) -> str:
-    """A page without its frame, and without what is another one each time."""
+def content(user: User, path: str) -> tuple[bool, str]:
+    """Whether it is there, and a page without its frame and what is another one each time."""
     client = Client()
     client.force_login(user)
-    found = re.search(r"<main.*</main>", client.get(path).text, re.S)
-    return re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", found[0] if found else "")
+    answer = client.get(path)
+    found = re.search(r"<main.*</main>", answer.text, re.S)
+    text = re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", found[0] if found else "")
+    return answer.status_code == 200, text
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])
@@ -406,7 +420,9 @@ def test_signing_in_has_no_violation(
     transactional_db: None, visitor: Callable[..., Visitor], language: str
 ) -> None:
     someone = visitor(locale=language)
-    assert check(someone, ["/login/", "/nowhere/", f"/item/{uuid.uuid4()}/"]) == {}
+    # What is an item's is asked of nobody who has not signed in.
+    paths = ["/login/", "/nowhere/", f"/item/{uuid.uuid4()}/"]
+    assert check(someone, paths, refused=["/nowhere/"]) == {}
     page = someone.open("/login/")
     page.locator("details.languages summary").click()
     assert violations(page) == []
