@@ -6,11 +6,13 @@ from typing import Any
 
 from django import template
 from django.template.base import FilterExpression, Parser, Token
+from django.utils.functional import Promise
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from annotation import protocols
 from annotation.access import pseudonym
 from annotation.protocols import Span, SpanScheme
 from annotation.protocols.asked import Anchor
@@ -109,6 +111,12 @@ def taxonomy(categories: Iterable[Category]) -> str:
 
 def _nodes(categories: Iterable[Category]) -> list[Any]:
     return [(each.key, str(each.label), _nodes(each.children)) for each in categories]
+
+
+@register.filter
+def protocol_label(name: str) -> str | Promise:
+    """What people call a protocol that data and programs know by its name."""
+    return protocols.get(name).label
 
 
 @register.filter

@@ -50,6 +50,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     page = as_admin.get(row.get_absolute_url()).text
     assert "Nothing is stored yet." in page
     assert "m-refA" in page
+    assert "Multidimensional quality metrics (MQM)" in page
     assert "domains are not kept" in page
     assert not TestSet.objects.filter(slug="set-en-de").exists()
     as_admin.post(row.get_absolute_url())
