@@ -17,7 +17,7 @@ def test_slices_change_nothing(family: str, mbert: str, monkeypatch: pytest.Monk
     metric = make(family, **encoder, **layer, **token)
     whole = metric.score(INPUTS)
     monkeypatch.setattr(slices, "SIZE", 3)
-    np.testing.assert_allclose(metric.score(INPUTS), whole, rtol=2e-6, atol=1e-6)
+    np.testing.assert_allclose(metric.score(INPUTS), whole, rtol=1e-5, atol=1e-6)
     assert metric.score([]).shape == (0, metric.info.width)
     with pytest.raises(MetricError, match="lone surrogate") as caught:
         metric.score([*INPUTS, SegmentInput("a", "\ud800", ("a",))])
