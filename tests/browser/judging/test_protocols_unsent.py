@@ -208,17 +208,22 @@ BLOCKED = "IDBFactory.prototype.open = () => { throw new DOMException('', 'Secur
 NOTHING_OLD = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
 
 
-@pytest.mark.parametrize("spoil", [FULL, BLOCKED, NOTHING_OLD])
-def test_a_full_or_blocked_storage_breaks_nothing(
-    visitor: Callable[..., Visitor], transactional_db: None, spoil: str
-) -> None:
+def spoiled_and_waiting(one: Visitor, spoil: str) -> tuple[Visitor, Page]:
+    """Somebody whose browser keeps nothing, with an answer that could not be sent."""
     plant("segment-da", outputs=OUTPUTS)
-    one = visitor().without_retries()
-    one.page.add_init_script(spoil)
+    one.without_retries().page.add_init_script(spoil)
     page = start(one)
     break_server(page)
     press(page, "7", "Enter")
     expect(page.get_by_text(WAITS)).to_be_visible()
+    return one, page
+
+
+@pytest.mark.parametrize("spoil", [FULL, BLOCKED, NOTHING_OLD])
+def test_a_full_or_blocked_storage_breaks_nothing(
+    visitor: Callable[..., Visitor], transactional_db: None, spoil: str
+) -> None:
+    _, page = spoiled_and_waiting(visitor(), spoil)
     page.unroute("**/item/**")
     page.get_by_role("button", name="Send now").click()
     expect_item(page, "Item 2 of 2")
@@ -232,13 +237,7 @@ def test_who_would_lose_an_answer_is_asked_before_leaving(
     visitor: Callable[..., Visitor], transactional_db: None, spoil: str
 ) -> None:
     """And nobody else: see Visitor."""
-    plant("segment-da", outputs=OUTPUTS)
-    one = visitor().without_retries()
-    one.page.add_init_script(spoil)
-    page = start(one)
-    break_server(page)
-    press(page, "7", "Enter")
-    expect(page.get_by_text(WAITS)).to_be_visible()
+    one, page = spoiled_and_waiting(visitor(), spoil)
     page.get_by_role("link", name="Touchstone").click()
     page.wait_for_url("**/")
     assert [each.partition(":")[0] for each in one.complaints] == ["beforeunload"]
