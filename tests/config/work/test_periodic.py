@@ -1,3 +1,4 @@
+from io import StringIO
 from threading import Event
 
 import pytest
@@ -33,7 +34,7 @@ def test_it_ends_when_the_action_says_so() -> None:
     assert answers == []
 
 
-def test_an_action_that_fails_is_called_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_action_that_fails_is_called_again(logged: StringIO) -> None:
     answers: list[object] = [RuntimeError("database is away"), False]
 
     def action() -> object:
@@ -46,7 +47,7 @@ def test_an_action_that_fails_is_called_again(caplog: pytest.LogCaptureFixture) 
     thread.start()
     thread.join(DEADLINE)
     assert answers == []
-    assert "heartbeat failed and is tried again" in caplog.text
+    assert "heartbeat failed and is tried again" in logged.getvalue()
 
 
 def test_its_connection_is_closed_after_every_call_while_no_child_is_forked(

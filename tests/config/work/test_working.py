@@ -3,6 +3,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from io import StringIO
 from threading import Barrier, Event
 from types import SimpleNamespace
 
@@ -55,7 +56,7 @@ def test_only_a_child_rests_and_not_once_its_worker_stops(monkeypatch: pytest.Mo
 
 @pytest.mark.django_db
 def test_an_error_is_tried_again_and_then_final(
-    kind: Kind, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    kind: Kind, monkeypatch: pytest.MonkeyPatch, logged: StringIO
 ) -> None:
     def fail(row: Errand, lease: Lease) -> None:
         raise ZeroDivisionError("by nothing")
@@ -66,7 +67,7 @@ def test_an_error_is_tried_again_and_then_final(
     row = Errand.objects.get()
     assert (row.status, row.times, row.message) == ("failed", 3, "ZeroDivisionError: by nothing")
     assert kind.ends == [row.pk]
-    assert "errand" in caplog.text
+    assert "errand" in logged.getvalue()
 
 
 @pytest.mark.django_db
@@ -250,14 +251,14 @@ def test_what_a_child_of_ours_held_is_freed_at_once(kind: Kind) -> None:
 
 @pytest.mark.django_db
 def test_one_kind_that_fails_holds_up_no_other(
-    kind: Kind, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    kind: Kind, monkeypatch: pytest.MonkeyPatch, logged: StringIO
 ) -> None:
     def fail(self: Errands) -> None:
         raise RuntimeError("no")
 
     monkeypatch.setattr(Errands, "tidy", fail)
     assert reconciling.reconcile() == 0
-    assert "errand is looked after again" in caplog.text
+    assert "errand is looked after again" in logged.getvalue()
 
 
 def test_messages_that_nobody_gets_become_rare(monkeypatch: pytest.MonkeyPatch) -> None:

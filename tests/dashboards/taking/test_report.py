@@ -3,6 +3,7 @@
 import builtins
 import re
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ def test_texts_of_every_script_are_in_the_pdf(campaign: Campaign) -> None:  # no
 def test_markup_in_texts_is_text_and_nothing_is_fetched(
     campaign: Campaign,  # noqa: F811
     as_researcher: Client,
-    caplog: pytest.LogCaptureFixture,
+    logged: StringIO,
 ) -> None:
     hostile = '<img src="file:///etc/passwd"><script>alert(1)</script>'
     Output.objects.update(text=hostile)
@@ -69,7 +70,7 @@ def test_markup_in_texts_is_text_and_nothing_is_fetched(
     assert "<script>alert" not in page
     fetching = [Drawing("file:///etc/passwd", "x")]
     pdf.pdf_of(replace(written(campaign, Filters()), figures=fetching))
-    assert "disallowed protocol" in caplog.text
+    assert "disallowed protocol" in logged.getvalue()
 
 
 @pytest.mark.usefixtures("true_reports")

@@ -1,6 +1,7 @@
 """What goes wrong at an endpoint: faults that pass, end a run, or leave a text without a score."""
 
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -101,10 +102,9 @@ def test_what_does_not_pass_ends_the_run_and_shows_no_key(
     status: int,
     raw: str,
     monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    logged: StringIO,
 ) -> None:
     monkeypatch.setenv("LOCAL_KEY", KEY)
-    caplog.set_level("DEBUG")
 
     def respond(asked: dict[str, Any], times: int) -> Answer:
         if "to judge" not in prompt_of(asked):
@@ -116,7 +116,7 @@ def test_what_does_not_pass_ends_the_run_and_shows_no_key(
         assert server.keys == {f"Bearer {KEY}"}
     assert run.status == Status.FAILED
     assert f"The endpoint local answered {status}" in run.message
-    assert KEY not in run.message + caplog.text
+    assert KEY not in run.message + logged.getvalue()
     assert not any(KEY in reply.body for reply in JudgeReply.objects.all())
     assert KEY not in run.signature.signature  # type: ignore[union-attr]
 

@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 from unittest.mock import Mock
 
@@ -110,13 +111,13 @@ def test_a_run_that_ends_meanwhile_is_asked_about_no_more(
 
 
 def test_what_a_report_raises_undoes_no_score(
-    judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch, caplog: Any
+    judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch, logged: StringIO
 ) -> None:
     monkeypatch.setattr(report, "update", Mock(side_effect=RuntimeError("odd")))
     with serving(score_by_length) as server:
         run = work_off(judge(server))
     assert (run.status, run.failed) == (Status.DONE, 0)
-    assert "could not say what its scores look like" in caplog.text
+    assert "could not say what its scores look like" in logged.getvalue()
 
 
 def spans(asked: dict[str, Any], times: int) -> Answer:

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -127,7 +128,7 @@ def test_a_system_of_another_test_set_is_an_error(world: World) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_outlives_a_broker_that_is_away(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, logged: StringIO
 ) -> None:
     def away(**kwargs: object) -> None:
         raise OperationalError("connection refused")
@@ -135,7 +136,7 @@ def test_a_run_outlives_a_broker_that_is_away(
     monkeypatch.setattr(tasks.work, "apply_async", away)
     started = starting.start(test_set=make_test_set(), metrics=["chrf"])
     assert reread(started.runs[0]).status == "queued"
-    assert "waits until the broker is back" in caplog.text
+    assert "waits until the broker is back" in logged.getvalue()
 
 
 @pytest.mark.django_db(transaction=True)

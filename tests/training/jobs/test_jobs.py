@@ -4,6 +4,7 @@ import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -197,16 +198,14 @@ def test_a_job_that_kills_its_workers_is_given_up(corpus: ParallelCorpus) -> Non
     assert given_up.finished_at
 
 
-def test_an_unexpected_error_is_final_and_named(
-    corpus: ParallelCorpus, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unexpected_error_is_final_and_named(corpus: ParallelCorpus, logged: StringIO) -> None:
     def act(work: Work) -> Outcome:
         raise ZeroDivisionError("by nothing")
 
     Counting.act = staticmethod(act)
     job = work_off(start(corpus))
     assert (job.status, job.message) == ("failed", "ZeroDivisionError: by nothing")
-    assert "by nothing" in caplog.text
+    assert "by nothing" in logged.getvalue()
 
 
 @pytest.mark.parametrize(
