@@ -69,9 +69,10 @@ def test_parts_and_recomputing_give_the_same_gradient(gradient, level, change):
 
 
 # Processes that hold different weights are noticed; then they train as `-m training.refreeeval`.
-# All in one group: a second one finds the keys of the first still in torchrun's store.
+# All in one group: a second one finds the keys of the first still in torchrun's store. What only
+# scikit-learn brings is never loaded (metrics.encoding.sparing).
 SCRIPT = """
-import contextlib, runpy, torch
+import contextlib, runpy, sys, torch
 from training.jobs.kinds import JobError
 from training.refreeeval import processes
 joined = processes.joined
@@ -89,6 +90,7 @@ def checked():
         except JobError:
             print("noticed", flush=True)
         yield
+        assert "transformers" in sys.modules and not {"sklearn", "pandas"} & set(sys.modules)
 
 processes.joined = checked
 runpy.run_module("training.refreeeval", run_name="__main__", alter_sys=True)

@@ -103,6 +103,7 @@ from pathlib import Path
 from tests.small_disk import SmallDisk
 from tests.training.translation.copying import pairs, work
 from training.translation.learning import job, trainer
+assert "transformers" in sys.modules and not {{"sklearn", "pandas"}} & set(sys.modules)
 trainer.REPORT_SECONDS = 0
 torch.set_num_threads(1)
 def report(progress):
