@@ -199,8 +199,12 @@ def _no_garbage_of_others() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _empty_cache() -> None:
+def _as_new() -> None:
+    """Nothing is remembered, and a request leaves its language to whatever comes next in its
+    thread. Draws are random in earnest; here a seed keeps rare ones from failing a test."""
     _remember_nothing()
+    translation.deactivate()
+    random.seed(7)
 
 
 def _remember_nothing() -> None:
@@ -212,17 +216,13 @@ def _remember_nothing() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_language() -> None:
-    """A request leaves its language to whatever comes next in its thread."""
-    translation.deactivate()
-
-
-@pytest.fixture(autouse=True)
-def _own_folder(settings: Any) -> Iterator[None]:
+def _own_folder() -> Iterator[None]:
     """Tests of other processes write uploads and trainings meanwhile, of users and jobs with the
     same keys, and delete old ones."""
     with TemporaryDirectory(prefix="touchstone-test-") as folder:
-        settings.VAR_DIR, settings.TRAINED_DIR = Path(folder), Path(folder) / "trained"
+        # Without the fixture `settings`, which tells all of Django of each change.
+        conf.settings.VAR_DIR = Path(folder)
+        conf.settings.TRAINED_DIR = Path(folder) / "trained"
         yield
 
 
@@ -235,25 +235,23 @@ def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Small
         yield disk
 
 
-@pytest.fixture(autouse=True)
-def _newest_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test changes counts and makes documents old at once, not in a moment."""
-    monkeypatch.setattr(lately, "SECONDS", 0)
+@pytest.fixture(scope="session", autouse=True)
+def _quick() -> Iterator[None]:
+    """What a test changes counts and makes documents old at once, not in a moment; a process that
+    draws and a PDF, which take two seconds of the processor, are left out of reports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lately, "SECONDS", 0)
+        patch.setattr(parts, "drawings", _drawn_here)
+        patch.setattr(document, "pdf_of", lambda _: (b"%PDF-", ""))
+        for module in (document, archive, computing):
+            patch.setattr(module, "give_back", lambda: None)
+        yield
 
 
 @pytest.fixture
-def kept_state(_newest_state: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def kept_state(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looked at once, for tests that ask for hundreds of pages and change nothing meanwhile."""
     monkeypatch.setattr(lately, "SECONDS", 3600)
-
-
-@pytest.fixture(autouse=True)
-def _quick_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that draws and a PDF take two seconds of the processor for every report."""
-    monkeypatch.setattr(parts, "drawings", _drawn_here)
-    monkeypatch.setattr(document, "pdf_of", lambda _: (b"%PDF-", ""))
-    for module in (document, archive, computing):
-        monkeypatch.setattr(module, "give_back", lambda: None)
 
 
 def _drawn_here(specs: Sequence[dict[str, Any]]) -> list[str]:
@@ -262,16 +260,10 @@ def _drawn_here(specs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 @pytest.fixture
-def true_reports(_quick_reports: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def true_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of the report itself."""
     monkeypatch.setattr(parts, "drawings", drawing.drawings)
     monkeypatch.setattr(document, "pdf_of", pdf.pdf_of)
-
-
-@pytest.fixture(autouse=True)
-def _same_draws() -> None:
-    """Draws are random in earnest; here a seed keeps rare ones from failing a test."""
-    random.seed(7)
 
 
 @pytest.fixture

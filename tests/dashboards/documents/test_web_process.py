@@ -3,11 +3,11 @@ asked for and once when a worker has computed them, and what it calls of `metaev
 own readers of all judgments is listed. What is not named here fails.
 """
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from cProfile import Profile
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -30,7 +30,6 @@ from training.parallel import corpora
 from training.parallel.reading import Row
 from training.preferences import starting
 
-TraceFunction = Callable[[FrameType, str, object], Any]
 METAEVAL = str(Path(metaeval.__file__).parent)
 # Functions of ours that read all judgments or compute documents.
 COMPUTING = {"read_columns", "quality_report", "agreement", "compute"}
@@ -52,28 +51,6 @@ CHEAP = {"parse", "Question.key", "rank_clusters", "adjusted", "order_of", "mean
 PAGES = (".json", ".csv", ".tex")
 
 
-class Watch:
-    """Names the outermost calls of statistics that this thread makes; imports are none."""
-
-    def __init__(self) -> None:
-        self.found: set[str] = set()
-        self._depth = 0
-
-    def see(self, frame: FrameType, event: str, _: object) -> TraceFunction | None:
-        """What `sys.settrace` calls: at every call, so it looks at each piece of code once."""
-        if not is_statistics(code := frame.f_code):
-            return None
-        if not self._depth and code.co_name != "<module>":
-            self.found.add(code.co_qualname)
-        self._depth += 1
-        frame.f_trace_lines = False
-        return self._see_end
-
-    def _see_end(self, frame: FrameType, event: str, _: object) -> TraceFunction:
-        self._depth -= event == "return"
-        return self._see_end
-
-
 def is_statistics(code: CodeType) -> bool:
     """Whether it is of `metaeval` or scipy, or computes what rests on all judgments."""
     if (known := _known.get(id(code))) is None:
@@ -89,12 +66,19 @@ _known: dict[int, tuple[bool, CodeType]] = {}
 
 @contextmanager
 def watched() -> Iterator[set[str]]:
-    watch, before = Watch(), sys.gettrace()
-    sys.settrace(watch.see)
+    """Names the outermost calls of statistics that this thread makes; imports are none."""
+    # Without builtins, which would come between: whoever has `map` call something calls it.
+    found, profile = set[str](), Profile(builtins=False)
+    profile.enable()
     try:
-        yield watch.found
+        yield found
     finally:
-        sys.settrace(before)
+        profile.disable()
+        callers = [each for each in profile.getstats() if not is_statistics(each.code)]
+        # What dataclasses generate is called by whoever makes one.
+        hands = [each for each in callers if each.code.co_filename != "<string>"]
+        called = (call.code for each in hands for call in each.calls or ())
+        found |= {code.co_qualname for code in called if is_statistics(code)} - {"<module>"}
 
 
 def addresses(campaign: Campaign) -> list[str]:

@@ -16,8 +16,8 @@ from training.translation.learning import job
 
 # What each needs to learn it. Tokens need many updates, and learn no less from smaller batches.
 TRAINED: dict[str, dict[str, Any]] = {
-    "target-embedding": {"steps": 440},
-    "length-token": {"steps": 1000, "batch": 32},
+    "target-embedding": {"steps": 330},
+    "length-token": {"steps": 700, "batch": 32},
     "plain": {"steps": 100},
 }
 

@@ -12,6 +12,7 @@ from training.translation.models import marian, vocabulary
 from training.translation.options import OPTIONS
 
 WORDS = ("ka", "to", "mi", "re", "su", "no", "la", "pe")
+N_WORDS = 3, 6
 SMALL = {
     "layers": 1,
     "width": 64,
@@ -35,7 +36,7 @@ def pairs(n: int, seed: int = 1) -> list[tuple[str, str]]:
     drawn = random.Random(seed)
     found = []
     for _ in range(n):
-        text = drawn.choices(WORDS, k=drawn.randint(4, 9))
+        text = drawn.choices(WORDS, k=drawn.randint(*N_WORDS))
         kept = text[: drawn.randint(1, len(text))]
         found.append((" ".join(text), " ".join(kept).upper()))
     return list(dict.fromkeys(found))

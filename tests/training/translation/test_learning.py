@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from transformers import MarianMTModel
 
 from tests.small_disk import SmallDisk
-from tests.training.translation.copying import SMALL, WORDS, pairs, shorten, work
+from tests.training.translation.copying import N_WORDS, SMALL, WORDS, pairs, shorten, work
 from training.jobs.kinds import Corpus, JobError, Outcome, StoppedError, Work
 from training.jobs.saving import current
 from training.translation.decoding import checkpoints
@@ -41,7 +41,7 @@ def write(outcome: Outcome, sources: list[str], lengths: list[int]) -> list[str]
 def test_a_control_keeps_lengths_without_being_forced(learned: Learned, control: str) -> None:
     """Of any length, not that of a reference; with the lengths of others it must fail."""
     outcome, drawn = learned(control), random.Random(3)
-    sources = [" ".join(drawn.choices(WORDS, k=drawn.randint(4, 9))) for _ in range(200)]
+    sources = [" ".join(drawn.choices(WORDS, k=drawn.randint(*N_WORDS))) for _ in range(200)]
     lengths = [drawn.randint(1, len(text.split())) for text in sources]
     outputs = write(outcome, sources, lengths)
     own = [len(text.split()) for text in outputs]
@@ -70,7 +70,7 @@ def test_shuffled_lengths_teach_nothing(
         return plain(self, place) | {"length": plain(self, other)["length"]}
 
     monkeypatch.setattr(Pairs, "__getitem__", shuffled)
-    wanted = {"control": "target-embedding", "steps": 300, "evaluate_every": 300}
+    wanted = {"control": "target-embedding", "steps": 220, "evaluate_every": 220}
     held_out = job.run(work(tmp_path, pairs(4000), **wanted)).result["held_out"]
     assert held_out["length_error"] > 0.2
     assert held_out["exact"] < 0.5
@@ -86,7 +86,7 @@ def test_a_training_is_a_checkpoint_of_marian(learned: Learned) -> None:
     assert first[1] - first[0] == 19
     assert first[2] == tokenizer.unk_token_id
     assert outcome.result["pairs"]["training"]["over 128 pieces"] == 0
-    assert [row["step"] for row in outcome.result["curve"]] == [250, 500, 750, 1000]
+    assert [row["step"] for row in outcome.result["curve"]] == [175, 350, 525, 700]
 
 
 def test_loss_falls(one_thread: None, tmp_path: Path) -> None:

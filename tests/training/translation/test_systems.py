@@ -314,7 +314,7 @@ def test_a_host_without_the_checkpoint_leaves_it_to_others_and_says_so(site: Sit
 
 def test_longer_than_a_model_knows(site: Site, tmp_path: Path) -> None:
     model = untrained(tmp_path / "le", "length-token")
-    row = work_off(begin(site, model, shares=("5",)))
+    row = work_off(begin(site, model, shares=("5",), of="source"))
     assert row.status == "failed"
     assert "knows lengths up to 20" in row.message
 
