@@ -12,8 +12,8 @@ class Sparing(MetaPathFinder):
     """Finds nothing; tells transformers, before it looks, that scikit-learn is not there."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
-        if fullname == "transformers.generation":
-            utils = sys.modules["transformers.utils.import_utils"]
+        utils = sys.modules.get("transformers.utils.import_utils")
+        if fullname == "transformers.generation" and utils is not None:
             utils._sklearn_available = False  # type: ignore[attr-defined]
 
 
