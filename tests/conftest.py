@@ -216,13 +216,13 @@ def _remember_nothing() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_folder() -> Iterator[None]:
+def _own_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Tests of other processes write uploads and trainings meanwhile, of users and jobs with the
     same keys, and delete old ones."""
     with TemporaryDirectory(prefix="touchstone-test-") as folder:
         # Without the fixture `settings`, which tells all of Django of each change.
-        conf.settings.VAR_DIR = Path(folder)
-        conf.settings.TRAINED_DIR = Path(folder) / "trained"
+        monkeypatch.setattr(conf.settings, "VAR_DIR", Path(folder))
+        monkeypatch.setattr(conf.settings, "TRAINED_DIR", Path(folder) / "trained")
         yield
 
 
