@@ -214,12 +214,13 @@ def _statistics(found: Pooled) -> Statistics:
 
 
 def _paradox(found: Pooled) -> str:
-    return (
+    told = (
         f"Simpson’s paradox: pooled over systems r is {found.r:.3f}, but within systems it is "
         f"{found.r_within:.3f}, and {found.n_opposite} of {found.n_known} systems have the "
         "opposite sign. The pooled value tells systems apart, not their outputs (or the reverse): "
         "quote both."
     )
+    return told.replace("-", "−")
 
 
 def _axes(panel: Panel, filters: ScatterChoice) -> tuple[Axis, Axis] | str:

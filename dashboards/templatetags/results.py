@@ -5,6 +5,7 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.templatetags.numbers import NOTHING
 from dashboards.charts.dots import Axis, Dot
 
 register = template.Library()
@@ -29,16 +30,16 @@ def dot(mark: Dot, axis: Axis | None) -> SafeString:
         f'<line class="grid" x1="{t.x}%" x2="{t.x}%" y2="100%"/>'
         for t in (axis.ticks if axis else ())
     ]
-    line, circle = "", ""
+    line, circle, value = "", "", _said(mark, "val", mark.text or NOTHING)
     if mark.low is not None:
         line = f'<line class="ci" x1="{mark.low}%" x2="{mark.high}%" y1="50%" y2="50%"/>'
     if mark.x is not None:
-        circle = f'<circle cx="{mark.x}%" cy="50%" r="4"/>{_said(mark, "val", mark.text)}'
-    ends = _said(mark, "ends", mark.ends) if circle and mark.ends else ""
+        circle = f'<circle cx="{mark.x}%" cy="50%" r="4"/>'
+    ends = _said(mark, "ends", mark.ends) if mark.ends else ""
     told = ", ".join(filter(None, (mark.text or "undefined", mark.ends)))
     # Numbers alone, from `dashboards.charts.dots`.
     return mark_safe(  # noqa: S308
-        f'<svg class="dot" aria-hidden="true">{"".join(grid)}{line}{circle}{ends}</svg>'
+        f'<svg class="dot" aria-hidden="true">{"".join(grid)}{line}{circle}{value}{ends}</svg>'
         f'<span class="visually-hidden">{told}</span>'
     )
 
