@@ -3,14 +3,15 @@
     python -m benchmarks.gpu [--pairs 2000] [--large] [--only CASE …] [--models DIR]
     python -m benchmarks.gpu --device cpu --small --pairs 40
 
-Each case has a process of its own: first one that is ended by an error of its device (an assertion
-in a kernel; a processor has none, and aborts), then one that measures, which shows that the next
-goes on. Printed is one table in Markdown. Checkpoints are built with random weights, in the genuine
-formats and in the shapes of base or large models; texts are made up. ``--models`` names a folder
-that holds others, by the names that :mod:`benchmarks.gpu.cases` gives them; what it lacks is built.
-Exit status 1 where a value in float32 differs from the official one by more than a thousandth of a
-standard deviation, one in less by more than four times what the official package itself differs by,
-or a case did not end as it should.
+Each case has two processes of its own: one that is ended by an error of its device (an assertion in
+a kernel; a processor has none, and aborts), several cases at once; when all have ended, one that
+measures, alone, which shows that the next goes on. Printed is one table in Markdown, its rows also
+as they come. Checkpoints are built with random weights, in the genuine formats and in the shapes of
+base or large models; texts are made up. ``--models`` names a folder that holds others, by the names
+that :mod:`benchmarks.gpu.cases` gives them; what it lacks is built. Exit status 1 where a value in
+float32 differs from the official one by more than a thousandth of a standard deviation, one in TF32
+or bfloat16 by more than four times what the official package itself differs by, or a case did not
+end as it should.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ from benchmarks.gpu import cases, checkpoints, table
 from benchmarks.gpu.cases import Case
 
 CHILD = "benchmarks.gpu.child"
+# Each loads a checkpoint and scores a few texts.
+FAULTS_AT_ONCE = max(1, (os.cpu_count() or 1) // 2)
 
 
 def main() -> int:
@@ -42,9 +46,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         build(folder, options, wanted)
-        for case in wanted:
-            print(f"{case.name} …", file=sys.stderr, flush=True)
-            rows += one(case, folder, options)
+        with ThreadPoolExecutor(FAULTS_AT_ONCE) as pool:
+            ended = pool.map(lambda case: child(case, folder, options, "--fault"), wanted)
+        for case, status in zip(wanted, ended, strict=True):
+            rows += (found := one(case, status, folder, options))
+            print(*map(table.line, found), sep="\n", file=sys.stderr, flush=True)
     print(f"{options.size} checkpoints, {options.pairs} pairs\n\n{table.markdown(rows)}")
     return 1 if table.faults(rows) else 0
 
@@ -78,11 +84,12 @@ def build(folder: Path, options: argparse.Namespace, wanted: Iterable[Case]) -> 
     checkpoints.build(folder, checkpoints.SIZES[options.size], texts, names)
 
 
-def one(case: Case, folder: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """The rows of a case, after a process that its device has ended."""
+def one(
+    case: Case, ended: int | None, folder: Path, options: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """The rows of a case, whose process that its device was to end ended with a status."""
     result = folder / "result.json"
     result.unlink(missing_ok=True)
-    ended = child(case, folder, options, "--fault")
     status = child(case, folder, options)
     if not result.exists():
         return [{"case": case.name, "precision": "", "remark": f"ended with status {status}"}]

@@ -25,7 +25,7 @@ class Size:
     width: int
     heads: int
     pieces: int
-    estimator: tuple[int, ...]
+    estimator: tuple[int, int]
     # As spread as trained ones: with the usual 0.02 the layers would add next to nothing.
     spread: float
 
@@ -43,6 +43,30 @@ class Size:
             "intermediate_size": 4 * self.width,
             "initializer_range": self.spread,
         }
+
+    @property
+    def gpt2(self) -> dict[str, float]:
+        """What GPT-2 calls them."""
+        named = {"n_embd": self.width, "n_layer": self.layers, "n_head": self.heads}
+        return named | {"initializer_range": self.spread}
+
+    @property
+    def bart(self) -> dict[str, float]:
+        """What BART calls them: half of the layers on either side."""
+        named: dict[str, float] = {"d_model": self.width}
+        for part in ("encoder", "decoder"):
+            named[f"{part}_layers"] = self.layers // 2
+            named[f"{part}_attention_heads"] = self.heads
+            named[f"{part}_ffn_dim"] = 4 * self.width
+        return named
+
+    @property
+    def mt5(self) -> dict[str, float]:
+        """What mT5 calls them: as many layers on either side, in feed-forward layers 8/3 of the
+        width."""
+        named = {"num_layers": self.layers, "num_decoder_layers": self.layers}
+        named |= {"d_model": self.width, "num_heads": self.heads, "d_ff": 8 * self.width // 3}
+        return {**named, "d_kv": self.width // self.heads, "initializer_factor": 1.0}
 
 
 SIZES = {
@@ -70,13 +94,13 @@ def build(folder: Path, size: Size, texts: Sequence[str], names: Iterable[str]) 
         "xlmr": lambda path: small.xlm_roberta(
             path, texts, size.layers, pieces=size.pieces, **sizes
         ),
-        "gpt2": lambda path: mover.gpt2(path, texts, positions=512),
+        "gpt2": lambda path: mover.gpt2(path, texts, positions=512, **size.gpt2),
         "bleurt": lambda path: small.bleurt(path, texts, size.layers, size.pieces, **size.settings),
-        "sentinel": lambda path: small.sentinel(path, folder / "xlmr"),
+        "sentinel": lambda path: small.sentinel(path, folder / "xlmr", hidden=size.estimator),
         "sentinel.json": lambda path: path.write_text(json.dumps(_line(folder / "xlmr", size))),
-        "metricx": small.metricx,
+        "metricx": lambda path: small.metricx(path, shard="1GB", **size.mt5),
         "mt5": lambda path: small.mt5_tokenizer(path, texts),
-        "bart": lambda path: small.bart_with_head(path, texts),
+        "bart": lambda path: small.bart_with_head(path, texts, size.spread, 512, **size.bart),
         "trained": lambda path: _trained(path, folder / "xlmr", size.layer),
         "head.json": lambda path: path.write_text(json.dumps(_head(folder / "xlmr", size.layer))),
         **dict.fromkeys(COMET, lambda path: _comet(path, folder / "xlmr", size)),
@@ -93,9 +117,14 @@ def _comet(folder: Path, encoder: Path, size: Size) -> None:
 
 
 def _line(encoder: Path, size: Size) -> dict[str, object]:
-    """A sentinel of outputs, as training writes it; all features weigh the same."""
-    ones = [1.0] * size.width
-    line = {"mean": [0.0] * size.width, "scale": ones, "weights": ones, "intercept": 0.0}
+    """A sentinel of outputs, as training writes it."""
+    rng = Random(6)
+    line = {
+        "mean": [0.0] * size.width,
+        "scale": [1.0] * size.width,
+        "weights": [rng.gauss(0, 1) for _ in range(size.width)],
+        "intercept": 0.0,
+    }
     stored = {"reads": "output", "encoder": fingerprint(encoder), "fitted_on": "nothing"}
     return stored | {"lines": [line], "fold_of": {}}
 

@@ -27,7 +27,7 @@ from metrics.base import Metric, MetricError, Scores, SegmentInput
 from metrics.encoding import encoders, token_vectors
 from metrics.encoding.precision import computing
 
-PRECISIONS = ("float32", "tf32", "bfloat16")
+PRECISIONS = ("float32", "tf32", "bfloat16", "int8")
 # Pairs whose scores are compared; they also warm the device up.
 COMPARED = 32
 PEER_BATCH = 64
@@ -101,10 +101,12 @@ def measure(case: Case, folder: Path, inputs: Sequence[SegmentInput]) -> list[Re
         row = Result(precision, name_of(device), against)
         try:
             fill(row, case, folder, inputs, expected)
-            if peer is not None:
+            if peer is not None and precision != "int8":  # none of the packages has that
                 compare(row, peer, device, inputs, expected)
         except MetricError as error:
             row.remark = error.message.partition(". ")[0]
+        except Exception as error:  # the other rows are to be measured
+            row.remark = encoders.summary(error)
         rows.append(row)
     return rows
 

@@ -22,8 +22,7 @@ HEAD = (
 def markdown(rows: Sequence[Row]) -> str:
     """The table below a line that says where it was measured, and what is wrong below it."""
     devices = sorted({row["device"] for row in rows if "device" in row})
-    lines = ["; ".join(devices), "", _line(HEAD), _line(["---"] * len(HEAD))]
-    lines += [_line(_cells(row)) for row in rows]
+    lines = ["; ".join(devices), "", _line(HEAD), _line(["---"] * len(HEAD)), *map(line, rows)]
     return "\n".join([*lines, *(["", *found] if (found := faults(rows)) else [])])
 
 
@@ -49,8 +48,14 @@ def bound(row: Row) -> float:
     return float("inf") if own is None else max(EXACT, TIMES_ITS_OWN * own)
 
 
+def line(row: Row) -> str:
+    """A row in Markdown."""
+    return _line(_cells(row))
+
+
 def _cells(row: Row) -> list[str]:
-    remark = row["remark"] or (row["against"] if row.get("own_difference") is None else "")
+    alone = row.get("own_difference") is None and row.get("against")
+    remark = row["remark"] or (f"against {row['against']}" if alone else "")
     return [
         row["case"],
         row["precision"],

@@ -3,6 +3,7 @@
 Imports torch: workers only.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,13 +30,21 @@ def placed(model: Any, device: str, precision: str, trunk: str = "") -> Any:
         round_linears(body)
     rooms = _rooms(device)
     if len(rooms) < 2 or size_of(model) <= rooms[0]:
-        return model.to(device)
+        model.to(device)
+    else:
+        _put_on_several(model, body, device, rooms)
+    if precision == "int8":
+        take_along(body)
+    return model
+
+
+def _put_on_several(model: Any, body: Any, device: str, rooms: Mapping[int | str, int]) -> None:
+    """Spread its transformer, and put what is around it on one device."""
     spread(body, rooms)
     for parent in model.modules():
         for child in (*parent.parameters(recurse=False), *parent.buffers(recurse=False)):
             if child.device.type == "cpu":
                 child.data = child.data.to(device)
-    return model
 
 
 def _rooms(device: str) -> dict[int | str, int]:
@@ -79,6 +88,8 @@ def round_linears(model: Any) -> None:
     in the place of a module's linear layers, but for those that the model wants exact."""
     from bitsandbytes.nn.modules import Linear8bitLt
 
+    # It says of every product that float32 is rounded to float16, which is what was chosen.
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
     exact = EXACT | set(getattr(model, "_keep_in_fp32_modules", None) or [])
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
@@ -88,3 +99,14 @@ def round_linears(model: Any) -> None:
                 rounded.load_state_dict(child.state_dict())
                 setattr(parent, name, rounded.eval().requires_grad_(False))
     model.to("cpu")  # where a model is loaded; it is then that weights are rounded
+
+
+def take_along(model: Any) -> None:
+    """Put what belongs to rounded weights where these are: torch moves a parameter's numbers, and
+    leaves on the processor what bitsandbytes keeps beside them."""
+    from bitsandbytes.nn.modules import Linear8bitLt
+
+    for layer in model.modules():
+        if isinstance(layer, Linear8bitLt):
+            weight: Any = layer.weight
+            weight.CB, weight.SCB = weight.data, weight.SCB.to(weight.device)

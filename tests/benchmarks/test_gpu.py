@@ -41,14 +41,17 @@ def test_a_case_is_measured(
     case: cases.Case, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child, "COMPARED", COMPARED)
-    exact, tf32, rounded = child.measure(case, folder, INPUTS)
+    exact, tf32, rounded, eighth = child.measure(case, folder, INPUTS)
     assert exact.difference is not None
     assert exact.difference < table.EXACT
     assert "no NVIDIA GPU" in tf32.remark
     assert rounded.difference is not None
     # bfloat16 is another number, so the difference is not measured between twice the same.
     assert rounded.difference > exact.difference
-    assert all(row.pairs_per_second and row.peak_mib for row in (exact, rounded))
+    assert eighth.difference is not None
+    assert eighth.difference > exact.difference
+    assert eighth.own_difference is None
+    assert all(row.pairs_per_second and row.peak_mib for row in (exact, rounded, eighth))
     has_peer = exact.peer_pairs_per_second is not None
     assert has_peer == bool(case.peer)
     assert (rounded.own_difference is not None) == has_peer
@@ -62,7 +65,7 @@ def test_one_command_prints_the_table(capfd: pytest.CaptureFixture[str], monkeyp
     assert gpu.main() == 0
     lines = capfd.readouterr().out.splitlines()
     rows = [line.split(" | ") for line in lines if line.startswith("| YiSi-2")]
-    assert [row[1] for row in rows] == ["float32", "tf32", "bfloat16"]
+    assert [row[1] for row in rows] == ["float32", "tf32", "bfloat16", "int8"]
     assert all(row[6] == "goes on" for row in rows)
 
 

@@ -108,6 +108,19 @@ def test_eight_bits_round_linear_layers_and_little_else(
         assert 0 < apart < 0.03
 
 
+def test_eight_bits_move_with_what_is_kept_beside_them(
+    xlmr: Path, linear8: type[torch.nn.Module]
+) -> None:
+    """torch moves to a GPU by giving each parameter other numbers, as is done here to copies."""
+    model = placing.placed(loaded(xlmr), "cpu", "int8")
+    rounded = [part.weight for part in model.modules() if isinstance(part, linear8)]
+    model._apply(torch.clone)
+    assert all(own.CB.data_ptr() != own.data_ptr() for own in rounded)
+    placing.take_along(model)
+    assert all(own.CB.data_ptr() == own.data_ptr() for own in rounded)
+    assert {own.SCB.device for own in rounded} == {torch.device("cpu")}
+
+
 def test_what_a_model_wants_exact_stays_so(linear8: type[torch.nn.Module]) -> None:
     """The outer layers of T5's feed-forward networks overflow, and MetricX's head is the score."""
     sizes = {"d_model": 16, "d_ff": 32, "num_layers": 1, "num_heads": 2, "d_kv": 8}

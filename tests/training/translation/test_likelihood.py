@@ -132,6 +132,15 @@ def test_the_sum_counts_every_token(bart: Path) -> None:
     assert mean.signature() != total.signature()
 
 
+@pytest.mark.parametrize("chosen", ["bfloat16", "int8"])
+def test_less_precision_is_seen_in_the_value(bart: Path, chosen: str) -> None:
+    exact, rounded = make(bart), make(bart, precision=chosen)
+    before, after = exact.score(INPUTS), rounded.score(INPUTS)
+    assert 1e-6 < np.abs(after - before).max() < before.std()
+    kinds = {each.dtype for each in rounded.loaded.model.model.parameters()}
+    assert (torch.int8 in kinds) == (chosen == "int8")
+
+
 def test_values_do_not_depend_on_the_batch(bart: Path) -> None:
     metric = make(bart)
     together = metric.score(INPUTS)

@@ -11,6 +11,7 @@ take a multilingual model (NLLB, mBART-50, M2M-100), or convert them.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ from metrics.base import (
 from metrics.checkpoints import places
 from metrics.encoding import encoders, memory, precision
 from metrics.encoding.memory import ModelSpec
+from metrics.encoding.placing import placed
 from metrics.families import references
 from metrics.options import precision_of
 from training.jobs.kinds import JobError
@@ -42,7 +44,8 @@ from training.translation.likelihood.options import (
     SUM,
 )
 
-REVISION = 1
+# 2: int8 rounds weights; before, it was float32.
+REVISION = 2
 # Tokens of one forward pass: logits are as wide as the vocabulary, a quarter of a million in mT5.
 TOKENS_PER_BATCH = {"cpu": 1_024, "cuda": 8_192}
 Pair = tuple[str, str]
@@ -146,15 +149,15 @@ def get(name: str, languages: Pair, chosen: str = "float32") -> Checkpoint:
     folder = places.find(name)
     kind = f"likelihood {'-'.join(languages)}"
     key = ModelSpec(kind, name, chosen, device, places.fingerprint(folder))
-    return memory.get(key, folder, lambda: _load(name, languages, device))
+    return memory.get(key, folder, lambda: _load(name, languages, device, chosen))
 
 
-def _load(name: str, languages: Pair, device: str) -> Checkpoint:
+def _load(name: str, languages: Pair, device: str, chosen: str) -> Checkpoint:
     try:
-        found = checkpoints.load(name, *languages, device)
+        found = checkpoints.load(name, *languages, "cpu")
     except JobError as error:
         raise MetricError(str(error), permanent=True) from error
     if found.is_causal:
         message = f"{name} has no encoder: its likelihood is not that of a translation."
         raise MetricError(message, permanent=True)
-    return found
+    return replace(found, model=placed(found.model, device, chosen))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import ByteLevelBPETokenizer
@@ -15,7 +16,7 @@ from transformers import (
 )
 
 
-def gpt2(folder: Path, texts: Sequence[str], positions: int = 48) -> Path:
+def gpt2(folder: Path, texts: Sequence[str], positions: int = 48, **sizes: float) -> Path:
     """gpt2's format: byte-level BPE, no token but the end of a text."""
     folder.mkdir(parents=True)
     trained = ByteLevelBPETokenizer()
@@ -24,13 +25,9 @@ def gpt2(folder: Path, texts: Sequence[str], positions: int = 48) -> Path:
     files = str(folder / "vocab.json"), str(folder / "merges.txt")
     GPT2Tokenizer(*files, model_max_length=positions).save_pretrained(folder)
     torch.manual_seed(11)
+    usual: dict[str, Any] = {"n_embd": 32, "n_layer": 2, "n_head": 4, "initializer_range": 0.5}
     config = GPT2Config(
-        vocab_size=trained.get_vocab_size(),
-        n_positions=positions,
-        n_embd=32,
-        n_layer=2,
-        n_head=4,
-        initializer_range=0.5,
+        vocab_size=trained.get_vocab_size(), n_positions=positions, **{**usual, **sizes}
     )
     GPT2LMHeadModel(config).save_pretrained(folder)
     return folder

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,31 +79,28 @@ def roberta(folder: Path, texts: Sequence[str]) -> Path:
     return folder
 
 
-def bart(folder: Path, texts: Sequence[str]) -> Path:
+def bart(folder: Path, texts: Sequence[str], positions: int = 64, **sizes: float) -> Path:
     """bart-large-mnli's format: an encoder and a decoder, of which the encoder counts."""
     size = _byte_pairs(folder, texts)
-    BartTokenizer(*_bpe(folder), model_max_length=64).save_pretrained(folder)
+    BartTokenizer(*_bpe(folder), model_max_length=positions).save_pretrained(folder)
     torch.manual_seed(3)
+    usual: dict[str, Any] = {"d_model": 32, "encoder_layers": 3, "decoder_layers": 2}
+    for part in ("encoder", "decoder"):
+        usual |= {f"{part}_attention_heads": 4, f"{part}_ffn_dim": 64}
     config = BartConfig(
-        vocab_size=size,
-        d_model=32,
-        encoder_layers=3,
-        decoder_layers=2,
-        encoder_attention_heads=4,
-        decoder_attention_heads=4,
-        encoder_ffn_dim=64,
-        decoder_ffn_dim=64,
-        max_position_embeddings=70,
+        vocab_size=size, max_position_embeddings=positions + 6, **{**usual, **sizes}
     )
     BartModel(config).save_pretrained(folder)
     return folder
 
 
-def bart_with_head(folder: Path, texts: Sequence[str]) -> Path:
+def bart_with_head(
+    folder: Path, texts: Sequence[str], spread: float = 0.5, positions: int = 64, **sizes: float
+) -> Path:
     """bart-large-cnn's format: the same with the head that writes."""
-    bart(folder, texts)
+    bart(folder, texts, positions, **sizes)
     torch.manual_seed(3)
-    config = BartConfig.from_pretrained(folder, decoder_start_token_id=2, init_std=0.5)
+    config = BartConfig.from_pretrained(folder, decoder_start_token_id=2, init_std=spread)
     BartForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
@@ -211,12 +209,15 @@ def comet(folder: Path, encoder: Path, kind: str = "regression_metric", **change
     return folder
 
 
-def sentinel(folder: Path, encoder: Path, reads: str = "mt") -> Path:
+def sentinel(
+    folder: Path, encoder: Path, reads: str = "mt", hidden: tuple[int, int] = (24, 8)
+) -> Path:
     """A sentinel as sentinel-metric saves it: COMET's layout, an encoder and a head."""
     torch.manual_seed(10)
     body = XLMRobertaModel(XLMRobertaConfig.from_pretrained(encoder), add_pooling_layer=False)
-    head = [("0", torch.nn.Linear(32, 24)), ("3", torch.nn.Linear(24, 8))]
-    head.append(("6", torch.nn.Linear(8, 1)))
+    widths = [body.config.hidden_size, *hidden, 1]
+    linears = [torch.nn.Linear(*each) for each in pairwise(widths)]
+    head = list(zip("036", linears, strict=True))
     weights = {f"encoder.model.{name}": value for name, value in body.state_dict().items()}
     for place, layer in head:
         weights |= {f"estimator.ff.{place}.{k}": v for k, v in layer.state_dict().items()}
@@ -224,7 +225,7 @@ def sentinel(folder: Path, encoder: Path, reads: str = "mt") -> Path:
         "class_identifier": "sentinel_regression_metric",
         "encoder_model": "XLM-RoBERTa",
         "pretrained_model": str(encoder),
-        "hidden_sizes": [24, 8],
+        "hidden_sizes": list(hidden),
         "activations": "Tanh",
         "final_activation": None,
         "dropout": 0.1,
@@ -280,26 +281,19 @@ def bleurt(
     return folder
 
 
-def metricx(folder: Path) -> Path:
+def metricx(folder: Path, shard: str = "6MB", **sizes: float) -> Path:
     """MetricX's format: mT5's names of weights in pickled shards, the class by its own name."""
     folder.mkdir(parents=True)
     torch.manual_seed(9)
-    config = MT5Config(
-        vocab_size=250_112,
-        d_model=8,
-        d_kv=4,
-        d_ff=16,
-        num_layers=2,
-        num_decoder_layers=1,
-        num_heads=2,
-        tie_word_embeddings=False,
-        initializer_factor=4.0,
-    )
+    usual: dict[str, Any] = {"d_model": 8, "d_kv": 4, "d_ff": 16, "num_heads": 2}
+    usual |= {"num_layers": 2, "num_decoder_layers": 1, "initializer_factor": 4.0}
+    config = MT5Config(vocab_size=250_112, tie_word_embeddings=False, **{**usual, **sizes})
     model = MT5ForConditionalGeneration(config)
     with torch.no_grad():
         # Errors between 0 and 25, as a trained model's.
-        model.lm_head.weight[250_089] = torch.linspace(-0.8, 1.6, 8)
-    model.save_pretrained(folder, safe_serialization=False, max_shard_size="6MB")
+        head = torch.linspace(-0.8, 1.6, config.d_model) * (8 / config.d_model) ** 0.5
+        model.lm_head.weight[250_089] = head
+    model.save_pretrained(folder, safe_serialization=False, max_shard_size=shard)
     settings = json.loads((folder / "config.json").read_text())
     settings["architectures"] = ["MT5ForRegression"]
     (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
