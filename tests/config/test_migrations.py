@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import connection
+from django.db.migrations.autodetector import MigrationAutodetector
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
 Migrate = Callable[[str, str], Any]
@@ -17,12 +19,31 @@ def migrate(transactional_db: None) -> Iterator[Migrate]:
     """Takes an app to a migration, forwards or back, and returns the models of then by name."""
 
     def to(app: str, name: str) -> Any:
-        apps = MigrationExecutor(connection).migrate([(app, name)]).apps
+        apps = one_by_one().migrate([(app, name)]).apps
         return lambda model: apps.get_model(*model.split(".")).objects
 
     yield to
-    executor = MigrationExecutor(connection)
+    executor = one_by_one()
     executor.migrate(executor.loader.graph.leaf_nodes())
+
+
+def one_by_one() -> MigrationExecutor:
+    """Migrates as a database of an older release is."""
+    executor = MigrationExecutor(connection)
+    executor.loader = MigrationLoader(connection, replace_migrations=False)
+    return executor
+
+
+@pytest.mark.parametrize("app", ["annotation", "dashboards", "metrics", "training"])
+def test_a_new_database_is_like_one_of_an_older_release(app: str) -> None:
+    """What stands for several migrations comes to the same models."""
+    loader = MigrationLoader(None, replace_migrations=False)
+    own = {name: each for (label, name), each in loader.disk_migrations.items() if label == app}
+    [squashed] = [name for name, each in own.items() if each.replaces]
+    _, last = own[squashed].replaces[-1]
+    older, new = (loader.project_state([(app, name)]) for name in (last, squashed))
+    changes = MigrationAutodetector(older, new)._detect_changes()
+    assert [operation for each in changes.get(app, []) for operation in each.operations] == []
 
 
 def test_metrics_keep_scores_of_runs_in_hand_and_imports_that_wait(migrate: Migrate) -> None:
