@@ -221,6 +221,8 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
+# No page names a file without its hash.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 # --- Notifications ------------------------------------------------------------------------------
 # Workers have no request to take the address of the site from.

@@ -1,8 +1,13 @@
 """Static files with hashed names, also inside ES module imports, and modules without comments."""
 
+import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
@@ -29,3 +34,20 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
             content = ContentFile(bare(b"".join(content.chunks()).decode()).encode())
         stored: str = super()._save(name, content)
         return stored
+
+
+def is_collected() -> bool:
+    """Whether `collectstatic` has seen every static file as it is now."""
+    manifest = Path(settings.STATIC_ROOT) / ModuleManifestStorage.manifest_name
+    if not manifest.exists():
+        return False
+    seen, at = json.loads(manifest.read_bytes())["paths"], manifest.stat().st_mtime
+    files = [("", Path(__file__)), *_static_files()]
+    return all((not name or name in seen) and path.stat().st_mtime < at for name, path in files)
+
+
+def _static_files() -> Iterator[tuple[str, Path]]:
+    for finder in get_finders():
+        for name, storage in finder.list([]):
+            prefix = getattr(storage, "prefix", None)
+            yield f"{prefix}/{name}" if prefix else name, Path(storage.path(name))

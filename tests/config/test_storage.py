@@ -1,12 +1,18 @@
 """Hashed names also inside modules, or a browser would mix the files of two versions."""
 
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage
+from django.core.management import call_command
 
-from config.storage import ModuleManifestStorage
+from config import storage as own_storage
+from config.storage import ModuleManifestStorage, is_collected
 
 
 def test_modules_import_each_other_by_hashed_names(tmp_path: Path) -> None:
@@ -29,3 +35,49 @@ def test_modules_import_each_other_by_hashed_names(tmp_path: Path) -> None:
     own = [source.path(path) for path in paths]
     assert len("".join(texts)) < 0.9 * sum(Path(path).stat().st_size for path in own)
     assert [name for name in imported if not re.search(r"\.[0-9a-f]{12}\.js$", name)] == []
+
+
+def age(path: Path, seconds: int) -> None:
+    """Have it changed so long after the files were collected."""
+    at = (path.parents[1] / "collected" / "staticfiles.json").stat().st_mtime + seconds
+    os.utime(path, (at, at))
+
+
+def add(folder: Path) -> None:
+    (folder / "added.css").write_text("b {}")
+    age(folder / "added.css", -5)  # moved here: older than what was collected
+
+
+CHANGES: list[Callable[[Path], object]] = [
+    lambda folder: age(folder / "page.css", 5),
+    add,
+    lambda folder: (folder.parent / "collected" / "staticfiles.json").unlink(),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=["changed", "added", "not collected"])
+def test_what_is_collected_is_seen(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    folder = tmp_path / "static"
+    folder.mkdir()
+    page = folder / "page.css"
+    page.write_text("a {}")
+    settings.STATIC_ROOT = tmp_path / "collected"
+    settings.STATICFILES_DIRS = [("own", folder)]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "config.storage.ModuleManifestStorage"}
+    }
+    code = folder.parent / "code" / "storage.py"
+    monkeypatch.setattr(own_storage, "__file__", str(code))
+    code.parent.mkdir()
+    code.touch()
+    call_command("collectstatic", interactive=False, verbosity=0)
+    for path in (page, code):
+        age(path, -5)
+    assert is_collected()
+    kept = [each.name for each in (tmp_path / "collected" / "own").iterdir()]
+    assert [name for name in kept if not re.fullmatch(r"page\.[0-9a-f]{12}\.css", name)] == []
+    change(folder)
+    assert not is_collected()

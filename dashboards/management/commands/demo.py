@@ -22,6 +22,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.demo import DEMO_PASSWORD, load_demo
 from annotation.demo.load import LOGINS
 from annotation.models import TestSet
+from config.storage import is_collected
 from dashboards.documents.computing import QUICK, SLOW
 from metrics.checkpoints import packaged
 from metrics.models import MetricRun
@@ -43,8 +44,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
+        collecting = None
         if not options["load_only"]:
             _require_free(host, port)
+            collecting = _collect()
         self._say("Preparing the database …")
         call_command("migrate", verbosity=0)
         self._say("Storing the demo: texts, simulated judgments, logins (once, some seconds) …")
@@ -54,7 +57,8 @@ class Command(BaseCommand):
         if options["load_only"]:
             return
         self._say("Starting the web server and the workers …")
-        call_command("collectstatic", interactive=False, verbosity=0)
+        if collecting is not None and collecting.wait():
+            raise CommandError("The files of the pages could not be collected; see above.")
         self._announce(host, port)
         sys.exit(_supervise([_web(host, port), *_workers()]))
 
@@ -84,6 +88,14 @@ def _not_yet_run(test_set: TestSet) -> list[str]:
     wanted = [name for name, (info, _) in METRICS.items() if not info.checkpoint]
     neural = packaged.metric_for(test_set.target_language)
     return [name for name in (*wanted, neural) if name and name not in seen]
+
+
+def _collect() -> subprocess.Popen[bytes] | None:
+    """Hash and compress what pages load, where it is not as it was: beside the rest."""
+    if is_collected():
+        return None
+    command = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
+    return subprocess.Popen(command, cwd=settings.BASE_DIR)  # noqa: S603
 
 
 def _require_free(host: str, port: int) -> None:
