@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
@@ -35,15 +34,15 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
         stored: str = super()._save(name, content)
         return stored
 
-
-def is_collected() -> bool:
-    """Whether `collectstatic` has seen every static file as it is now."""
-    manifest = Path(settings.STATIC_ROOT) / ModuleManifestStorage.manifest_name
-    if not manifest.exists():
-        return False
-    seen, at = json.loads(manifest.read_bytes())["paths"], manifest.stat().st_mtime
-    files = [("", Path(__file__)), *_static_files()]
-    return all((not name or name in seen) and path.stat().st_mtime < at for name, path in files)
+    def is_current(self) -> bool:
+        """Whether `collectstatic` has seen every static file, and this one, as they are now."""
+        manifest = Path(self.path(self.manifest_name))
+        if not manifest.exists():
+            return False
+        seen, at = json.loads(manifest.read_bytes())["paths"], manifest.stat().st_mtime
+        files = dict(_static_files())
+        times = [path.stat().st_mtime for path in (*files.values(), Path(__file__))]
+        return files.keys() <= seen.keys() and max(times) < at
 
 
 def _static_files() -> Iterator[tuple[str, Path]]:

@@ -12,7 +12,7 @@ from django.core.files.storage import FileSystemStorage
 from django.core.management import call_command
 
 from config import storage as own_storage
-from config.storage import ModuleManifestStorage, is_collected
+from config.storage import ModuleManifestStorage
 
 
 def test_modules_import_each_other_by_hashed_names(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_what_is_collected_is_seen(
     call_command("collectstatic", interactive=False, verbosity=0)
     for path in (page, code):
         age(path, -5)
-    assert is_collected()
+    assert ModuleManifestStorage().is_current()
     kept = [each.name for each in (tmp_path / "collected" / "own").iterdir()]
     assert [name for name in kept if not re.fullmatch(r"page\.[0-9a-f]{12}\.css", name)] == []
     change(folder)
-    assert not is_collected()
+    assert not ModuleManifestStorage().is_current()
