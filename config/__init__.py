@@ -1,5 +1,9 @@
 """Settings, URLs and the Celery app. Celery and `shared_task` find the app here."""
 
-from config.celery import app as celery_app
+from config import garbage
+
+garbage.seldom()
+
+from config.celery import app as celery_app  # noqa: E402
 
 __all__ = ["celery_app"]

@@ -6,6 +6,8 @@ from celery import Celery
 from celery.signals import worker_init
 from kombu.transport import TRANSPORT_ALIASES
 
+from config import garbage
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 TRANSPORT_ALIASES["filesystem"] = "config.work.embedded:Transport"
@@ -32,3 +34,4 @@ def load_before_threads(**_: object) -> None:
 
     list(registry.every())
     redact("")
+    garbage.leave_out()
