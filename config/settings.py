@@ -245,12 +245,12 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["annotation.access.IsResearcher"],
     "DEFAULT_PARSER_CLASSES": [
-        "config.parsers.StorableJSONParser",
+        "config.api.parsers.StorableJSONParser",
         "rest_framework.parsers.FormParser",
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "config.pagination.StrictPagination",
+    "DEFAULT_PAGINATION_CLASS": "config.api.pagination.StrictPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     # There is one, and whatever `?version=` says would stand in a header of the schema.
     "ALLOWED_VERSIONS": [API_VERSION],
@@ -267,7 +267,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.schema.describe_refusals",
+        "config.api.schema.describe_refusals",
     ],
     "ENUM_NAME_OVERRIDES": {
         "CampaignStatusEnum": "annotation.models.campaign.Campaign.Status",

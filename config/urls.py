@@ -18,7 +18,7 @@ urlpatterns = [
     path("", include("training.urls")),
     path("", include("dashboards.urls")),
     path("", include("lifecycle.urls")),
-    path("api/", include("config.api")),
+    path("api/", include("config.api.routes")),
     path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),
 ]

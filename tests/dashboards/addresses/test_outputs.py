@@ -465,7 +465,7 @@ def test_the_api_refuses_what_it_does_not_take(
 
 def test_every_view_set_says_what_it_takes() -> None:
     from annotation.api.parameters import TakesParameters
-    from config.api import router
+    from config.api.routes import router
 
     assert all(issubclass(view, TakesParameters) for _, view, _ in router.registry)
 
