@@ -1,8 +1,7 @@
 """Static files with hashed names, also inside ES module imports, and modules without comments."""
 
-import json
 import re
-from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 OWN = "js/"
+SOURCES = "sources.sha256"
 # Comments that have their lines to themselves, and what lines begin with.
 _IDLE = re.compile(r"^(?:\s*(?:/\*\*.*?\*/|//[^\n]*)$)*\s*", re.MULTILINE | re.DOTALL)
 
@@ -34,19 +34,22 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
         stored: str = super()._save(name, content)
         return stored
 
+    def save_manifest(self) -> None:
+        """Keep beside it what it was made of."""
+        super().save_manifest()
+        Path(self.path(SOURCES)).write_text(_sources(), encoding="utf-8")
+
     def is_current(self) -> bool:
-        """Whether `collectstatic` has seen every static file, and this one, as they are now."""
-        manifest = Path(self.path(self.manifest_name))
-        if not manifest.exists():
-            return False
-        seen, at = json.loads(manifest.read_bytes())["paths"], manifest.stat().st_mtime
-        files = dict(_static_files())
-        times = [path.stat().st_mtime for path in (*files.values(), Path(__file__))]
-        return files.keys() <= seen.keys() and max(times) < at
+        """Whether static files, and this module, are as `collectstatic` last found them."""
+        kept = Path(self.path(SOURCES))
+        return kept.exists() and kept.read_text(encoding="utf-8") == _sources()
 
 
-def _static_files() -> Iterator[tuple[str, Path]]:
+def _sources() -> str:
+    """A digest of contents: files of a release may be older than what was made of the last."""
+    digest = sha256(Path(__file__).read_bytes())
     for finder in get_finders():
         for name, storage in finder.list([]):
-            prefix = getattr(storage, "prefix", None)
-            yield f"{prefix}/{name}" if prefix else name, Path(storage.path(name))
+            content = Path(storage.path(name)).read_bytes()
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
