@@ -11,6 +11,7 @@ from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
 
 ESCAPES = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
+TABLES = (".csv", ".tsv", ".jsonl")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 NAMES = {
     bool: "true or false",
@@ -34,10 +35,7 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
     try:
         values = parse(text)
     except json.JSONDecodeError as error:
-        report.error(
-            f"this is no JSON: {error.msg} at character {error.colno}",
-            Place(file.name, error.lineno),
-        )
+        report.error(_no_json(file.name, error), Place(file.name, error.lineno))
     except (ValueError, RecursionError) as error:
         report.error(f"this JSON cannot be used: {error}", Place(file.name))
     else:
@@ -45,6 +43,12 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
             report.error(f"the text contains {character(sign)}", Place(file.name, None, path))
         return values
     return None
+
+
+def _no_json(name: str, error: json.JSONDecodeError) -> str:
+    if name.lower().endswith(TABLES):
+        return "this is no JSON. Import › A table of judgments takes it, or import_judgments"
+    return f"this is no JSON: {error.msg} at character {error.colno}"
 
 
 def parse(text: str) -> Any:

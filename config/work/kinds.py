@@ -24,8 +24,8 @@ class Kind(ABC, Generic[Row]):
     nothing. One that `is_long` acknowledges its message at once: RabbitMQ closes a channel on
     which an answer is missing for half an hour, and the row is enough to do it again. What
     `ends_at_once` is given back where its worker is told to stop, whatever it is doing. Of a kind
-    that `gives_way` a process rests after each row for four times as long as others kept it waiting
-    for a processor, up to so many seconds.
+    that `gives_way` a process rests after each row for eight times as long as others kept it
+    waiting for a processor, up to so many seconds.
     """
 
     name: ClassVar[str]

@@ -23,7 +23,7 @@ Row = TypeVar("Row", bound=Work)
 # How often others may be faster before we look again another time.
 TRIES = 20
 # Who gives way rests so many times as long as others kept it waiting.
-WAITS = 4.0
+WAITS = 8.0
 
 
 class _Busy(local):

@@ -4,7 +4,7 @@ Of the documents that wait, those come first that there are none of yet, then th
 was just computed rests for as long as that took, so that a judgment every second leaves room for
 all others; what readers take along, and the verdict that every page asks for, rest ten times as
 long. After its rest the newest state counts, whatever came between. Between documents a process
-rests for four times as long as others, such as a metric run, kept it waiting for a processor.
+rests for eight times as long as others, such as a metric run, kept it waiting for a processor.
 """
 
 from collections.abc import Callable, Sequence

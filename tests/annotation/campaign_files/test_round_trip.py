@@ -145,6 +145,14 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
     assert (Campaign.objects.count(), TestSet.objects.count()) == (0, 0)
 
 
+def test_a_table_is_told_where_tables_go(db: None, tmp_path: Path) -> None:
+    out, path = StringIO(), tmp_path / "Mine.CSV"
+    path.write_text("segment,system,score\n1,A,50\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="nothing was stored"):
+        call_command("open", str(path), stdout=out, stderr=out)
+    assert "Mine.CSV, row 1: this is no JSON. Import › A table of judgments" in out.getvalue()
+
+
 def test_a_dry_run_and_a_draft(db: None, tmp_path: Path) -> None:
     assert "it would open with 3 personal links" in run(tmp_path, smallest(), "--dry-run")
     assert Campaign.objects.count() == TestSet.objects.count() == Annotator.objects.count() == 0

@@ -33,14 +33,14 @@ def test_rows_are_worked_off(kind: Kind) -> None:
 def test_a_kind_gives_way_to_what_it_kept_waiting(
     kind: Kind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It rests after each row for four times as long as others had it wait, but not for ever."""
+    """It rests after each row for eight times as long as others had it wait, but not for ever."""
     waits, rests = iter([0.0, 3.0, 3.0, 103.0, 103.0]), list[float]()
     monkeypatch.setattr(processes, "waited", lambda: next(waits))
     monkeypatch.setattr(processes, "rest", rests.append)
     monkeypatch.setattr(Errands, "gives_way", 60.0)
     Errand.objects.bulk_create(Errand() for _ in range(2))
     assert working.work_off(errands) == 2
-    assert rests == [12.0, 60.0]
+    assert rests == [24.0, 60.0]
 
 
 def test_only_a_child_rests_and_not_once_its_worker_stops(monkeypatch: pytest.MonkeyPatch) -> None:
