@@ -54,13 +54,18 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
     tables = read_tables(files, report)
+    n_broken = len(report.errors)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report)
-    if report.errors or not tables:
+    if len(report.errors) > n_broken or not tables:
         return Reading(columns=all_columns(tables))
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
     judged = _judged(sheets, options)
+    if n_broken:
+        # Whoever mends rows that are broken can mend values of the others in the same go.
+        Reader(options, report, Clock(options.time_zone)).read(_rows(judged), [])
+        return seen
     if not judged:
         _ask_who(sheets, report)
         return seen
@@ -109,6 +114,10 @@ def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
         )
 
 
+def _rows(sheets: Iterable[Sheet]) -> list[Row]:
+    return [row for sheet in sheets for row in rows_of(sheet)]
+
+
 def _read_rows(
     judged: Sequence[Sheet],
     spans: Sequence[Sheet],
@@ -117,7 +126,7 @@ def _read_rows(
     report: Report,
     seen: Reading,
 ) -> Reading:
-    rows = [row for sheet in judged for row in rows_of(sheet)]
+    rows = _rows(judged)
     texts = join(rows, others, report)
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)

@@ -120,6 +120,14 @@ def test_every_wrong_cell_is_named(db: None, row: str, message: str) -> None:
     assert bool(found) == bool(message)
 
 
+def test_wrong_rows_and_wrong_values_are_told_together(db: None) -> None:
+    found = errors_of(table("R1|1|alpha|80", "R1|2|alpha", "R1|3|alpha|x"), **DE_EN)
+    assert found == [
+        "own.tsv, row 3: the row has 3 cells, the header has 4",
+        "own.tsv, row 4, score: “x” is no number",
+    ]
+
+
 @pytest.mark.parametrize(
     ("column", "cell", "message"),
     [
