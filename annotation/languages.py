@@ -96,6 +96,11 @@ def normalise(code: str) -> str:
     return language.to_tag()
 
 
+def bare(code: str) -> str:
+    """Return the language of a code alone, without script and region."""
+    return code.partition("-")[0]
+
+
 def split_pair(pair: str) -> tuple[str, str]:
     """Return source and target of a pair as folders and files are named, in standard spelling.
 

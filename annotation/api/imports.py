@@ -4,10 +4,10 @@ Campaign admins only. The serializers of problems serve every import of the API.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
-from django.forms import Form
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import ParseError
@@ -136,16 +136,23 @@ class JudgmentsRequestSerializer(HumanScoresRequestSerializer):
     shown_text = serializers.ChoiceField(required=False, choices=Campaign.ShownText.choices)
 
 
+class FlagsSerializer(serializers.Serializer[object]):
+    """What a program turns on: a form would take any word but `false` for yes."""
+
+    dry_run = serializers.BooleanField(required=False, default=False)
+    ends_included = serializers.BooleanField(required=False, default=False)
+
+
 def refusal(sentence: str, problems: list[Problem]) -> Response:
     """Return the answer to an import that cannot be stored."""
     data = RefusedSerializer({"error": sentence, "problems": problems[:MAX_PROBLEMS]}).data
     return Response(data, status=status.HTTP_400_BAD_REQUEST)
 
 
-def problems_of_form(form: Form) -> list[Problem]:
-    """Return what a form refuses as problems of its fields."""
+def _problems_of(found: Mapping[str, Iterable[object]]) -> list[Problem]:
+    """Return what a form or a serializer refuses as problems of its fields."""
     report = Report()
-    for name, errors in form.errors.items():
+    for name, errors in found.items():
         for message in errors:
             report.error(str(message), Place(field="" if name == NON_FIELD_ERRORS else name))
     return report.problems
@@ -169,11 +176,14 @@ class ImportView(TakesParameters):
         if is_too_large(request._request):
             sentence = too_large_sentence()
             return Response({"error": sentence}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
-        given = request.POST
+        flags = FlagsSerializer(data=request.POST)
+        flags.is_valid()
+        given = request.POST.copy()
+        given["ends_included"] = str(flags.validated_data.get("ends_included", False))
         form = self.form(given, request.FILES)
         form.prefix = None  # the page has several forms, a program sends one
-        if not form.is_valid():
-            return refusal("The request cannot be read.", problems_of_form(form))
+        if wrong := _problems_of({**form.errors, **flags.errors}):
+            return refusal("The request cannot be read.", wrong)
         report = Report()
         reading = sources.read(form.sent(), report)
         if not report.errors:
@@ -182,7 +192,7 @@ class ImportView(TakesParameters):
             return refusal(
                 f"{counted(len(report.errors), 'error')}; nothing was stored.", report.problems
             )
-        if given.get("dry_run", "").lower() in ("true", "1", "yes", "on"):
+        if flags.validated_data["dry_run"]:
             return _answer(reading, report, is_stored=False, is_new=False)
         return self._store(request, reading, report)
 

@@ -14,6 +14,7 @@ from annotation.imports.judgments.fields import (
     Sheet,
     check_chosen,
     matched,
+    read_commas,
     read_tables,
     say_unused,
 )
@@ -66,6 +67,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if report.errors or not tables:
         return seen
     sheets = [_sheet(table, chosen) for table in tables]
+    read_commas(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
     if not scored:
@@ -135,7 +137,7 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
             own = Sheet(sheet.table, {**dict(names), column: SCORE.name})
             row = Row({**common, "score": cells.get(column)}, Place(sheet.name, line), own)
             value = row.number("score", report)
-            empty += value is None
+            empty += row.has_nothing("score")
             if value is not None and _has_keys(row, report):
                 label = row.name(NAME.name) or column
                 row.cells |= {"score": value, NAME.name: label}
@@ -188,8 +190,9 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
         name, segment, system = row.key((NAME.name, "segment", "system"))
         value = row.cells["score"]
         before = first.setdefault((name, segment, system), row)
-        copies += before is not row
-        if before.cells["score"] != value:
+        is_same = before.cells["score"] == value
+        copies += is_same and before is not row
+        if not is_same:
             what = f"segment “{segment}” of “{system}”" if segment else f"“{system}”"
             message = f"{what} has another score in {before.place} ({before.cells['score']:g})"
             report.error(message, row.at("score"))

@@ -1,6 +1,6 @@
 """Storing what an import read: test sets, campaigns and their annotators, or nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ from annotation.campaigns import Invitation, add_annotators
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.store import CampaignImport, require_same, store_campaign
 from annotation.uploads import TestSetDraft
-from annotation.uploads.problems import Report
+from annotation.uploads.checks import fold
+from annotation.uploads.problems import Report, some
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,22 @@ def examine(
     test_sets = {id(test_set): test_set for test_set, _ in drafts}
     for test_set in test_sets.values():
         uploads.examine(test_set, report, user=user)
+    _doubt_annotators([campaign for _, campaign in drafts], report)
     for _, campaign in drafts:
         try:
             require_same(campaign)
         except ValidationError as error:
             report.error(" ".join(error.messages).rstrip("."))
+
+
+def _doubt_annotators(campaigns: Iterable[CampaignDraft], report: Report) -> None:
+    """Warn of names that a person would take for one: they may be of several people."""
+    names = {judgment.annotator for campaign in campaigns for judgment in campaign.judgments}
+    spellings: dict[str, list[str]] = {}
+    for name in sorted(names):
+        spellings.setdefault(fold(name), []).append(name)
+    if found := [", ".join(f"“{n}”" for n in each) for each in spellings.values() if each[1:]]:
+        report.warn(
+            f"names of annotators differ only in case or blanks ({some(found)}): each counts as "
+            "another person. Write them alike where one is meant"
+        )

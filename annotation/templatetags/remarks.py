@@ -11,8 +11,9 @@ register = template.Library()
 # Of whom a sentence speaks, and what it says; what is said of many, of {n} of them.
 SAID = (
     (
-        re.compile(r"^(?P<name>.+) shares \d+ items with others: r is undefined\.$"),
-        "{n} annotators share fewer than two items with others: their r is undefined.",
+        re.compile(r"^(?P<name>.+) has usable scores of \d+ items with others: r is undefined\.$"),
+        "{n} annotators have usable scores of fewer than two items with others: "
+        "their r is undefined.",
     ),
     (
         re.compile(r"^Annotator (?P<name>.+) has no judgment in the pool: no z-scores\.$"),

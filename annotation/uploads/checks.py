@@ -140,10 +140,12 @@ def _check_systems(draft: TestSetDraft, report: Report) -> None:
         identities.setdefault(identity, j)
         other = spellings.setdefault(fold(system.name), system.name)
         if other != system.name:
-            report.error(
-                f"the system names “{system.name}” and “{other}” differ only in case or blanks",
-                place,
-            )
+            report.error(alike(system.name, other), place)
+
+
+def alike(name: str, other: str) -> str:
+    """Return the sentence that refuses two systems that a person would confuse."""
+    return f"the system names “{name}” and “{other}” differ only in case or blanks"
 
 
 def fold(name: str) -> str:

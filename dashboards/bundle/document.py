@@ -13,7 +13,7 @@ from dashboards.bundle import BundleChoice, build
 from dashboards.documents.head import OfCampaign, about
 from dashboards.trust.reasons import CampaignTrust
 
-VERSION = 8
+VERSION = 9
 FILTERS = BundleChoice
 
 

@@ -18,6 +18,7 @@ from annotation.quality import quality_report
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, Ends, Estimate, head
 from dashboards.overview import document as overview
+from dashboards.panel.common import each_on_its_own
 from dashboards.panel.human import Floats, HumanScores
 from dashboards.panel.panel import Panel, read_panel
 from metaeval import Interval
@@ -28,7 +29,7 @@ from metaeval.correlation.intervals.jackknife import FEWEST
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, draw_segments, level_correlations, resampled_levels
 
-VERSION = 5
+VERSION = 6
 SEED = 20_230
 FEWEST_SAMPLES, MOST_SAMPLES = 100, 400
 BUDGET = 60_000_000
@@ -98,7 +99,7 @@ def compute(campaign: Campaign, filters: Filters) -> Side:
         test_set=campaign.test_set.slug,
         n_samples=n,
         numbers=[*quality, *correlations, *_systems(human, counts)],
-        warnings=[*human.warnings, *_too_few(human), *doubts],
+        warnings=[*human.warnings, *_too_few(human), *each_on_its_own(panel), *doubts],
     )
 
 

@@ -15,7 +15,7 @@ from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import OfCampaign, about
 from dashboards.quality.agreement import Figure, figures_of
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True, kw_only=True)

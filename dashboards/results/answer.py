@@ -14,6 +14,7 @@ CONSTANT = (
     "No metric can be compared with the humans: each gives one score to everything, or the humans "
     "do."
 )
+WHOLE = "The humans scored systems as wholes: metrics can be compared over systems."
 UNUSABLE = "The ratings give no human score here, so no metric can be compared."
 # So many names are told, the others counted.
 NAMES = 3
@@ -65,7 +66,8 @@ class Asked:
     whether intervals and tests are there. `refused` says why nothing may be ranked although they
     are, `distrust` why these judgments bear nothing out, `unusable` why those that are there
     give no score. `chance` is what a metric reaches that
-    knows nothing.
+    knows nothing. `n_judged` counts what is `judged`, and `is_elsewhere` where that has no answer
+    to a question of segments.
     """
 
     statistic: str
@@ -78,6 +80,8 @@ class Asked:
     refused: str = ""
     distrust: str = ""
     unusable: str = ""
+    judged: str = "output"
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,14 +120,14 @@ def answer(asked: Asked) -> Answer:
     if not asked.n_judged:
         return _plain("unjudged", "Nobody has judged an output yet, so no metric can be compared.")
     if not asked.metrics:
-        judged = counted(asked.n_judged, "output")
+        judged = counted(asked.n_judged, asked.judged)
         said = f"The humans have judged {judged}, and no metric has scored them yet."
         return _plain("unscored", said)
     if asked.distrust:
         said = "These judgments cannot tell which metric is good."
         return _plain("distrusted", said, asked.distrust)
     if first is None:
-        return _plain("constant", CONSTANT)
+        return _plain("whole", WHOLE) if asked.is_elsewhere else _plain("constant", CONSTANT)
     return _of(asked, first)
 
 

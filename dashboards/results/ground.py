@@ -17,7 +17,7 @@ from dashboards.trust.verdict import evidence_of
 from metaeval import ScoreMatrix
 from metaeval.systems import rank_systems
 
-VERSION = 4
+VERSION = 5
 LEVEL = 0.95
 
 
@@ -40,9 +40,11 @@ class Ground(CampaignDocument):
     """Of `n_tested` annotators with control items `n_passed` pass; `alpha` has its interval.
 
     Both are None where they cannot be known. `gaps` says why there are not more human scores.
+    `n_judged` counts outputs, `n_scored_whole` systems whose human scores came without outputs'.
     """
 
     n_judged: int
+    n_scored_whole: int = 0
     gaps: Sequence[str] = ()
     systems: Sequence[Standing] = ()
     alpha: float | None = None
@@ -63,11 +65,16 @@ def compute(campaign: Campaign, filters: Filters) -> Ground:
     return Ground(
         **head(campaign, human.source),
         n_judged=human.n,
+        n_scored_whole=0 if human.n else _n_known(human.published_systems),
         systems=_standings(matrix) if matrix is not None else (),
         **known,
         gaps=human.gaps,
         warnings=human.warnings,
     )
+
+
+def _n_known(scores: Floats | None) -> int:
+    return 0 if scores is None else int(np.isfinite(scores).sum())
 
 
 def _standings(matrix: ScoreMatrix) -> list[Standing]:

@@ -214,10 +214,13 @@ def _asked(
     correction: str,
 ) -> Asked:
     label = "" if correction == "none" else selection.CORRECTIONS[correction]
+    n_outputs, n_whole = max(table.n_judged, parts.ground.n_judged), parts.ground.n_scored_whole
     return Asked(
         statistic=table.statistic,
         metrics=_scored(table),
-        n_judged=max(table.n_judged, parts.ground.n_judged),
+        n_judged=n_outputs or n_whole,
+        judged="output" if n_outputs else "system",
+        is_elsewhere=not n_outputs and table.level == SEGMENT,
         is_tested=compared is not None and parts.trust is not None,
         better=better,
         correction=label,

@@ -44,6 +44,9 @@ def action(campaign: Campaign, home: Home) -> Step | None:
     """Return the one thing to do where there is no answer; None where there is one."""
     if campaign.status == Campaign.Status.DRAFT:
         return Step("", "Open the campaign", reverse("campaign-setup", args=[campaign.slug]))
+    if home.answer.case == "whole":
+        address = reverse("results", args=[campaign.slug])
+        return Step("", "Compare them over systems", f"{address}?statistic=systems")
     if home.answer.case not in ACTIONS:
         return None
     if home.answer.case == "unjudged" and campaign.status == Campaign.Status.CLOSED:
@@ -94,7 +97,8 @@ def _advice(campaign: Campaign, home: Home) -> list[Step]:
 
 def _systems(campaign: Campaign, home: Home) -> list[Step]:
     n = home.trust.n_systems if home.trust else 0
-    if not 0 < n < MIN_SYSTEMS:
+    # Without scores of outputs there are no hybrids that systems could take the place of.
+    if not 0 < n < MIN_SYSTEMS or not home.n_judged:
         return []
     missing = counted(MIN_SYSTEMS - n, "more system")
     said = f"{missing} would let metrics be compared over systems, not hybrids of {n}."

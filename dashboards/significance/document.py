@@ -10,12 +10,13 @@ from dashboards.documents.head import CampaignDocument, StudyDocument, head
 from dashboards.documents.measured import Measured, about
 from dashboards.pages import statistics
 from dashboards.pages.statistics import Question
+from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.significance.bounds import Bounds, bounds_of
 from metaeval.replication.questions import answer, can_answer
 
-VERSION = 9
+VERSION = 10
 DEFAULT = "tau-b"
 Matrix = Sequence[Sequence[float | None]]
 
@@ -230,6 +231,6 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
     return {name: getattr(found, name) for name in (*counts, "interval", "chance", *matrices)} | {
         "interval_about": found.about,
         "test_label": found.test,
-        "comparison_warnings": found.warnings,
+        "comparison_warnings": [*compared_on(panel), *found.warnings],
         "metrics": measured(panel, found.values, found.lows, found.highs),
     }

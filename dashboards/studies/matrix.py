@@ -128,7 +128,7 @@ def group_of(
     """Return what can be said of a campaign's metrics; `wanted` are those shown, all if empty."""
     metrics = [m for m in document.metrics if not wanted or m.key in wanted]
     known = [metric for metric in metrics if metric.value is not None]
-    if not document.n_judged:
+    if not (document.n_judged or known):
         return Group("unjudged", why="no output has a human score")
     if not metrics:
         return Group("unscored", why="no metric has scored the outputs")

@@ -16,6 +16,7 @@ from annotation.models import Campaign
 from annotation.quality import Verdict, quality_report, standardise
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
+from dashboards.panel.common import each_on_its_own
 from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, places_of
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.measure import FEWEST_SYSTEMS
@@ -24,7 +25,7 @@ from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement,
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 
-VERSION = 3
+VERSION = 4
 # A crowd is left out one by one only as far as these, whoever gave most judgments first.
 MANY_PEOPLE = 150
 # More documents than this are not left out one by one: the page could not show them.
@@ -155,6 +156,7 @@ def compute(campaign: Campaign, filters: Filters) -> WhatIf:
         warnings.append("No output of this campaign has a human score yet.")
     elif not measures:
         warnings.append("No metric has scored this campaign's outputs yet.")
+    warnings += each_on_its_own(panel)
     metrics = [panel.scored.turned(key) for key in panel.measures]
     base = _table(panel.scored.humans, metrics)
     is_there = human.is_there and bool(measures)

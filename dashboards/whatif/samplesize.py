@@ -10,10 +10,11 @@ from annotation.models import Campaign
 from annotation.uploads.problems import some
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
+from dashboards.panel.common import each_on_its_own
 from dashboards.panel.panel import read_panel
 from metaeval.sensitivity import curves
 
-VERSION = 3
+VERSION = 4
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FEWEST_SAMPLES, MOST_SAMPLES = 40, 200
 # Cells to compare for tau in all: seconds on one core.
@@ -81,6 +82,7 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
         notes.append("No output of this campaign has a human score yet.")
     elif not measures:
         notes.append("No metric has scored this campaign's outputs yet.")
+    notes += each_on_its_own(panel)
     sizes = [max(2, round(share * n)) for share in SHARES] if n else []
     points = curves(
         human.values,

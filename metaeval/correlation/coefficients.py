@@ -21,6 +21,7 @@ from metaeval.results import (
     TooFewWarning,
     UndefinedGroupWarning,
 )
+from metaeval.rounding import largest
 from metaeval.scores.corpus import system_scores
 from metaeval.scores.matrix import ScoreMatrix, align
 
@@ -138,7 +139,8 @@ def system_correlation(
     Parameters
     ----------
     human, metric
-        Vectors of system scores, or `ScoreMatrix`, matched by name.
+        Vectors of system scores, or `ScoreMatrix`, matched by name. Scores that are the
+        same but for rounding (beyond some 12 digits of the largest) are equal.
     measure
         ``pearson``, ``spearman``, ``kendall``, or a `Measure` of one of them.
     cells
@@ -164,28 +166,33 @@ def system_correlation(
     measure, notes = Measure.plain(measure), Notes()
     one_of("cells", cells, ("common", "own"))
     if isinstance(human, ScoreMatrix) and isinstance(metric, ScoreMatrix):
-        x, y = system_sides(human, metric, cells, notes)
+        x, y = system_sides(human, metric, cells, measure, notes)
     else:
-        x, y = _vectors(human, metric)
+        x, y = map(measure.settled, _vectors(human, metric))
     found = _found(x[None], y[None], ("all",), replace(measure, grouping=SYSTEM_LEVEL), notes)
     return _tested(found, *interval_over_systems(x, y, measure, notes), notes)
 
 
 def system_sides(
-    human: ScoreMatrix, metric: ScoreMatrix, cells: str, notes: Notes
+    human: ScoreMatrix, metric: ScoreMatrix, cells: str, measure: Measure, notes: Notes
 ) -> tuple[FloatArray, FloatArray]:
-    """Return both sides' scores of the systems that both have; says what is left out."""
+    """Return both sides' settled scores of the systems that both have; says what is left out."""
     names = [name for name in human.systems if name in metric.systems]
     strangers = len(human.systems) + len(metric.systems) - 2 * len(names)
     notes.leave_out("system on one side only", strangers)
     ours, theirs = human.subset(systems=names), metric.subset(systems=names)
     if cells == "own":
-        return ours.system_means(), theirs.system_means()
+        return _means(ours, ours.mask, measure), _means(theirs, theirs.mask, measure)
     n = int(ours.mask.sum()) + int(theirs.mask.sum())
     ours, theirs = align(ours, theirs)
     both = ours.mask & theirs.mask
     notes.leave_out("score of a cell that the other side lacks", n - 2 * int(both.sum()))
-    return system_scores(ours.values, both), system_scores(theirs.values, both)
+    return _means(ours, both, measure), _means(theirs, both, measure)
+
+
+def _means(scores: ScoreMatrix, cells: BoolArray, measure: Measure) -> FloatArray:
+    size = largest(scores.values[cells])
+    return measure.settled(system_scores(scores.values, cells), size)
 
 
 def _found(

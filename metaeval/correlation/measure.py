@@ -8,6 +8,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, one_of, positive_int
 from metaeval.correlation.rows import row_kendall, row_pearson, row_spearman
+from metaeval.rounding import settled
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 OF_PAIRS = ("kendall_like", "acc_eq")
@@ -97,6 +98,14 @@ class Measure:
     def kind(self, joint: str = "_") -> str:
         """The correlation with tau's variant, such as ``kendall_b``."""
         return self.correlation + (joint + self.variant if self.correlation == "kendall" else "")
+
+    def settled(self, means: FloatArray, size: float | None = None) -> FloatArray:
+        """Return `settled` means of systems; Pearson's r reads every digit unless all are equal."""
+        found = settled(means, size)
+        if self.correlation != "pearson":
+            return found
+        is_varied = np.nanmax(found, initial=-np.inf) > np.nanmin(found, initial=np.inf)
+        return means if is_varied else found
 
     def rows(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return r, rho or tau of each row of two arrays."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, as_pair, one_of
 from metaeval.correlation.coefficients import Scores, system_sides
+from metaeval.correlation.measure import Measure
 from metaeval.correlation.ties import MAX_POOLED_CELLS, PairTable, pair_table
 from metaeval.results import (
     ConstantInputWarning,
@@ -18,6 +19,7 @@ from metaeval.results import (
     TooFewWarning,
     UndefinedGroupWarning,
 )
+from metaeval.rounding import settled
 from metaeval.scores.matrix import ScoreMatrix, align
 
 
@@ -276,12 +278,11 @@ def _language_pairs(
 
 def _system_scores(name: str, x: Scores, y: Scores, notes: Notes) -> tuple[FloatArray, FloatArray]:
     if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix):
-        # The mean of equal scores differs in its last bits with their number.
-        left, right = (np.round(side, 12) for side in system_sides(x, y, "common", notes))
+        left, right = system_sides(x, y, "common", Measure("pairwise_accuracy"), notes)
     elif isinstance(x, ScoreMatrix) or isinstance(y, ScoreMatrix):
         raise ValueError("human and metric: give two vectors or two ScoreMatrix")
     else:
-        left, right = as_pair("human", x, "metric", y)
+        left, right = map(settled, as_pair("human", x, "metric", y))
     known = ~(np.isnan(left) | np.isnan(right))
     missing = int((~known).sum())
     notes.exclude("system without score", missing)

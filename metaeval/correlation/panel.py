@@ -46,6 +46,17 @@ class Panel:
         scaled = (self.metrics - means) / np.where(constant, 1.0, sds)
         return np.where(constant & self.valid, 0.0, scaled)
 
+    def sizes(self) -> FloatArray:
+        """Each metric's largest score in its standard deviations, before its mean is removed.
+
+        The rounding errors of `standardized` have that size; 0 for a constant metric.
+        """
+        flat = self.metrics[:, self.valid]
+        constant = np.ptp(flat, axis=1) == 0.0
+        return np.where(
+            constant, 0.0, np.abs(flat).max(axis=1) / np.where(constant, 1.0, flat.std(axis=1))
+        )
+
     def matrix(self, index: int) -> ScoreMatrix:
         """Return one metric as a matrix."""
         return ScoreMatrix(self.metrics[index], self.systems, self.segments)

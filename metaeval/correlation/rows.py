@@ -62,6 +62,8 @@ def kendall_tau(x: FloatArray, y: FloatArray, variant: str = "b") -> float:
     x, y = x[valid], y[valid]
     if len(x) < 2 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return np.nan
+    if len(x) == 2:  # scipy's p divides by the number of cells less two
+        return float(np.sign(x[1] - x[0]) * np.sign(y[1] - y[0]))
     return float(kendalltau(x, y, variant=variant, method="asymptotic").statistic)
 
 

@@ -98,8 +98,7 @@ def soft_pairwise_accuracy(
 def soft_pairwise_limit(human: FloatArray, metric: FloatArray, valid: BoolArray) -> StatisticResult:
     """Return what SPA tends to with the number of flips; systems x segments, used where valid."""
     notes, sides = Notes(), (human, metric)
-    filled = np.nan_to_num(np.array(sides))
-    pvalues = normal_pvalues(filled - filled.mean(axis=1, keepdims=True) * valid, valid)
+    pvalues = normal_pvalues(np.array(sides), valid)
     statistic, n = _spa(pvalues[0], pvalues[1], sides, valid, notes)
     return StatisticResult(
         n=n,
@@ -166,6 +165,21 @@ def pair_pvalues(values: FloatArray, valid: BoolArray, flips: FloatArray) -> Flo
     return np.where(shared.any(axis=1), pvalues, np.nan)
 
 
+def within_segments(values: FloatArray, valid: BoolArray) -> FloatArray:
+    """Return scores less the mean of their segment, 0 where not ``valid``.
+
+    Only differences within a segment count; small numbers leave the least rounding.
+
+    Parameters
+    ----------
+    values
+        ... x systems x segments, used where ``valid`` (systems x segments).
+    """
+    known = np.where(valid, values, 0.0)
+    means = known.sum(axis=-2, keepdims=True) / np.maximum(valid.sum(axis=0), 1)
+    return np.where(valid, known - means, 0.0)
+
+
 def normal_pvalues(values: FloatArray, valid: BoolArray) -> FloatArray:
     """Return what `pair_pvalues` tends to with the number of flips, for many matrices at once.
 
@@ -175,8 +189,9 @@ def normal_pvalues(values: FloatArray, valid: BoolArray) -> FloatArray:
     Parameters
     ----------
     values
-        matrices x systems x segments, 0 where not ``valid`` (systems x segments).
+        matrices x systems x segments, used where ``valid`` (systems x segments).
     """
+    values = within_segments(values, valid)
     shared = valid.astype(np.float64)
     products = np.matmul(values, np.swapaxes(values, 1, 2))
     pvalues = sums_to_pvalues(values @ shared.T, (values * values) @ shared.T, products)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
+from metaeval.rounding import SHARE, largest
 
 # Two sums of weights closer than this are one optimum: only rounding parts them.
 TOLERANCE = 1e-10
@@ -20,7 +21,7 @@ class PairTable:
 
     ``human`` and ``metric`` are the differences of each pair, ``weights`` sum to 1: a pair's
     share in the mean over groups of the mean over pairs. ``groups`` numbers each pair's group,
-    ``first`` and ``second`` its members.
+    ``first`` and ``second`` its members. Sizes of metric differences within ``slack`` are equal.
     """
 
     human: FloatArray
@@ -30,6 +31,7 @@ class PairTable:
     first: IntArray
     second: IntArray
     n_groups: int
+    slack: float
 
     @property
     def constant(self) -> str:
@@ -50,7 +52,7 @@ class PairTable:
 
     def calibrate(self) -> tuple[float, float]:
         """Return the best accuracy and the smallest threshold that reaches it."""
-        return calibrate(self.human, self.metric, self.weights)
+        return calibrate(self.human, self.metric, self.weights, self.slack)
 
 
 def uninformed_accuracy(human: FloatArray) -> float:
@@ -85,12 +87,15 @@ def _tied_share(values: FloatArray) -> float | None:
     return float((counts * (counts - 1.0)).sum() / (n * (n - 1.0))) if n > 1 else None
 
 
-def calibrate(human: FloatArray, metric: FloatArray, weights: FloatArray) -> tuple[float, float]:
+def calibrate(
+    human: FloatArray, metric: FloatArray, weights: FloatArray, slack: float
+) -> tuple[float, float]:
     """Maximise the weighted agreement over all thresholds in one sort.
 
     Raising the threshold past a pair makes it tied: it then agrees iff the humans tie, and no
     longer iff the signs are equal. So the accuracy at every threshold is a running sum over the
-    pairs in order of their metric difference.
+    pairs in order of their metric difference. Sizes that differ by at most ``slack`` are one
+    threshold: .3 - .2 and .2 - .1 differ in the last bit.
     """
     concordant = (np.sign(human) * np.sign(metric)) > 0
     gains = np.where(human == 0.0, 1.0, 0.0) - concordant
@@ -98,7 +103,7 @@ def calibrate(human: FloatArray, metric: FloatArray, weights: FloatArray) -> tup
     order = np.argsort(sizes, kind="stable")
     running = np.cumsum((weights * gains)[order])
     sizes = sizes[order]
-    last = np.flatnonzero(np.append(np.diff(sizes) > 0.0, True))
+    last = np.flatnonzero(np.append(np.diff(sizes) > slack, True))
     thresholds, values = sizes[last], running[last]
     if not len(sizes) or sizes[0] > 0.0:
         thresholds, values = np.append(0.0, thresholds), np.append(0.0, values)
@@ -128,4 +133,5 @@ def pair_table(human: FloatArray, metric: FloatArray) -> PairTable:
         first=upper[pairs].astype(np.int64),
         second=lower[pairs].astype(np.int64),
         n_groups=n_groups,
+        slack=SHARE * largest(metric),
     )

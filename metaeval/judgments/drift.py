@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
 from metaeval.correlation.coefficients import kendall
-from metaeval.results import Notes, Result, StatisticsWarning, TooFewWarning
+from metaeval.results import (
+    ConstantInputWarning,
+    Notes,
+    Result,
+    StatisticsWarning,
+    TooFewWarning,
+)
 from metaeval.significance.corrections import adjust_pvalues
 
 # Kendall's normal approximation is good from here on (Kendall 1975).
@@ -30,7 +36,7 @@ class Drift(Result):
 
     ``tau`` is Kendall's tau-b of place and value, ``pvalue`` its two-sided p, ``adjusted`` that p
     after Holm's correction over the annotators; ``first`` and ``last`` are the means of the first
-    and the last third. All but the means are nan below ten values.
+    and the last third. All but the means are nan below ten values and where all are equal.
     """
 
     annotators: tuple[Any, ...]
@@ -62,6 +68,8 @@ def drift(values: ArrayLike, annotators: Iterable[Hashable], *, alpha: float = 0
         Somebody drifts at ``alpha`` after Holm's correction.
     TooFewWarning
         Somebody has fewer than ten values.
+    ConstantInputWarning
+        Somebody's values are all equal.
 
     Examples
     --------
@@ -81,7 +89,8 @@ def drift(values: ArrayLike, annotators: Iterable[Hashable], *, alpha: float = 0
     tau, pvalue = np.array(trends, dtype=np.float64).reshape(-1, 2).T
     adjusted = adjust_pvalues(pvalue, method="holm", alpha=alpha)
     counts = np.array([len(own) for own in series], dtype=np.int64)
-    _warn(notes, people, counts, adjusted.is_significant, alpha)
+    _warn_untested(notes, people, series)
+    _warn(notes, people, adjusted.is_significant, alpha)
     ends = np.array([_ends(own) for own in series]).reshape(-1, 2)
     return Drift(
         n=int(counts.sum()),
@@ -111,15 +120,21 @@ def _ends(own: FloatArray) -> tuple[float, float]:
     return (own[:third].mean(), own[-third:].mean()) if len(own) else (np.nan, np.nan)
 
 
-def _warn(
-    notes: Notes, people: Iterable[Any], counts: IntArray, drifting: BoolArray, alpha: float
-) -> None:
-    people = list(people)
-    few = [str(one) for one, n in zip(people, counts, strict=True) if n < FEWEST]
+def _warn_untested(notes: Notes, people: Iterable[Any], series: list[FloatArray]) -> None:
+    all_of = [(str(one), own) for one, own in zip(people, series, strict=True)]
+    few = [one for one, own in all_of if len(own) < FEWEST]
     if few:
         notes.warn(
             TooFewWarning(f"Fewer than {FEWEST} values, no test of a trend: {', '.join(few)}.")
         )
+    flat = [one for one, own in all_of if len(own) >= FEWEST and np.ptp(own) == 0.0]
+    if flat:
+        notes.warn(
+            ConstantInputWarning(f"All values are equal, no test of a trend: {', '.join(flat)}.")
+        )
+
+
+def _warn(notes: Notes, people: Iterable[Any], drifting: BoolArray, alpha: float) -> None:
     moved = [str(one) for one, yes in zip(people, drifting, strict=True) if yes]
     if moved:
         notes.warn(

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, factorize
-from metaeval.results import Notes, Result, TooFewWarning
+from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, mean
+from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
+from metaeval.rounding import largest, levelled
 
 ITERATIONS = 2000
 TOLERANCE = 1e-7
@@ -55,7 +56,10 @@ def annotator_severity(
     Warns
     -----
     TooFewWarning
-        Fewer than two annotators or items, or no item that two annotators share.
+        Fewer than two annotators or items, or no item that two annotators share. Or no scores: all
+        but the counts is nan.
+    ConstantInputWarning
+        All scores are equal: all but the counts and their mean is nan.
 
     Examples
     --------
@@ -71,16 +75,18 @@ def annotator_severity(
     notes = Notes()
     known = ~np.isnan(values)
     notes.exclude("missing score", int((~known).sum()))
-    y, who, what = values[known], who[known], what[known]
+    y, who, what = levelled(values[known], largest(values)), who[known], what[known]
     counts = np.bincount(who, minlength=len(labels)).astype(np.int64)
-    if not len(y) or np.ptp(y) == 0.0:
-        raise ValueError("scores: a mixed model needs judgments that differ")
-    model = _fit(y, what, who, len(item_labels), len(labels))
+    is_varied = _varies(y, notes)
+    model = (
+        _fit(y, what, who, len(item_labels), len(labels))
+        if is_varied
+        else _unfitted(y, len(labels))
+    )
     pairs = np.unique(np.column_stack([what, who]), axis=0)
     shared = len(np.unique(what)) < len(pairs)
-    if len(labels) < 2 or len(item_labels) < 2 or not shared:
+    if is_varied and (len(labels) < 2 or len(item_labels) < 2 or not shared):
         notes.warn(TooFewWarning("Severity needs two annotators who share items."))
-    squares = np.bincount(who, weights=model.residuals**2, minlength=len(labels))
     per_item = len(y) / max(len(np.unique(what)), 1)
     spread = (model.annotator + model.residual) / max(per_item, 1.0)
     return Severity(
@@ -88,13 +94,13 @@ def annotator_severity(
         **notes.fields,
         annotators=labels,
         severity=model.annotator_effects,
-        noise=np.sqrt(squares / np.maximum(counts, 1)),
+        noise=_noise(model, who, counts),
         counts=counts,
         mean=model.mean,
         item_variance=model.item,
         annotator_variance=model.annotator,
         residual_variance=model.residual,
-        reliability=model.item / (model.item + spread) if model.item + spread else np.nan,
+        reliability=model.item / (model.item + spread),
         iterations=model.iterations,
     )
 
@@ -110,9 +116,38 @@ class _Fit:
     iterations: int
 
 
+def _noise(model: _Fit, who: IntArray, counts: IntArray) -> FloatArray:
+    squares = np.bincount(who, weights=model.residuals**2, minlength=len(counts))
+    found = np.sqrt(squares / np.maximum(counts, 1))
+    return np.where(np.isnan(model.residual), np.nan, found)
+
+
+def _varies(y: FloatArray, notes: Notes) -> bool:
+    if not len(y):
+        notes.warn(TooFewWarning("There are no scores: severity is undefined."))
+    elif np.ptp(y) == 0.0:
+        notes.warn(ConstantInputWarning("All scores are equal: severity is undefined."))
+    return len(y) > 0 and bool(np.ptp(y) > 0.0)
+
+
+def _unfitted(y: FloatArray, size: int) -> _Fit:
+    """What is left of a model without scores that differ: their mean."""
+    return _Fit(
+        mean=mean(y),
+        annotator_effects=np.full(size, np.nan),
+        item=np.nan,
+        annotator=np.nan,
+        residual=np.nan,
+        residuals=np.full(len(y), np.nan),
+        iterations=0,
+    )
+
+
 def _fit(y: FloatArray, items: IntArray, annotators: IntArray, n_items: int, size: int) -> _Fit:
     """EM for REML; the item effects are eliminated, since their block is diagonal."""
-    n = len(y)
+    n, centre, scale = len(y), float(y.mean()), float(y.std())
+    # Sums of squares of scores far from 0 would lose their digits, small ones fall below floors.
+    y = (y - centre) / scale
     incidence = np.zeros((n_items, size + 1))
     np.add.at(incidence, (items, annotators + 1), 1.0)
     per_item = incidence[:, 1:].sum(axis=1)
@@ -123,8 +158,7 @@ def _fit(y: FloatArray, items: IntArray, annotators: IntArray, n_items: int, siz
     base[np.arange(1, size + 1), np.arange(1, size + 1)] = counts
     right = np.concatenate([[y.sum()], np.bincount(annotators, weights=y, minlength=size)])
     item_sums = np.bincount(items, weights=y, minlength=n_items)
-    variance = max(float(y.var()), 1e-12)
-    parts = np.array([variance / 3.0] * 3)
+    parts = np.full(3, 1.0 / 3.0)
     step = 0
     while step < ITERATIONS:
         step += 1
@@ -143,17 +177,17 @@ def _fit(y: FloatArray, items: IntArray, annotators: IntArray, n_items: int, siz
                 float(y @ (y - fitted)) / max(n - 1, 1),
             ]
         )
-        after = np.maximum(after, 1e-10 * variance)
+        after = np.maximum(after, 1e-10)
         moved = float(np.abs(after - parts).max())
         parts = after
-        if moved < TOLERANCE * variance:
+        if moved < TOLERANCE:
             break
     return _Fit(
-        mean=float(solution[0]),
-        annotator_effects=solution[1:],
-        item=float(parts[0]),
-        annotator=float(parts[1]),
-        residual=float(parts[2]),
-        residuals=y - fitted,
+        mean=centre + scale * float(solution[0]),
+        annotator_effects=scale * solution[1:],
+        item=scale**2 * float(parts[0]),
+        annotator=scale**2 * float(parts[1]),
+        residual=scale**2 * float(parts[2]),
+        residuals=scale * (y - fitted),
         iterations=step,
     )

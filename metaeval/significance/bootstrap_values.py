@@ -13,8 +13,14 @@ from metaeval.correlation.measure import FEWEST_SYSTEMS, SYSTEM_LEVEL, Measure
 from metaeval.correlation.pair_counts import codes_of, mid_ranks
 from metaeval.correlation.panel import Panel, grouped
 from metaeval.correlation.rows import row_kendall, row_spearman
-from metaeval.correlation.soft_pairwise import pair_pvalues, sign_flips, sums_to_pvalues
+from metaeval.correlation.soft_pairwise import (
+    pair_pvalues,
+    sign_flips,
+    sums_to_pvalues,
+    within_segments,
+)
 from metaeval.correlation.ties import PairTable, pair_table
+from metaeval.rounding import largest, settled
 
 # Above this many cells in a group, comparing all pairs costs more than sorting them into bins.
 WIDE = 400
@@ -205,7 +211,7 @@ class _Order:
         sizes = np.abs(table.metric)
         self.order = np.argsort(sizes, kind="stable")
         ordered = sizes[self.order]
-        self.last = np.flatnonzero(np.append(np.diff(ordered) > 0.0, True)[: len(ordered)])
+        self.last = np.flatnonzero(np.append(np.diff(ordered) > table.slack, True)[: len(ordered)])
         self.gains = (np.where(table.human == 0.0, 1.0, 0.0) - self.concordant)[self.order]
         self.from_zero = not len(ordered) or ordered[0] > 0.0
 
@@ -224,7 +230,7 @@ def _system_level(
     with np.errstate(invalid="ignore", divide="ignore"):
         counts = columns @ valid.T
         z, x = (
-            np.round((columns @ np.nan_to_num(values).T) / counts, 12)
+            settled((columns @ np.nan_to_num(values).T) / counts, largest(values))
             for values in (panel.human, panel.metrics[index])
         )
     w = np.where(np.isnan(z), 0.0, rows)
@@ -260,7 +266,9 @@ def _soft(
     metric = _resampled_pvalues(panel.metrics[index], panel, columns, flips)
     gaps = np.abs(human - metric)
     pairs = np.where(np.isnan(gaps), 0.0, _pair_weights(rows))
-    copies = (rows * (rows - 1.0) / 2.0).sum(axis=1)
+    # Copies of a system without a drawn cell share no segment.
+    is_seen = columns @ panel.valid.T.astype(np.float64) > 0.0
+    copies = (is_seen * rows * (rows - 1.0) / 2.0).sum(axis=1)
     total = pairs.sum(axis=1) + copies
     total = np.where(total > 0.0, total, np.nan)
     for values in (panel.human, panel.metrics[index]):
@@ -282,7 +290,7 @@ def _resampled_pvalues(
     if flips is not None:
         drawn = [np.repeat(np.arange(len(c)), c.astype(np.int64)) for c in columns]
         return np.array([pair_pvalues(values[:, d], panel.valid[:, d], flips) for d in drawn])
-    filled = np.nan_to_num(values - np.nanmean(np.where(panel.valid, values, np.nan), axis=0))
+    filled = within_segments(values, panel.valid)
     valid, size = panel.valid.astype(np.float64), len(values)
     shape = (len(columns), size, size)
     parts = (filled[:, None] * valid[None], (filled**2)[:, None] * valid[None])

@@ -29,6 +29,7 @@ def adjust_pvalues(
     method: str = "holm",
     alpha: float = 0.05,
     n_resamples: int | None = None,
+    sides: int = 1,
 ) -> AdjustedPvalues:
     """Adjust p-values of one family of tests.
 
@@ -43,6 +44,8 @@ def adjust_pvalues(
         Any shape; nan is an undefined test, left out of the family and counted.
     n_resamples
         Of the permutation tests behind the p-values: their smallest p is 1/(n_resamples + 1).
+    sides
+        2 where each p is the smaller of two one-sided ones: it is doubled before it is corrected.
 
     Warns
     -----
@@ -64,15 +67,16 @@ def adjust_pvalues(
     notes = Notes()
     notes.exclude("undefined test", int((~known).sum()))
     m = int(known.sum())
-    if n_resamples is not None and m / (n_resamples + 1) > alpha and method in METHODS[:2]:
+    tests = sides * m
+    if n_resamples is not None and tests / (n_resamples + 1) > alpha and method in METHODS[:2]:
         notes.warn(
             ResolutionWarning(
                 f"With {n_resamples} resamples the smallest p is {1 / (n_resamples + 1):.2g}; "
-                f"{m} tests at {alpha:g} need at least {int(np.ceil(m / alpha)) - 1}."
+                f"{tests} tests at {alpha:g} need at least {int(np.ceil(tests / alpha)) - 1}."
             )
         )
     adjusted = np.full(flat.shape, np.nan)
-    adjusted[known] = _adjust(flat[known], method)
+    adjusted[known] = _adjust(np.minimum(1.0, sides * flat[known]), method)
     table = adjusted.reshape(array.shape)
     return AdjustedPvalues(
         n=m,
@@ -95,6 +99,7 @@ def adjust_table(
     """Correct one-sided p-values of all pairs (m, m): small where the row is better.
 
     ``table``: one family of all pairs, each with the smaller of its two p-values, the other nan.
+    Whoever takes the smaller has looked both ways, so it counts twice where something is corrected.
     ``row``: one family a row, as when a paper asks which metrics one of them beats (Deutsch et al.
     2021 draw both).
     """
@@ -103,7 +108,10 @@ def adjust_table(
     if scope == "table":
         below = np.tri(len(table), k=-1, dtype=np.bool_)
         table[(table > table.T) | ((table == table.T) & below)] = np.nan
-        return adjust_pvalues(table, method=method, alpha=alpha, n_resamples=n_resamples)
+        return adjust_pvalues(
+            table, method=method, alpha=alpha, n_resamples=n_resamples,
+            sides=1 if method == "none" else 2,
+        )  # fmt: skip
     rows = [adjust_pvalues(r, method=method, alpha=alpha, n_resamples=n_resamples) for r in table]
     return AdjustedPvalues(
         n=sum(row.n for row in rows),

@@ -18,6 +18,8 @@ from metaeval.results import (
 
 # Published correlations have three decimals.
 ROUNDED = 5e-4
+# A determinant of correlations below this is rounding of numbers up to 3.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
 def williams_test(
@@ -68,7 +70,8 @@ def williams_test(
     if n <= 3:
         notes.warn(TooFewWarning(f"{n} observations: Williams' test needs at least four."))
     else:
-        k = max(1.0 - r12**2 - r13**2 - r23**2 + 2.0 * r12 * r13 * r23, 0.0)
+        k = 1.0 - r12**2 - r13**2 - r23**2 + 2.0 * r12 * r13 * r23
+        k = k if k > ROUNDING else 0.0
         below = 2.0 * k * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4.0 * (1.0 - r23) ** 3
         t = _ratio((r12 - r13) * np.sqrt((n - 1) * (1.0 + r23)), np.sqrt(below), notes)
     upper, lower = float(stdtr(n - 3, -t)), float(stdtr(n - 3, t))

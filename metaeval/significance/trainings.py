@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from metaeval.arrays import FloatArray, as_floats, fraction, one_of, positive_int
 from metaeval.resampling import (
@@ -16,6 +16,7 @@ from metaeval.resampling import (
     resampled_pvalue,
     resolve_seed,
     stream,
+    tail,
 )
 from metaeval.results import (
     ConstantInputWarning,
@@ -28,6 +29,10 @@ from metaeval.results import (
 from metaeval.significance.signed_rank import signed_rank_test
 
 EXACT = 16
+# Differences of less than this share of the scores are rounding.
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
+SAME = "Both have the same scores: no difference to test."
+EQUAL = "All pairs differ by the same: Student's t and Wilcoxon's test are undefined."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,6 +85,14 @@ def compare_seeds(
     first, second
         One score per seed; higher is better.
 
+    Warns
+    -----
+    TooFewWarning
+        So few pairs that no p-value can be small.
+    ConstantInputWarning
+        Both have the same scores. Or all pairs differ by the same, up to rounding: the t and
+        Wilcoxon's test are nan. Or, unpaired, neither side varies: Welch's t is nan.
+
     Examples
     --------
     >>> result = compare_seeds([.71, .72, .70, .73, .74, .72], [.68, .69, .70, .69, .7, .68], rng=1)
@@ -99,10 +112,9 @@ def compare_seeds(
     smallest = 2.0 ** -len(x) * (2 if alternative == "two-sided" else 1)
     if exact and smallest > 0.05:
         notes.warn(TooFewWarning(f"{len(x)} pairs: no exact p below {smallest:.2g} is possible."))
-    if np.array_equal(x, y):
-        notes.warn(ConstantInputWarning("Both have the same scores: no difference to test."))
+    slack = ROUNDING * float(np.abs(np.concatenate([x, y])).max())
     null = _sign_flips(x - y, n_resamples, seed) if paired else _relabelled(x, y, n_resamples, seed)
-    t, wilcoxon = _classical(x, y, paired, alternative)
+    t, wilcoxon = (_paired if paired else _unpaired)(x, y, alternative, slack, notes)
     violation = violation_ratio(x, y)
     return SeedComparison(
         n=len(x) if paired else len(x) + len(y),
@@ -113,7 +125,7 @@ def compare_seeds(
         sd_first=float(x.std(ddof=1)),
         sd_second=float(y.std(ddof=1)),
         permutation=float(
-            resampled_pvalue(null, x.mean() - y.mean(), alternative, 1e-12, is_exact=exact)
+            resampled_pvalue(null, x.mean() - y.mean(), alternative, slack, is_exact=exact)
         ),
         t=t,
         wilcoxon=wilcoxon,
@@ -174,17 +186,48 @@ def _relabelled(x: FloatArray, y: FloatArray, n_resamples: int, seed: int) -> Fl
     return np.asarray(mixed[:, : len(x)].mean(axis=1) - mixed[:, len(x) :].mean(axis=1))
 
 
-def _classical(x: FloatArray, y: FloatArray, paired: bool, alternative: str) -> tuple[float, float]:
-    if np.ptp(x - y) == 0.0 if paired else np.ptp(np.concatenate([x, y])) == 0.0:
+def _paired(
+    x: FloatArray, y: FloatArray, alternative: str, slack: float, notes: Notes
+) -> tuple[float, float]:
+    """Return p of Student's t and of the signed ranks; nan where the differences do not vary."""
+    if np.ptp(x - y) <= slack:
+        notes.warn(ConstantInputWarning(SAME if np.array_equal(x, y) else EQUAL))
+        return np.nan, np.nan
+    ranks = signed_rank_test(x - y, alternative=alternative)
+    t = _t_pvalue([x - y], float((x - y).mean()), alternative)
+    return t, np.nan if ranks.pvalue is None else ranks.pvalue
+
+
+def _unpaired(
+    x: FloatArray, y: FloatArray, alternative: str, slack: float, notes: Notes
+) -> tuple[float, float]:
+    """Return p of Welch's t, nan where neither side varies, and of the rank sums."""
+    is_one = np.ptp(np.concatenate([x, y])) <= slack
+    if is_one or np.array_equal(x, y):
+        notes.warn(ConstantInputWarning(SAME))
+    if is_one:
         return np.nan, np.nan
     from scipy import stats
 
-    if paired:
-        t = stats.ttest_rel(x, y, alternative=alternative)
-        ranks = signed_rank_test(x - y, alternative=alternative)
-        return float(t.pvalue), np.nan if ranks.pvalue is None else ranks.pvalue
-    t = stats.ttest_ind(x, y, equal_var=False, alternative=alternative)
-    return float(t.pvalue), float(stats.mannwhitneyu(x, y, alternative=alternative).pvalue)
+    ranks = float(stats.mannwhitneyu(x, y, alternative=alternative).pvalue)
+    if max(np.ptp(x), np.ptp(y)) <= slack:
+        notes.warn(ConstantInputWarning("Neither side's scores vary: Welch's t is undefined."))
+        return np.nan, ranks
+    return _t_pvalue([x, y], float(x.mean() - y.mean()), alternative), ranks
+
+
+def _t_pvalue(samples: list[FloatArray], difference: float, alternative: str) -> float:
+    """Return p with Welch's degrees of freedom; of one sample they are n - 1.
+
+    Scipy complains of a side that does not vary, although the other gives the error.
+    """
+    variances = np.array([each.var(ddof=1) / len(each) for each in samples])
+    parts = variances / variances.sum()
+    freedom = 1.0 / sum(
+        part**2 / (len(each) - 1) for part, each in zip(parts, samples, strict=True)
+    )
+    t = difference / np.sqrt(variances.sum())
+    return tail(float(stdtr(freedom, t)), float(stdtr(freedom, -t)), alternative)
 
 
 # Fewer texts leave nearly everything possible.
@@ -236,7 +279,7 @@ def paired_gain(
     if n < FEWEST:
         said = f"{n} held-out text{'s are' if n > 1 else ' is'} too few for an interval of the gain"
         notes.warn(TooFewWarning(f"{said}: {FEWEST} are needed."))
-    interval = _interval(gained, lost, n, confidence) if n >= FEWEST else None
+    interval = gain_interval(gained, lost, n, confidence, freedom=n - 1) if n >= FEWEST else None
     return StatisticResult(
         n=n,
         warnings=notes.warnings,
@@ -246,8 +289,11 @@ def paired_gain(
     )
 
 
-def _interval(gained: int, lost: int, n: int, confidence: float) -> Interval:
+def gain_interval(
+    gained: float, lost: float, n: float, confidence: float, *, freedom: int
+) -> Interval:
+    """Interval of `paired_gain`, with other degrees of freedom where texts are not independent."""
     p, q = ((each + ADDED) / (n + 2 * ADDED) for each in (gained, lost))
     error = np.sqrt((p + q - (p - q) ** 2) / (n + 2 * ADDED))
-    half = float(stdtrit(n - 1, (1.0 + confidence) / 2.0) * error)
+    half = float(stdtrit(freedom, (1.0 + confidence) / 2.0) * error)
     return Interval(max(p - q - half, -1.0), min(p - q + half, 1.0), confidence)

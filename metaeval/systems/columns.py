@@ -12,6 +12,7 @@ from metaeval.correlation.intervals import accuracy_interval
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.pairwise import pairwise_accuracy
 from metaeval.results import Interval, Notes, Result
+from metaeval.rounding import largest, settled
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import paired_bootstrap
@@ -59,7 +60,10 @@ class MetricColumn(Result):
 
 @dataclass(frozen=True, eq=False)
 class MetricOrder:
-    """A metric's systems with a score, before they are tested; ``order`` is best first."""
+    """A metric's systems with a score, before they are tested; ``order`` is best first.
+
+    ``size`` is that of the largest score, of which rounding errors are a share.
+    """
 
     name: str
     counts: CorpusStatistics
@@ -70,6 +74,7 @@ class MetricOrder:
     versus: str
     notes: Notes
     given: Mapping[str, float] | None
+    size: float
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -97,8 +102,10 @@ def metric_order(
     counts, present = _present(scores, notes) if given is None else _with_scores(scores, given)
     values = counts.system_scores() if given is None else _in_order(counts.systems, given)
     sign = -1.0 if is_lower_better else 1.0
-    order = np.lexsort((np.array(counts.systems), -sign * values))
-    return MetricOrder(name, counts, present, values, order, sign, versus, notes, given)
+    is_mean = given is None and isinstance(scores, ScoreMatrix)
+    size = largest(scores.values if is_mean else values)
+    order = np.lexsort((np.array(counts.systems), -sign * settled(values, size)))
+    return MetricOrder(name, counts, present, values, order, sign, versus, notes, given, size)
 
 
 def compare_neighbours(
@@ -132,7 +139,9 @@ def metric_column(
     told, compared, judged = _same_segments(counts, present, *human)
     if of.given is not None:
         told, compared, judged = _as_given(counts.systems, values, *human)
-    tau, (accuracy, interval), n_shared = _agreement(told, of.sign * compared)
+    ours = settled(told, largest(told if human[1] is not None else human[0].values))
+    theirs = settled(of.sign * compared, of.size)
+    tau, (accuracy, interval), n_shared = _agreement(ours, theirs)
     turned = of.sign * differences * (1.0 if of.versus == "next" else -1.0)
     return MetricColumn(
         n=int(present.sum(axis=1).min(initial=len(counts.segments))),

@@ -19,6 +19,11 @@ from metaeval.resampling import (
 )
 from metaeval.results import IdenticalInputWarning, MissingDataWarning, Notes, Result, TooFewWarning
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
+from metaeval.scores.matrix import ScoreMatrix
+
+# Differences of less than this share of the scores, times the root of how many are summed, are
+# rounding.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,6 +83,8 @@ def paired_bootstrap(
     -----
     MissingDataWarning
         Segments that some system lacks are left out.
+    TooFewWarning
+        Fewer than 25 segments: p is too small and the interval too narrow; of one segment, nan.
     IdenticalInputWarning
         A system equals the baseline in every segment.
 
@@ -102,6 +109,7 @@ def paired_bootstrap(
     wins = (differences > 0.0).mean(axis=0)
     observed = job.observed[1:] - job.observed[0]
     pvalues = job.pvalues(differences - observed)
+    pvalues, lows, highs, wins = job.trusted(np.array([pvalues, lows, highs, wins]))
     return job.result("paired bootstrap", pvalues, lows, highs, wins, confidence)
 
 
@@ -165,6 +173,9 @@ class _Job:
         self.n = int(present.sum())
         self.flat = np.ascontiguousarray(np.moveaxis(self.values, 0, 1)).reshape(self.n, -1)
         self.observed = self.metric(self.values.sum(axis=1))
+        # Scores round by their own size, not by that of their mean, which may be near 0.
+        is_mean = isinstance(scores, ScoreMatrix)
+        self.sizes = np.abs(self.values[..., 0]).mean(axis=1) if is_mean else np.abs(self.observed)
 
     def metric(self, sums: FloatArray) -> FloatArray:
         """Return ... scores of ... x k summed counts."""
@@ -177,8 +188,20 @@ class _Job:
     def pvalues(self, null: FloatArray) -> FloatArray:
         """Return p per system; equal up to rounding counts as reached."""
         observed = self.observed[1:] - self.observed[0]
-        slack = 1e-10 * np.maximum(1.0, np.abs(self.observed[1:]))
+        slack = ROUNDING * np.sqrt(self.n) * np.maximum(self.sizes[1:], self.sizes[0])
         return resampled_pvalue(null, observed, self.alternative, slack)
+
+    def trusted(self, found: FloatArray) -> FloatArray:
+        """Return what a bootstrap found, nan of one segment; warn of few."""
+        from metaeval.systems.ranking import LEAST_SHARED  # It takes its tests from here.
+
+        if 1 < self.n < LEAST_SHARED:
+            text = (
+                f"{self.n} segments: below {LEAST_SHARED} p-values of the paired bootstrap are "
+                "too small and its intervals too narrow."
+            )
+            self.notes.warn(TooFewWarning(text))
+        return found if self.n > 1 else np.full_like(found, np.nan)
 
     def result(
         self,

@@ -11,6 +11,8 @@ from metaeval.arrays import FloatArray, IntArray, as_floats, as_pair, mean
 from metaeval.judgments.controls.consistency import pass_rate
 from metaeval.results import Notes, StatisticResult, TooFewWarning
 
+NOTHING = "No segment has both scores: the preference is undefined."
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Preference(StatisticResult):
@@ -50,6 +52,8 @@ def pool_preferences(
 ) -> PooledPreference:
     """Take preferences over disjoint segments together, as if all had been asked at once.
 
+    A set without segments counts nothing, whatever is said of it.
+
     Examples
     --------
     >>> result = pool_preferences([4, 1], [0.5, 1.0], [0.1, 0.6], [0.25, 0.0])
@@ -58,18 +62,28 @@ def pool_preferences(
     """
     n = as_floats("counts", counts, ndim=1)
     columns = (("shares", shares), ("means", means), ("ties", ties))
-    preferred, moved, equal = (n @ as_floats(name, values, ndim=1) for name, values in columns)
-    total = int(n.sum())
-    rate = pass_rate(round(float(preferred)), total)
+    preferred, moved, equal = (_total(n, name, values) for name, values in columns)
+    total, notes = int(n.sum()), Notes()
+    rate = pass_rate(round(preferred), total)
+    if not total:
+        notes.warn(TooFewWarning(NOTHING))
     return PooledPreference(
         n=total,
-        warnings=rate.warnings,
+        warnings=notes.warnings,
         statistic=rate.statistic,
         interval=rate.interval,
         method="share of segments that prefer the altered text",
-        mean=float(moved / total) if total else np.nan,
-        ties=float(equal / total) if total else np.nan,
+        mean=moved / total if total else np.nan,
+        ties=equal / total if total else np.nan,
     )
+
+
+def _total(n: FloatArray, name: str, values: ArrayLike) -> float:
+    """Sum over segments of what is said of each set; of a set without any that is nan."""
+    known = as_floats(name, values, ndim=1)
+    if known.shape != n.shape or np.isnan(known[n > 0]).any():
+        raise ValueError(f"{name}: expected a number for each set that has segments")
+    return float(n @ np.where(n > 0, known, 0.0))
 
 
 def preference(altered: ArrayLike, original: ArrayLike) -> Preference:
@@ -99,7 +113,7 @@ def preference(altered: ArrayLike, original: ArrayLike) -> Preference:
     differences = (left - right)[~missing]
     n = len(differences)
     if not n:
-        notes.warn(TooFewWarning("No segment has both scores: the preference is undefined."))
+        notes.warn(TooFewWarning(NOTHING))
     return Preference(
         n=n,
         **notes.fields,

@@ -9,6 +9,7 @@ import numpy as np
 from metaeval.arrays import FloatArray, IntArray, fraction, one_of
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import ApproximationWarning, Notes, Result, TooFewWarning
+from metaeval.rounding import largest, settled
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import approximate_randomization
 from metaeval.systems.wmt26 import OR_WARNING, either_bootstrap
@@ -99,7 +100,9 @@ def rank_systems(
     notes.exclude("system without scores", int(np.isnan(means).sum()))
     known = [name for name, mean in zip(scores.systems, means, strict=True) if not np.isnan(mean)]
     average = dict(zip(scores.systems, means.tolist(), strict=True))
-    order = sorted(known, key=lambda name: (-average[name], name))
+    settled_means = settled(means, largest(scores.values)).tolist()
+    places = dict(zip(scores.systems, settled_means, strict=True))
+    order = sorted(known, key=lambda name: (-places[name], name))
     if len(order) < 2:
         notes.warn(TooFewWarning(f"{len(order)} systems: there is nothing to rank."))
     ranked = scores.subset(systems=order)

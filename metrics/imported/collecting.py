@@ -1,6 +1,5 @@
 """Scores as they are read: found in the test set, checked, and kept by metric."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Any
 
 from annotation.counted import counted
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.tables.numbers import as_number, no_number
 from metrics.imported.held import Held, Names
 
 # Cells that say that there is no score.
@@ -19,14 +19,10 @@ MOST_ERRORS = 1_000
 
 def number(cell: Any) -> float | None:
     """Return a cell as a number, nan where it says that there is none, None where it is neither."""
-    if cell is None or isinstance(cell, bool):
-        return nan if cell is None else None
-    try:
-        value = float(cell)
-    except (TypeError, ValueError):
-        return nan if str(cell).strip().casefold() in MISSING else None
-    # Python reads 1_000 as a number.
-    return None if isinstance(cell, str) and "_" in cell else value
+    value = as_number(cell)
+    if value is None and (cell is None or str(cell).strip().casefold() in MISSING):
+        return nan
+    return value
 
 
 def is_number(cell: Any) -> bool:
@@ -135,10 +131,8 @@ class Collector:
     def _refuse(self, cell: Any, value: float | None, place: Place) -> None:
         if value is not None:
             self.error("an infinite score cannot be imported", place)
-            return
-        text = str(cell).strip()
-        comma = " Write a decimal point." if re.fullmatch(r"-?\d+,\d+", text) else ""
-        self.error(f"“{text[:40]}” is no number.{comma}", place)
+        else:
+            self.error(no_number(cell), place)
 
     def error(self, message: str, place: Place) -> None:
         """Report something that forbids the import. Raises TooManyError."""

@@ -8,23 +8,24 @@ in a line; the segments of a system come in the order of the test set.
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import PurePath
 from typing import Any
 
+from annotation import languages
 from annotation.counted import counted
+from annotation.imports.judgments.segments import Pair, pair_of
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile, decode, lines_of, too_large
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.numbers import write_points
 from annotation.uploads.tables.rows import Table, parse
 from metrics.imported.arrays import Arrays, read_arrays
 from metrics.imported.choices import FIELDS, METRIC, PAIR, SCORE, SEGMENT, SYSTEM, Choices
-from metrics.imported.collecting import Collector, TooManyError, is_number
+from metrics.imported.collecting import Collector, TooManyError
+from metrics.imported.columns import columns_of_metrics, say_unused
 
 SEG, SYS = ".seg.score", ".sys.score"
-# Cells that decide whether a column holds numbers.
-LOOKED_AT = 200
 
 
 @dataclass
@@ -108,6 +109,8 @@ def _table(
     reading.fields |= fields
     titles = table.titles
     free = [column for column in table.columns if column not in fields]
+    scored = [column for column, meaning in fields.items() if meaning == SCORE]
+    write_points(table, scored or free, collector.report)
     table = renamed(table, fields)
     stem = PurePath(table.file).stem
     is_named = SYSTEM not in table.columns and stem in collector.names.systems
@@ -126,14 +129,16 @@ def _table(
     rows = list(_of_pair(table, test_set, collector.report))
     if SCORE in table.columns:
         metrics: dict[str, str] = {}
-        _say_unused(free, titles, table.file, collector.report)
+        say_unused(free, titles, table.file, collector.report)
         if METRIC not in table.columns and is_named and not choices.metric:
             collector.error("the file is called as its system: name the metric", Place(table.file))
             return
         if METRIC not in table.columns:
             metrics = {SCORE: choices.metric or stem}
     else:
-        metrics = _columns_of_metrics(free, titles, table, collector)
+        metrics = columns_of_metrics(free, titles, table, collector)
+        if not metrics:
+            return
     for line, row in rows:
         _take_row(row, Place(table.file, line), metrics, collector, SEGMENT in table.columns)
         yield
@@ -175,7 +180,8 @@ def _of_pair(
     if PAIR not in table.columns:
         yield from table.rows
         return
-    wanted, n_left = _languages(test_set.direction), 0
+    codes = (test_set.source_language, test_set.target_language)
+    wanted, n_left = tuple(map(languages.bare, codes)), 0
     for line, row in table.rows:
         if _languages(_name(row, PAIR)) == wanted:
             yield line, row
@@ -190,38 +196,13 @@ def _of_pair(
         )
 
 
-def _languages(direction: str) -> list[str]:
-    """`zh-Hans-en` and `zh_en` as the languages alone."""
-    parts = direction.casefold().replace("_", "-").replace(">", "-").split("-")
-    return [part for part in parts if len(part) in (2, 3) and part.isalpha()]
-
-
-def _columns_of_metrics(
-    free: Sequence[str], titles: dict[str, str], table: Table, collector: Collector
-) -> dict[str, str]:
-    """Columns that hold numbers, with their titles; the others are said to be unused."""
-    found = [column for column in free if _is_numeric(table, column)]
-    rest = [column for column in free if column not in found]
-    _say_unused(rest, titles, table.file, collector.report)
-    if not found:
-        collector.error(
-            "no column holds scores: neither one of scores nor one for each metric",
-            Place(table.file, 1),
-        )
-    return {column: titles.get(column, column) for column in found}
-
-
-def _is_numeric(table: Table, column: str) -> bool:
-    """Whether most of the first cells are numbers."""
-    cells = (row[column] for _, row in table.rows if str(row.get(column, "")).strip())
-    looked = list(islice(cells, LOOKED_AT))
-    return 2 * sum(is_number(cell) for cell in looked) > len(looked)
-
-
-def _say_unused(columns: Sequence[str], titles: dict[str, str], file: str, report: Report) -> None:
-    if columns:
-        named = some([titles.get(column, column) for column in columns], 10)
-        report.note(f"columns that are not used: {named}", Place(file))
+def _languages(text: str) -> Pair | None:
+    """`zh-Hans-en`, `ZH_en` and `zho-eng` as the languages alone; None for what is no pair."""
+    try:
+        source, target = pair_of(text)
+    except ValueError:
+        return None
+    return languages.bare(source), languages.bare(target)
 
 
 def _score_file(name: str, text: str, collector: Collector) -> Iterator[None]:

@@ -58,7 +58,8 @@ class Plan:
 
     `n_added` scores are new, `n_same` are there already, and `n_changed` are there with another
     value. One of those makes the import another version of the metric: its scores then stand alone,
-    because a mean over two versions is of neither.
+    because a mean over two versions is of neither. `n_absent` are shown until then and have no
+    score here.
     """
 
     draft: Draft
@@ -68,6 +69,7 @@ class Plan:
     n_added: int
     n_same: int
     n_changed: int
+    n_absent: int
     digest: str
 
     @property
@@ -79,12 +81,22 @@ class Plan:
             return "stored already, nothing changes"
         if self.change is Change.ADDED:
             return f"{self.n_added:,} scores are added to those that are stored"
-        why = f"{self.n_changed:,} of {self.n_changed + self.n_same:,} stored scores differ"
+        which = "all of them" if self.n_absent else "the ones shown"
+        return f"{self._why}: these scores replace {which}, which are kept under their signature"
+
+    @property
+    def _why(self) -> str:
+        """Why these scores cannot stand beside those that are shown."""
+        n_stored = self.n_changed + self.n_same + self.n_absent
+        why = f"{self.n_changed:,} of {n_stored:,} stored scores differ"
         if self.shown is not None and self.draft.differs(self.shown.signature.signature):
             why = "its error spans differ"
         elif not self.n_changed:
             why = "it was stored as better in the other direction"
-        return f"{why}: these scores replace the ones shown, which are kept under their signature"
+        if not self.n_absent:
+            return why
+        absent = counted(self.n_absent, "stored score is", "stored scores are")
+        return f"{why} and {absent} not in the file"
 
 
 @dataclass(frozen=True)
@@ -124,7 +136,9 @@ def _plan(
     others = [row.name for row in known.siblings(draft.name) if metric is None or row != metric]
     shown = current.get(metric.name) if metric else None
     turned = next((current[name] for name in others if name in current), None)
-    stored = dict(read(shown.signature).cells()) if shown else {}
+    before = turned or shown
+    there = dict(read(before.signature).cells()) if before else {}
+    stored = there if before is shown else {}
     cells = dict(draft.held.cells())
     n_same = sum(stored.get(cell) == score for cell, score in cells.items())
     n_changed = sum(cell in stored for cell in cells) - n_same
@@ -138,8 +152,8 @@ def _plan(
     held = draft.held
     if shown and change in (Change.ADDED, Change.SAME):
         held = read(shown.signature).with_added(draft.held)
-    hashed = digest(held, names)
-    return Plan(draft, change, held, turned or shown, n_added, n_same, n_changed, hashed)
+    n_absent, hashed = len(there.keys() - cells.keys()), digest(held, names)
+    return Plan(draft, change, held, before, n_added, n_same, n_changed, n_absent, hashed)
 
 
 def store_all(

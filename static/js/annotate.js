@@ -6,12 +6,12 @@ import { load } from "./protocols/load.js";
 
 // How soon a digit has to follow to belong to the one before it.
 const TYPING_MS = 1_500;
-const page = document.getElementById("annotate");
+const first = document.getElementById("item");
 const keys = document.getElementById("keys");
 const still = document.getElementById("still");
 const limit = document.getElementById("limit");
-const words = page.dataset;
-const protocol = await load(document.getElementById("item"));
+const words = document.getElementById("annotate").dataset;
+const protocol = await load(first);
 const clock = makeClock({
   ask: () => beside((it) => it.wonder(still.dataset.ask)),
   leave: () => beside((it) => it.wonder(still.dataset.leave)),
@@ -20,7 +20,7 @@ const clock = makeClock({
 }, Number(still.dataset.after) * 1000);
 let item, sheet;
 // What `later.js` brings: nothing as yet.
-let ahead, around, own, visits;
+let ahead, around, own, visits, arrived;
 let player = null;
 let isLeaving = false;
 let done = 0;
@@ -78,9 +78,7 @@ async function listenIn() {
 function show(html) {
   const next = new DOMParser().parseFromString(html, "text/html").getElementById("item");
   // Read once; from here on a key away.
-  const told = next.querySelector(".instructions");
-  told?.classList.add("known");
-  told?.removeAttribute("open");
+  fold(next, true);
   item.replaceWith(next);
   path = window.location.pathname;
   document.title = `${next.dataset.title} · Touchstone`;
@@ -89,6 +87,14 @@ function show(html) {
   clock.restart(Number(next.dataset.limit));
   adopt(next);
   if (done > Number(next.dataset.done)) count(done);
+}
+
+/** Put the instructions in the item away, or back. */
+function fold(element, isKnown) {
+  const told = element.querySelector(".instructions");
+  told?.classList.toggle("known", isKnown);
+  told?.toggleAttribute("open", !isKnown);
+  return told;
 }
 
 function say(sentence) {
@@ -214,7 +220,10 @@ function waysOut(status) {
 
 /** The instructions over the screen, which stays as it is. */
 function instruct() {
-  beside((it) => it.instruct(item, own.examples));
+  beside((it) => it.instruct(item, own.examples), () => {
+    miss();
+    fold(item, false)?.scrollIntoView();
+  });
 }
 
 /** The time of an item starts anew after a break: with the server's stamp, if it can be had. */
@@ -222,11 +231,19 @@ function takeBreak() {
   beside((it) => it.takeBreak(clock, () => {
     clock.restart();
     renew("started");
-  }));
+  }), miss);
 }
 
-const beside = (act) => arrived.then((later) => act(later.beside), () => {});
-const renew = (ending) => arrived.then((later) => later.visits.refresh(sheet, ending), () => {});
+/** What is asked for did not arrive, although it was tried again. */
+function miss() {
+  still.textContent = words.unloaded;
+  still.hidden = false;
+}
+
+/** Fetch what comes last, anew where that failed: its module, or null. */
+const bring = () => (arrived ??= import("./later.js").then(begin, () => (arrived = null)));
+const beside = (act, fail) => bring().then((later) => (later ? act(later.beside) : fail?.()));
+const renew = (ending) => bring().then((later) => later?.visits.refresh(sheet, ending));
 
 /** Enter on a button or a link keeps its own meaning. */
 function onKey(event) {
@@ -276,6 +293,7 @@ function rate(digit) {
 
 /** Put to use what was fetched last. */
 function begin(later) {
+  still.hidden = true;
   ({ ahead, around } = later);
   visits = later.visits.makeVisits({ show, complain: () => sheet.complain(words.unreachable) });
   own = later.makeOwn(document.getElementById("own"), visits.visit);
@@ -293,9 +311,7 @@ window.addEventListener("popstate", () => {
   if (visits) visits.follow();
   else window.location.reload();
 });
-const first = document.getElementById("item");
 clock.restart(Number(first.dataset.limit));
 adopt(first);
 outbox.flush();
-const arrived = import("./later.js").then(begin);
-arrived.catch(() => {});
+bring();

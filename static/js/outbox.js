@@ -2,7 +2,8 @@
 //
 // An answer is written down before it is sent. Its submit key makes sending it again harmless, so
 // every page of an annotator sends what waits: at once, when the connection or the window is back,
-// and ever less often in between. What the server refuses stays too, with a link to its item.
+// and ever less often in between. What the server refuses stays too, with a link to its item; where
+// the refusal may pass, as that by a campaign that is closed, the next page sends it again.
 
 import { submit } from "./send.js";
 import { erase, isForgetful, keys, listen, read, write } from "./store.js";
@@ -57,6 +58,9 @@ export function keep(answer) {
   return write(PREFIX + answer.key, { ...answer, person, at: Date.now() }, true);
 }
 
+/** What was refused waits again. */
+export const putBack = ({ problem, mayPass, ...answer }) => write(PREFIX + answer.key, answer, true);
+
 /** Send one answer, once at a time; what came of it is told by an `answer` event. */
 export function deliver(key) {
   if (!inFlight.has(key)) {
@@ -76,7 +80,9 @@ async function attempt(key) {
   const reply = await submit(entry.path, { ...entry.fields, ...waited });
   if (reply.status === 200 && reply.data.next) settle(entry);
   else if ([409, 422].includes(reply.status) && reply.data.error || isGone(reply)) {
-    write(PREFIX + key, { ...entry, problem: reply.data.error }, true);
+    // Where something else is stored, or an answer is wrong, the reply has a form to go on with.
+    const { error: problem, form } = reply.data;
+    write(PREFIX + key, { ...entry, problem, mayPass: reply.status === 409 && !form }, true);
   }
   tell(entry, reply);
   return reply;
@@ -135,6 +141,7 @@ function wake() {
 /** The bar names what waits. An item that is on the page speaks for itself. */
 export function show() {
   const words = bar.dataset;
+  const focused = bar.querySelector(":focus");
   const shown = [...document.querySelectorAll("#item form")].map((form) => pathOf(form));
   const refused = answers().filter((entry) => entry.problem && !shown.includes(entry.path));
   const waiting = answers().filter((entry) => !entry.problem && !inFlight.has(entry.key));
@@ -144,8 +151,25 @@ export function show() {
   const status = bar.querySelector("[data-waiting]");
   if (status.textContent !== text) status.textContent = text;
   bar.querySelector("[data-send]").hidden = !waiting.length;
-  bar.querySelector("[data-refused]").replaceChildren(...refused.map((entry) => line(entry)));
+  showRefused(refused);
   bar.hidden = !text && !refused.length;
+  document.querySelector("[data-all-saved]")?.toggleAttribute("hidden", answers().length > 0);
+  // What had the focus is gone: on to what the page is about.
+  if (focused?.checkVisibility() === false) {
+    const heading = document.querySelector("main h1");
+    heading.tabIndex = -1;
+    heading.focus();
+  }
+}
+
+/** A line that says the same stays: it may have the focus, or ask whether one is sure. */
+function showRefused(refused) {
+  const place = bar.querySelector("[data-refused]");
+  const before = [...place.children];
+  const items = refused.map((entry) =>
+    before.find(({ dataset }) => dataset.says === entry.key + entry.problem) ?? line(entry));
+  for (const item of before) if (!items.includes(item)) item.remove();
+  place.append(...items.filter((item) => !item.isConnected));
 }
 
 export const pathOf = (form) => new URL(form.action).pathname;
@@ -165,6 +189,7 @@ function line(entry) {
     } else discard.textContent = bar.dataset.sure;
   });
   const item = document.createElement("li");
+  item.dataset.says = entry.key + entry.problem;
   item.append(link, `: ${entry.problem} `, discard);
   return item;
 }
@@ -182,6 +207,8 @@ if (bar) {
     if (!entry) tell(before, null);
     else if (entry.problem) tell(entry, { status: 409, data: { error: entry.problem } });
   });
+  // Of several to one item the last one, whatever became of it, is the one that counts.
+  for (const entry of answers()) if (unsentFor(entry.path) === entry && entry.mayPass) putBack(entry);
   show();
   // The item page starts by itself, once it can listen.
   if (!document.getElementById("annotate")) flush();

@@ -1,6 +1,6 @@
 // A sheet: one form with its texts, sliders and marked errors. It is submitted as one.
 
-import { draftKey, isOf, pathOf, unsentFor } from "./outbox.js";
+import { draftKey, flush, isOf, pathOf, putBack, unsentFor } from "./outbox.js";
 import { makeSlider } from "./slider.js";
 import { erase, read, write } from "./store.js";
 
@@ -58,9 +58,13 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
     const now = JSON.stringify(given());
     if (before) restore(before);
     if (JSON.stringify(given()) === now && !unsent) note.hidden = true;
-    if (unsent?.problem) sheet.complain(unsent.problem);
+    if (unsent?.problem && !unsent.mayPass) sheet.complain(unsent.problem);
     // What is on its way keeps its key, whoever sends it.
     else if (unsent) sheet.renew(unsent.fields);
+    // The item is there to be answered: whatever stood in the way has passed.
+    if (!unsent?.mayPass) return;
+    putBack(unsent);
+    flush();
   }
 
   const sheet = {

@@ -3,10 +3,10 @@
 import { levelOf } from "./marks.js";
 
 const LONG = 60;
-// Wanted when an error is opened; then no connection is needed.
-const editing = import("./span-editor.js");
-let isOut = false;
-editing.catch(() => (isOut = true));
+// Wanted when an error is opened; then no connection is needed. Until it is here that asks again.
+let editing;
+const bring = () => (editing ??= import("./span-editor.js").catch(() => (editing = null)));
+bring();
 
 /** The whole names of the categories that may be chosen, by key. */
 const named = (nodes, before = "") => nodes.flatMap(([key, label, below]) =>
@@ -83,13 +83,18 @@ export function makeSpanList(root, box, on) {
     if (on.isLocked) return;
     text.setAttribute("aria-expanded", String(isOpen));
     if (isOpen) edit(span, item);
-    else item.querySelector(".editor")?.remove();
+    else item.querySelector(".editor, [role=alert]")?.remove();
   }
 
   async function edit(span, item) {
-    const { makeEditor } = await editing;
+    const module = await bring();
     if (span !== isOpened || item.querySelector(".editor")) return;
-    editor = makeEditor(template, words, { nodes, labels }, span, on);
+    item.querySelector("[role=alert]")?.remove();
+    if (!module) {
+      early = [];
+      return item.append(template.lastElementChild.cloneNode(true));
+    }
+    editor = module.makeEditor(template, words, { nodes, labels }, span, on);
     item.append(editor.root);
   }
 
@@ -132,8 +137,8 @@ export function makeSpanList(root, box, on) {
     label,
     hasCategories: labels.size > 0,
     weights: Object.fromEntries(radios.map((radio) => [radio.value, Number(radio.dataset.weight)])),
-    focusEditor: () => editing.then(focusEditor),
-    isComing: () => Boolean(isOpened && !isOut
+    focusEditor: () => bring().then(focusEditor),
+    isComing: () => Boolean(isOpened && editing
       && !lines.get(isOpened).item.querySelector(".editor")),
     keep({ key, code }) {
       early.push({ key, code });

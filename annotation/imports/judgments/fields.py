@@ -9,6 +9,7 @@ from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import Wanted, propose
+from annotation.uploads.tables.numbers import write_points
 from annotation.uploads.tables.rows import Table, format_of, parse, require_rows
 from annotation.uploads.tables.tags import untag
 
@@ -81,6 +82,7 @@ JUDGMENT_FIELDS = (
 # Where nothing else says what was shown, its number within the batch does.
 POSITIONS = ("position", "place", "index", "number", "nr", "no", "line", "row")
 MAX_COLUMNS = 500
+NUMBERS = ("score", "seconds", "low", "high", "revision", "length_ratio")
 FIELDS = (*JUDGMENT_FIELDS, *SPAN_FIELDS)
 
 
@@ -217,6 +219,13 @@ def check_chosen(
                 report.error(
                     f"“{first}” holds the field “{field}” already", Place(table.file, 1, column)
                 )
+
+
+def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
+    """Read decimal commas in columns of numbers, where a spreadsheet wrote them."""
+    for sheet in sheets:
+        columns = [column for column, field in sheet.fields.items() if field in NUMBERS]
+        write_points(sheet.table, columns, report)
 
 
 def say_unused(sheets: Sequence[Sheet], report: Report) -> None:

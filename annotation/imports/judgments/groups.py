@@ -18,6 +18,7 @@ from annotation.imports.judgments.segments import Pair, read_pair
 from annotation.imports.judgments.stored import Chosen, choose, compare
 from annotation.imports.judgments.texts import Texts, collect, say_languages
 from annotation.uploads import TestSetDraft
+from annotation.uploads.checks import alike, fold
 from annotation.uploads.problems import Report
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
@@ -175,7 +176,11 @@ def drafts_of(
 
 
 def _say_silent(group: Group, report: Report) -> None:
+    known = {fold(system): system for system, _ in group.texts.outputs}
     for name, place in group.texts.silent.items():
+        if fold(name) in known:
+            report.error(alike(name, known[fold(name)]), place)
+            continue
         number = sum(row.name("system") == name for row in group.rows)
         judgments = counted(number, "judgment counts", "judgments count")
         report.warn(

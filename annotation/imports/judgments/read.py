@@ -15,6 +15,7 @@ from annotation.imports.judgments.fields import (
     check_chosen,
     doubt_scores,
     matched,
+    read_commas,
     read_tables,
     say_unused,
     sheets_of,
@@ -60,6 +61,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if len(report.errors) > n_broken or not tables:
         return Reading(columns=all_columns(tables))
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
+    read_commas(sheets, report)
     seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
     judged = _judged(sheets, options)
     if n_broken:

@@ -9,6 +9,7 @@ from annotation.imports.judgments.cells.kinds import KINDS
 from annotation.imports.judgments.fields import Sheet
 from annotation.models import Item
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.numbers import as_number, no_number
 
 # Cells by which people say that there is nothing.
 NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "-", "–"})
@@ -44,18 +45,20 @@ class Row:
         value = self.cells.get(field)
         return "" if value is None or isinstance(value, dict | list) else str(value).strip()
 
+    def has_nothing(self, field: str) -> bool:
+        """Whether a cell of numbers is empty, or says that there is none."""
+        value = self.cells.get(field)
+        return value is None or (isinstance(value, str) and value.strip().lower() in NOTHING)
+
     def number(self, field: str, report: Report) -> float | None:
         """Return a finite number, or None for an empty cell; a wrong one is reported."""
         value = self.cells.get(field)
-        if value is None or (isinstance(value, str) and value.strip().lower() in NOTHING):
+        if self.has_nothing(field):
             return None
-        try:
-            number = math.nan if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if math.isfinite(number):
+        number = as_number(value)
+        if number is not None and math.isfinite(number):
             return number
-        report.error(f"“{str(value)[:40]}” is no number", self.at(field))
+        report.error(no_number(value), self.at(field))
         return None
 
     def whole(self, field: str, report: Report) -> int | None:

@@ -244,16 +244,12 @@ def _compare_languages(file: _File, pair: tuple[str, str], report: Report) -> No
     for (kind, stated), line in file.stated.items():
         language = pair[kind != SOURCE]
         try:
-            is_other = _bare(languages.find(stated)) != _bare(languages.normalise(language))
+            codes = languages.find(stated), languages.normalise(language)
         except ValueError:  # “any”, or nothing that names a language
             continue
-        if is_other:
+        if languages.bare(codes[0]) != languages.bare(codes[1]):
             message = f"the file says “{stated}”, the test set “{language}”"
             report.warn(message, Place(file.name, line, f"language of each {kind}"))
-
-
-def _bare(code: str) -> str:
-    return code.split("-")[0]
 
 
 def _check(file: _File, first: _File, report: Report) -> None:

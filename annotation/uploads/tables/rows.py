@@ -33,13 +33,14 @@ MOST_COLUMNS = 1_000
 class Table:
     """Rows by column name; an absent cell is absent from its row's dictionary.
 
-    `titles` are the columns as the file writes them.
+    `titles` are the columns as the file writes them, `separator` is what parts the cells of a CSV.
     """
 
     file: str
     columns: list[str] = field(default_factory=list)
     rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
+    separator: str = ""
 
 
 def format_of(name: str, text: str) -> str:
@@ -61,8 +62,10 @@ def parse(name: str, text: str, report: Report) -> Table | None:
     kind = format_of(name, text)
     if kind == "jsonl":
         return _parse_jsonl(name, _as_lines(text), report)
-    cells = _tsv_rows(text) if kind == "tsv" else _csv_rows(name, text, report)
-    return _with_header(Table(name), cells, kind, report)
+    if kind == "tsv":
+        return _with_header(Table(name), _tsv_rows(text), kind, report)
+    table = Table(name, separator=_separator(text))
+    return _with_header(table, _csv_rows(table, text, report), kind, report)
 
 
 def _tsv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -70,12 +73,11 @@ def _tsv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
         yield number, line.split("\t") if line.strip() else []
 
 
-def _csv_rows(name: str, text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(table: Table, text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
     csv.field_size_limit(LONGEST_TEXT)
-    separator = _separator(text)
-    if separator != ",":
-        report.note("cells are separated by semicolons", Place(name, 1))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
+    if table.separator != ",":
+        report.note("cells are separated by semicolons", Place(table.file, 1))
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=table.separator)
     number = 1
     try:
         for cells in reader:
@@ -85,7 +87,7 @@ def _csv_rows(name: str, text: str, report: Report) -> Iterator[tuple[int, list[
         report.error(
             f"the CSV cannot be read from here on ({error}). Is a quotation mark not closed or "
             "not doubled?",
-            Place(name, number),
+            Place(table.file, number),
         )
 
 

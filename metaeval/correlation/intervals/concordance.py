@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from metaeval.arrays import FloatArray, as_pair, fraction
 from metaeval.results import Interval
+from metaeval.rounding import settled
 
 FEWEST = 4
 # Accuracies that the interval is made of.
@@ -35,7 +36,7 @@ def accuracy_interval(human: ArrayLike, metric: ArrayLike, *, confidence: float 
     [0.52, 1.0]
     """
     fraction("confidence", confidence)
-    ours, theirs = as_pair("human", human, "metric", metric)
+    ours, theirs = map(settled, as_pair("human", human, "metric", metric))
     known = ~(np.isnan(ours) | np.isnan(theirs))
     signs = [np.sign(np.subtract.outer(x[known], x[known])) for x in (ours, theirs)]
     n = int(known.sum())

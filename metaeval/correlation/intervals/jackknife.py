@@ -44,9 +44,10 @@ def jackknife_interval(
     [-0.0194, 0.9937]
     """
     fraction("confidence", confidence)
-    first, second = as_pair("x", x, "y", y)
+    measure = Measure.plain(measure)
+    first, second = map(measure.settled, as_pair("x", x, "y", y))
     known = ~(np.isnan(first) | np.isnan(second))
-    low, high, _ = _interval(first[known], second[known], Measure.plain(measure), confidence)
+    low, high, _ = _interval(first[known], second[known], measure, confidence)
     return Interval(low, high, confidence)
 
 
@@ -77,6 +78,7 @@ def system_intervals(
     measure, notes = Measure.plain(measure), Notes()
     ours = as_floats("human", human, ndim=1)
     theirs = [as_pair("human", ours, name, scores)[1] for name, scores in metrics.items()]
+    ours, theirs = measure.settled(ours), [measure.settled(scores) for scores in theirs]
     known = ~np.isnan(np.array([ours, *theirs])).any(axis=0)
     notes.exclude("system without all scores", int((~known).sum()))
     n, ours = int(known.sum()), ours[known]

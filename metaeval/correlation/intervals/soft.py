@@ -80,9 +80,7 @@ def soft_chance(human: ScoreMatrix) -> float:
     The mean of 1 - |p - u| over u is 1/2 + p - p^2: .5 where the humans are sure of every pair, up
     to .75 where they are of none; nan where no two systems share a segment.
     """
-    valid = human.mask
-    filled = np.nan_to_num(human.values)[None]
-    p = normal_pvalues(filled - filled.mean(axis=1, keepdims=True) * valid, valid)[0]
+    p = normal_pvalues(human.values[None], human.mask)[0]
     return float(np.nanmean(0.5 + p - p * p)) if np.isfinite(p).any() else np.nan
 
 

@@ -79,7 +79,8 @@ def studentised(
         return None, len(ratios) - len(defined)
     # Alpha is never below -1. Nothing to interpolate between an infinite ratio and a finite one.
     q = np.quantile(defined, [tail, 1.0 - tail], method="closest_observation")
-    low, high = 1.0 - np.exp(level - q * error)
+    with np.errstate(over="ignore"):
+        low, high = 1.0 - np.exp(level - q * error)
     interval = Interval(max(float(low), -1.0), float(high), confidence)
     return (interval if np.isfinite(q).all() else None), len(ratios) - len(defined)
 
@@ -89,7 +90,8 @@ def delta_interval(sums: FloatArray, confidence: float) -> Interval:
     totals, products = sums.sum(axis=0), (sums[:, ROWS] * sums[:, COLUMNS]).sum(axis=0)
     error = standard_errors(totals, products, len(sums))
     half = stdtrit(len(sums) - 1, (1.0 + confidence) / 2.0) * error
-    high, low = 1.0 - np.exp(log_disagreement(totals) + np.array([-half, half]))
+    with np.errstate(over="ignore"):
+        high, low = 1.0 - np.exp(log_disagreement(totals) + np.array([-half, half]))
     return Interval(max(float(low), -1.0), float(high), confidence)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_of
 from metaeval.correlation.rows import row_pearson
 from metaeval.results import ConstantInputWarning, Notes, Result, StatisticResult, TooFewWarning
+from metaeval.rounding import largest, levelled
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,12 +62,13 @@ def one_vs_rest_pearson(
     present = ~np.isnan(matrix)
     raters = present.sum(axis=0)
     notes.exclude("item with fewer than two ratings", int((raters < 2).sum()))
-    total = matrix.sum(axis=0, where=present)
+    total, size = matrix.sum(axis=0, where=present), largest(matrix[:, raters > 1])
     values = np.full(len(matrix), np.nan)
     counts = np.zeros(len(matrix), dtype=np.int64)
     for index, row in enumerate(matrix):
         used = present[index] & (raters > 1)
-        rest = (total[used] - row[used]) / (raters[used] - 1)
+        # What is left of a constant sum differs by rounding.
+        rest = levelled((total[used] - row[used]) / (raters[used] - 1), size)
         counts[index] = used.sum()
         values[index] = _one_vs_rest(row[used], rest, names[index], notes)
     return OneVsRest(
@@ -148,7 +150,11 @@ def krippendorff_alpha(
 
 def _one_vs_rest(own: FloatArray, rest: FloatArray, name: str, notes: Notes) -> float:
     if len(own) < 2:
-        notes.warn(TooFewWarning(f"{name} shares {len(own)} items with others: r is undefined."))
+        notes.warn(
+            TooFewWarning(
+                f"{name} has usable scores of {len(own)} items with others: r is undefined."
+            )
+        )
         return np.nan
     if np.ptp(own) == 0.0 or np.ptp(rest) == 0.0:
         whose = name if np.ptp(own) == 0.0 else f"the mean of the others ({name} left out)"

@@ -8,6 +8,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray
 from metaeval.results import Notes
+from metaeval.rounding import largest, levelled
 
 TINY = 1e-12
 EQUAL = 1e-9
@@ -18,7 +19,7 @@ class PairedRatings:
     """Ratings of units that have at least two, sorted by annotator, centred on their mean.
 
     ``unit`` numbers the unit of each rating, ``rest`` is the mean of the others on it, and
-    ``slices`` bounds each annotator's ratings.
+    ``slices`` bounds each annotator's ratings; ``size`` is the largest before centring.
     """
 
     values: FloatArray
@@ -26,6 +27,7 @@ class PairedRatings:
     unit: IntArray
     slices: IntArray
     n_units: int
+    size: float
 
     def per_unit(self, weights: FloatArray | None = None) -> FloatArray:
         """Sum one number per rating over each unit; without numbers, count the ratings."""
@@ -57,9 +59,9 @@ class PairedRatings:
         """Share of each annotator's ratings, less one, at their own lowest or highest."""
         if not self.n_units:
             return 0.0
-        starts, counts = self.slices[:-1], np.diff(self.slices)
+        starts, counts, close = self.slices[:-1], np.diff(self.slices), EQUAL * largest(self.values)
         at = [
-            np.abs(self.values - np.repeat(end.reduceat(self.values, starts), counts)) <= EQUAL
+            np.abs(self.values - np.repeat(end.reduceat(self.values, starts), counts)) <= close
             for end in (np.minimum, np.maximum)
         ]
         most = np.max([np.add.reduceat(each.astype(np.int64), starts) for each in at], axis=0)
@@ -79,7 +81,8 @@ class PairedRatings:
         """
         total, n, change, gone = 0.0, 0, np.zeros(self.n_units), np.zeros(self.n_units)
         for start, end in zip(self.slices[:-1], self.slices[1:], strict=True):
-            r, without = _leave_one_out(self.values[start:end], self.rest[start:end])
+            own, rest = (levelled(each[start:end], self.size) for each in (self.values, self.rest))
+            r, without = _leave_one_out(own, rest)
             if np.isnan(r):
                 continue
             total, n, unit = total + r, n + 1, self.unit[start:end]
@@ -121,6 +124,8 @@ def pair(values: FloatArray, who: IntArray, what: IntArray, notes: Notes) -> Pai
     notes.exclude("item with fewer than two ratings", int((raters == 1).sum()))
     paired = raters[what] > 1
     values, who, what = values[paired], who[paired], what[paired]
+    size = largest(values)
+    values = levelled(values, size)
     values = values - values.mean() if len(values) else values
     units, unit = np.unique(what, return_inverse=True)
     total = np.bincount(unit, weights=values, minlength=len(units))
@@ -128,4 +133,4 @@ def pair(values: FloatArray, who: IntArray, what: IntArray, notes: Notes) -> Pai
     # `cells` is sorted by annotator first, so each annotator's ratings are neighbours.
     starts = np.flatnonzero(np.diff(who, prepend=-1))
     slices = np.append(starts, len(who)).astype(np.int64)
-    return PairedRatings(values, rest, unit.astype(np.int64), slices, len(units))
+    return PairedRatings(values, rest, unit.astype(np.int64), slices, len(units), size)

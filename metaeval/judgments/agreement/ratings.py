@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtri
@@ -12,8 +14,10 @@ from metaeval.results import (
     Interval,
     Notes,
     StatisticResult,
+    StatisticsWarning,
     TooFewWarning,
 )
+from metaeval.rounding import SHARE, largest
 
 ICC_FORMS = ("1", "A1", "C1", "1k", "Ak", "Ck")
 
@@ -26,12 +30,22 @@ def icc(ratings: ArrayLike, *, form: str = "A1", confidence: float = 0.95) -> St
     ``C1`` = (R - E) / (R + (k-1) E), consistency; ``1`` = (R - W) / (R + (k-1) W) with W within
     items, annotators not matched. ``Ak``, ``Ck``, ``1k`` are those of the mean of k ratings.
 
+    All may be negative where annotators differ more on an item than items do: ``1`` and ``C1`` down
+    to -1 / (k-1), those of means without bound, and their intervals may have no lower end (-inf).
+
     Parameters
     ----------
     ratings
         annotators x items; items with a missing rating are left out and counted.
     form
         One of the six.
+
+    Warns
+    -----
+    TooFewWarning, ConstantInputWarning, MissingDataWarning
+        Fewer than two complete items or annotators, equal ratings, equal means of items where the
+        form divides by their variance, or an estimate that is no correlation: nan. Or no degrees
+        of freedom are left for the interval of A1 and Ak: its ends are nan.
 
     Examples
     --------
@@ -53,25 +67,18 @@ def icc(ratings: ArrayLike, *, form: str = "A1", confidence: float = 0.95) -> St
     if np.ptp(x) == 0.0:
         notes.warn(ConstantInputWarning("All ratings are equal: ICC is undefined."))
         return _icc_result(form, n, np.nan, Interval(np.nan, np.nan, confidence), notes)
-    rows, columns, error, within = _mean_squares(x)
-    low_tail, high_tail = (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0
-    noise = within if form[0] == "1" else error
-    spare: float = n * (k - 1) if form[0] == "1" else (n - 1) * (k - 1)
-    if form[0] == "A":
-        value = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
-        spare = _agreement_df(value, rows, columns, error, n, k)
-        quantile = fdtri([n - 1, spare], [spare, n - 1], high_tail)
-        shift = k * columns + (k * n - k - n) * error
-        low = n * (rows - quantile[0] * error) / (quantile[0] * shift + n * rows)
-        high = n * (quantile[1] * rows - error) / (shift + n * quantile[1] * rows)
-    else:
-        ratio = rows / noise if noise > 0.0 else np.inf
-        value = (rows - noise) / (rows + (k - 1) * noise)
-        below = ratio / fdtri(n - 1, spare, high_tail)
-        above = ratio / fdtri(n - 1, spare, low_tail)
-        low, high = (_from_ratio(f, k) for f in (below, above))
+    squares = _mean_squares(x)
+    estimate = _of_agreement if form[0] == "A" else _of_consistency
+    value, low, high = estimate(form, squares, n, k, confidence)
     if form.endswith("k"):
         value, low, high = (_stepped_up(r, k) for r in (value, low, high))
+    if not (np.isfinite(value) and (form.endswith("k") or value >= -1.0)):
+        notes.warn(_no_correlation(squares.rows))
+        value, low, high = np.nan, np.nan, np.nan
+    elif not low - SHARE <= value <= high + SHARE:
+        notes.warn(TooFewWarning("Too few ratings for an interval of ICC."))
+        low, high = np.nan, np.nan
+    low = low if form.endswith("k") else float(np.maximum(low, -1.0))
     return _icc_result(form, n, float(value), Interval(float(low), float(high), confidence), notes)
 
 
@@ -113,14 +120,68 @@ def weighted_kappa(
     )
 
 
-def _mean_squares(x: FloatArray) -> tuple[float, float, float, float]:
+@dataclass(frozen=True)
+class _Squares:
+    """Mean squares of items, of annotators, of error, and within items."""
+
+    rows: float
+    columns: float
+    error: float
+    within: float
+
+
+def _mean_squares(x: FloatArray) -> _Squares:
+    """Return the mean squares, those that are rounding as 0."""
     k, n = x.shape
     items, raters, grand = x.mean(axis=0), x.mean(axis=1), x.mean()
-    rows = k * float(((items - grand) ** 2).sum()) / (n - 1)
-    columns = n * float(((raters - grand) ** 2).sum()) / (k - 1)
-    within = float(((x - items) ** 2).sum()) / (n * (k - 1))
     residual = x - items - raters[:, None] + grand
-    return rows, columns, float((residual**2).sum()) / ((n - 1) * (k - 1)), within
+    found = (
+        k * float(((items - grand) ** 2).sum()) / (n - 1),
+        n * float(((raters - grand) ** 2).sum()) / (k - 1),
+        float((residual**2).sum()) / ((n - 1) * (k - 1)),
+        float(((x - items) ** 2).sum()) / (n * (k - 1)),
+    )
+    least = (SHARE * largest(x)) ** 2
+    return _Squares(*(square if square > least else 0.0 for square in found))
+
+
+def _of_agreement(
+    form: str, squares: _Squares, n: int, k: int, confidence: float
+) -> tuple[float, float, float]:
+    """A1 and its interval; nan where nothing varies but error of two by two ratings."""
+    rows, columns, error = squares.rows, squares.columns, squares.error
+    total = rows + (k - 1) * error + k * (columns - error) / n
+    if not total > 0.0:
+        return np.nan, np.nan, np.nan
+    value = (rows - error) / total
+    spare = _agreement_df(value, rows, columns, error, n, k)
+    below, above = fdtri([n - 1, spare], [spare, n - 1], (1.0 + confidence) / 2.0).tolist()
+    shift = k * columns + (k * n - k - n) * error
+    low = n * (rows - below * error) / (below * shift + n * rows)
+    return value, low, n * (above * rows - error) / (shift + n * above * rows)
+
+
+def _of_consistency(
+    form: str, squares: _Squares, n: int, k: int, confidence: float
+) -> tuple[float, float, float]:
+    """1 or C1 and its interval; nan where neither items nor error vary."""
+    is_one_way = form[0] == "1"
+    noise = squares.within if is_one_way else squares.error
+    spare: float = n * (k - 1) if is_one_way else (n - 1) * (k - 1)
+    if not squares.rows + noise > 0.0:
+        return np.nan, np.nan, np.nan
+    ratio = squares.rows / noise if noise > 0.0 else np.inf
+    ends = fdtri(n - 1, spare, [(1.0 + confidence) / 2.0, (1.0 - confidence) / 2.0])
+    low, high = (_from_ratio(ratio / float(end), k) for end in ends)
+    return _from_ratio(ratio, k), low, high
+
+
+def _no_correlation(rows: float) -> StatisticsWarning:
+    if rows > 0.0:
+        return TooFewWarning(
+            "Annotators differ more within items than this ICC can express: it is undefined."
+        )
+    return ConstantInputWarning("The mean ratings of the items do not vary: ICC is undefined.")
 
 
 def _agreement_df(value: float, rows: float, columns: float, error: float, n: int, k: int) -> float:
@@ -138,8 +199,10 @@ def _from_ratio(ratio: float, k: int) -> float:
 
 
 def _stepped_up(r: float, k: int) -> float:
-    """Spearman-Brown: the reliability of the mean of k ratings."""
-    return float(k * r / (1.0 + (k - 1) * r))
+    """Spearman-Brown: the reliability of the mean of k ratings; no end below -1/(k - 1)."""
+    # At -1/(k - 1) the means do not vary, however the fraction is rounded.
+    share = 1.0 + (k - 1) * r
+    return float(k * r / share) if not share <= SHARE else -np.inf
 
 
 def _distances(gaps: FloatArray, power: float) -> FloatArray:

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import as_pair, mean
+from metaeval.arrays import FloatArray, as_pair, mean
 from metaeval.correlation.intervals.independent import wilson_interval
 from metaeval.correlation.rows import row_pearson
-from metaeval.results import Interval, Notes, Result, StatisticResult
+from metaeval.results import (
+    ConstantInputWarning,
+    Interval,
+    Notes,
+    Result,
+    StatisticResult,
+    TooFewWarning,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,6 +43,11 @@ def repeat_consistency(first: ArrayLike, second: ArrayLike) -> RepeatConsistency
     annotator who always gives the same score has both a perfect one and no information, so read
     it beside a test on bad references.
 
+    Warns
+    -----
+    TooFewWarning, ConstantInputWarning, MissingDataWarning
+        Fewer than two pairs, or equal ratings on a side: r is nan; or incomplete pairs.
+
     Examples
     --------
     >>> result = repeat_consistency([50, 60, 90], [55, 50, 90])
@@ -49,6 +61,7 @@ def repeat_consistency(first: ArrayLike, second: ArrayLike) -> RepeatConsistency
     one, two = one[complete], two[complete]
     differences = two - one
     n = len(differences)
+    _warn(one, two, notes)
     return RepeatConsistency(
         n=n,
         **notes.fields,
@@ -57,6 +70,16 @@ def repeat_consistency(first: ArrayLike, second: ArrayLike) -> RepeatConsistency
         sd=float(differences.std(ddof=1)) if n > 1 else np.nan,
         r=float(row_pearson(one, two)),
     )
+
+
+def _warn(first: FloatArray, second: FloatArray, notes: Notes) -> None:
+    if len(first) < 2:
+        notes.warn(
+            TooFewWarning(f"{len(first)} complete pairs: the spread and r of repeats need two.")
+        )
+    elif np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
+        which = "first" if np.ptp(first) == 0.0 else "second"
+        notes.warn(ConstantInputWarning(f"All {which} ratings are equal: r is undefined."))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,6 +97,11 @@ def pass_rate(passed: int, n: int, *, confidence: float = 0.95) -> PassRate:
     ValueError
         Unless 0 <= passed <= n.
 
+    Warns
+    -----
+    TooFewWarning
+        No items: the rate is nan, without interval.
+
     Examples
     --------
     >>> rate = pass_rate(9, 10)
@@ -82,12 +110,15 @@ def pass_rate(passed: int, n: int, *, confidence: float = 0.95) -> PassRate:
     """
     if not 0 <= passed <= n:
         raise ValueError(f"passed: {passed} of {n} items cannot be")
-    interval = None
-    if n:
+    interval, notes = None, Notes()
+    if not n:
+        notes.warn(TooFewWarning("There is no item to pass: the rate is undefined."))
+    else:
         low, high = wilson_interval(passed / n, n, confidence=confidence)
         interval = Interval(float(low), float(high), confidence)
     return PassRate(
         n=n,
+        **notes.fields,
         statistic=passed / n if n else math.nan,
         method="share, Wilson interval",
         interval=interval,

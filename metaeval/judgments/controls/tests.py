@@ -17,6 +17,7 @@ from metaeval.results import (
     StatisticResult,
     TooFewWarning,
 )
+from metaeval.rounding import largest, tied
 from metaeval.significance.signed_rank import signed_rank_test
 
 
@@ -71,7 +72,9 @@ def control_test(
     first, second = as_pair("control", control, "partner", partner)
     complete = ~(np.isnan(first) | np.isnan(second))
     notes.leave_out("pair with a missing score", int((~complete).sum()))
-    differences = (first - second)[complete]
+    first, second = first[complete], second[complete]
+    # Scores that are computed, as z-scores are, differ by rounding where raw ones do not.
+    differences = tied(first - second, largest(first, second))
     run = _paired_t if method == "t" else _signed_rank
     statistic, pvalue, effect, size = run(differences, alternative, notes)
     return ControlTest(

@@ -207,7 +207,8 @@ def _annotator_problem(n: int, sizes: dict[str, int]) -> StatisticsWarning | Non
 def _solve(values: FloatArray, factors: dict[str, IntArray], notes: Notes) -> dict[str, float]:
     """Equate the sums of squares with their expectations."""
     n = len(values)
-    y = values - values.mean()
+    # Of equal scores only rounding would be left.
+    y = values - values.mean() if np.ptp(values) else np.zeros(n)
     one = np.zeros(n, dtype=np.int64)
     rows = {"mean": one, **factors, "total": np.arange(n)}
     names = [*factors, "residual"]
@@ -237,7 +238,8 @@ def _not_negative(name: str, value: float, total: float, notes: Notes) -> float:
             )
         )
         return 0.0
-    return float(round(value, 12))
+    # Twelve digits of the whole, so that small scores keep theirs.
+    return float(round(value, max(12, 12 - int(np.floor(np.log10(total))))))
 
 
 def _square(y: FloatArray, level: IntArray) -> float:

@@ -16,6 +16,7 @@ from scipy.special import stdtr, stdtrit
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
 from metaeval.results import (
+    ApproximationWarning,
     ConstantInputWarning,
     Interval,
     Notes,
@@ -23,8 +24,9 @@ from metaeval.results import (
     TooFewWarning,
 )
 
-# Sweeps of the two-way means; complete designs need one, connected ones converge fast.
-SWEEPS, CLOSE = 500, 1e-10
+# Sweeps of the two-way means; complete designs need one, connected ones converge fast. They end
+# where nothing moves by more than this share of a column's largest number.
+SWEEPS, CLOSE = 500, 1e-11
 FEWEST = 2
 
 
@@ -75,6 +77,7 @@ def mean_effect(
         logarithm is taken, and values of 0 or less are left out too.
     treated
         True where the condition was shown, False where blank; other conditions must be left out.
+        nan is left out and counted.
     covariates
         Rows of values by column, as the log of length and the position in the sitting.
 
@@ -89,9 +92,11 @@ def mean_effect(
         Fewer than two annotators have both conditions.
     ConstantInputWarning
         Nothing is left to compare once annotators' and outputs' means are taken off.
+    ApproximationWarning
+        Those means still moved when the sweeps ended.
     """
     fraction("confidence", confidence)
-    notes, shown = Notes(), np.asarray(treated, dtype=bool)
+    notes, (shown, is_told) = Notes(), _flags("treated", treated)
     y = as_floats("values", values, ndim=1)
     extra = np.empty((len(y), 0)) if covariates is None else as_floats(
         "covariates", covariates, ndim=2)  # fmt: skip
@@ -99,7 +104,7 @@ def mean_effect(
     if not len(y) == len(shown) == len(who) == len(what) == len(extra):
         raise ValueError("values, treated, annotators, outputs and covariates must be as long")
     y = _logs(y, notes) if is_ratio else y
-    known = ~np.isnan(y) & ~np.isnan(extra).any(axis=1)
+    known = ~np.isnan(y) & ~np.isnan(extra).any(axis=1) & is_told
     notes.leave_out("missing value", int((~known).sum()))
     both = _with_both(shown, who, known)
     notes.exclude("annotator without both conditions", int((known & ~both).sum()))
@@ -115,6 +120,13 @@ def mean_effect(
         n_annotators=n_annotators,
         is_ratio=is_ratio,
     )
+
+
+def _flags(name: str, values: ArrayLike) -> tuple[BoolArray, BoolArray]:
+    """Return what is true, and what is known: nan is neither true nor false."""
+    numbers = as_floats(name, values, ndim=1)
+    known = ~np.isnan(numbers)
+    return known & (numbers != 0.0), known
 
 
 def _logs(values: FloatArray, notes: Notes) -> FloatArray:
@@ -136,14 +148,19 @@ def _fit(
     """The first coefficient and its standard error; nan where undefined."""
     if n_annotators < FEWEST:
         notes.warn(TooFewWarning(f"{n_annotators} annotators have both conditions: no interval."))
-    estimate = _coefficient(y, x, who, what)
+    estimate, is_settled = _coefficient(y, x, who, what)
     if np.isnan(estimate):
         notes.warn(ConstantInputWarning("No output was rated in both conditions: no difference."))
     kept = (who != each for each in np.unique(who))
-    without = np.array([_coefficient(y[k], x[k], who[k], what[k]) for k in kept])
+    without = [_coefficient(y[k], x[k], who[k], what[k]) for k in kept]
+    if not all((is_settled, *(each for _, each in without))):
+        notes.warn(ApproximationWarning(
+            f"The means of annotators and outputs still moved after {SWEEPS} sweeps: the effect is "
+            "approximate."
+        ))  # fmt: skip
     if len(without) < FEWEST or np.isnan(estimate):
         return estimate, np.nan
-    return estimate, _jackknife(without, notes)
+    return estimate, _jackknife(np.array([each for each, _ in without]), notes)
 
 
 def _jackknife(without: FloatArray, notes: Notes) -> float:
@@ -155,26 +172,28 @@ def _jackknife(without: FloatArray, notes: Notes) -> float:
     return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
 
 
-def _coefficient(y: FloatArray, x: FloatArray, who: IntArray, what: IntArray) -> float:
+def _coefficient(y: FloatArray, x: FloatArray, who: IntArray, what: IntArray) -> tuple[float, bool]:
+    """The first coefficient, nan where undefined, and whether the means had settled."""
     if not len(y):
-        return np.nan
-    columns = _within(np.column_stack([y, x]), who, what)
+        return np.nan, True
+    columns, is_settled = _within(np.column_stack([y, x]), who, what)
     y, x = columns[:, 0], columns[:, 1:]
     if (x[:, 0] ** 2).sum() < 1e-9 * len(x):
-        return np.nan
-    return float(np.linalg.lstsq(x, y, rcond=1e-10)[0][0])
+        return np.nan, is_settled
+    return float(np.linalg.lstsq(x, y, rcond=1e-10)[0][0]), is_settled
 
 
-def _within(columns: FloatArray, who: IntArray, what: IntArray) -> FloatArray:
-    """Take off annotators' and outputs' means, by turns until nothing moves."""
+def _within(columns: FloatArray, who: IntArray, what: IntArray) -> tuple[FloatArray, bool]:
+    """Take off annotators' and outputs' means, by turns until nothing moves; False if all did."""
     left: FloatArray = columns - columns.mean(axis=0)
+    close = CLOSE * np.abs(left).max(axis=0, initial=0.0)
     for _ in range(SWEEPS):
         before = left
         for labels in (what, who):
             left = np.subtract(left, _means(left, labels)[labels])
-        if np.abs(left - before).max(initial=0.0) < CLOSE:
-            break
-    return left
+        if (np.abs(left - before) <= close).all():
+            return left, True
+    return left, False
 
 
 def _means(columns: FloatArray, labels: IntArray) -> FloatArray:
@@ -196,7 +215,8 @@ def rate_effect(
     *False acceptance*: an event is a final span over a region, treated where a false span was
     planted there, blank where nothing was shown. *Missed errors*: an event is a known error
     without a final span, treated where it was withheld from suggestions. The difference of the two
-    pooled rates, with a jackknife over annotators and t of n_annotators - 1 degrees.
+    pooled rates, with a jackknife over annotators and t of n_annotators - 1 degrees. nan in events
+    or treated is left out and counted.
 
     Raises
     ------
@@ -212,10 +232,14 @@ def rate_effect(
     """
     fraction("confidence", confidence)
     notes = Notes()
-    happened, shown = np.asarray(events, dtype=bool), np.asarray(treated, dtype=bool)
-    names, who = factorize(annotators)
+    (happened, is_seen), (shown, is_told) = _flags("events", events), _flags("treated", treated)
+    who = factorize(annotators)[1]
     if not len(happened) == len(shown) == len(who):
         raise ValueError("events, treated and annotators must be as long")
+    known = is_seen & is_told
+    notes.leave_out("missing value", int((~known).sum()))
+    happened, shown = happened[known], shown[known]
+    names, who = np.unique(who[known], return_inverse=True)
     sums = np.array([
         np.bincount(who[shown == kind], weights, minlength=len(names))
         for kind in (True, False)

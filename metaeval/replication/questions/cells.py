@@ -25,8 +25,8 @@ from metaeval.replication.questions.values import system_matrix_intervals, value
 from metaeval.significance.comparison import compare_metrics
 
 N_PERMUTATIONS, N_PERMUTATIONS_SLOW = 4_000, 1_000
-# At .05 Bonferroni finds nothing with fewer than 20 permutations a pair of metrics.
-PERMUTATIONS_A_PAIR = 25
+# At .05 Bonferroni finds nothing with fewer than 40 permutations a pair of metrics.
+PERMUTATIONS_A_PAIR = 41
 # Above so many outputs resampling takes the smaller numbers.
 MANY_CELLS = 3_000
 # Mixtures of two metrics may tie, and then a permutation test of an order statistic compares all

@@ -31,6 +31,11 @@ class GroupedTest:
         self.human: FloatArray = grouped(panel.human, panel.valid, grouping)
         self.valid = ~np.isnan(self.human)
         self.counts = self.valid.sum(axis=1).astype(np.float64)
+        self.sizes = panel.sizes()
+
+    def size(self, first: int, second: int) -> float:
+        """Return the size of what rounding errors of two metrics' scores are a share of."""
+        return float(max(self.sizes[first], self.sizes[second]))
 
     def chunk(self, masks: Masks) -> Chunk:
         """Arrange masks for this test."""

@@ -16,6 +16,7 @@ from metaeval.correlation.soft_pairwise import (
     sums_to_pvalues,
 )
 from metaeval.correlation.ties import PairTable, calibrate, pair_table
+from metaeval.rounding import SHARE, largest, settled
 from metaeval.significance.permutation.correlations import GroupedTest
 from metaeval.significance.permutation.masks import Chunk
 from metaeval.significance.permutation.mixtures import Kernel, joint_codes
@@ -97,13 +98,15 @@ class AccEqTest(GroupedTest):
         """Return the difference for each mask."""
         masks = np.swapaxes(grouped(chunk.masks, self.panel.valid, self.grouping), 1, 2)
         table = pair_table(self.human.T, self.human.T)
+        slack = SHARE * self.size(first, second)
         keep = masks > 0
         results = np.empty(len(masks))
         x = self.metrics[first].T
         y = snapped(self.metrics[second].T, x)
         for row, kept in enumerate(keep):
             mixed, other = np.where(kept, x, y), np.where(kept, y, x)
-            results[row] = _calibrated(table, mixed) - _calibrated(table, other)
+            values = [_calibrated(table, side, slack) for side in (mixed, other)]
+            results[row] = values[0] - values[1]
         return results
 
 
@@ -113,7 +116,7 @@ class SystemLevelTest(GroupedTest):
     def __init__(self, panel: Panel, measure: Measure) -> None:
         super().__init__(panel, "system")
         self.measure = measure
-        self.means = mean_along(self.human)
+        self.means = settled(mean_along(self.human), largest(self.human))
 
     def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         """Return the difference for each mask."""
@@ -122,10 +125,11 @@ class SystemLevelTest(GroupedTest):
         middle = (x + y).sum(axis=1) / 2.0 / counts
         masks = chunk.flat.reshape(chunk.masks.shape)
         shift = np.einsum("bsn,sn->bs", masks, (x - y) / 2.0) / counts
-        return self._value(middle + shift) - self._value(middle - shift)
+        size = self.size(first, second)
+        sides = settled(middle + shift, size), settled(middle - shift, size)
+        return self._value(sides[0]) - self._value(sides[1])
 
     def _value(self, means: FloatArray) -> FloatArray:
-        means = np.round(means, 12)
         human = np.broadcast_to(self.means, means.shape)
         if self.measure.correlation != "pairwise_accuracy":
             return self.measure.over_systems(human, means)
@@ -148,7 +152,7 @@ class SoftPairwiseTest(GroupedTest):
         super().__init__(panel, "system")
         self.flips = flips
         self.filled = np.nan_to_num(self.metrics)
-        self.human_p = self._pvalues(np.nan_to_num(self.human)[None])[0]
+        self.human_p = self._pvalues(self.human[None])[0]
 
     def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         """Return the difference for each mask."""
@@ -227,12 +231,10 @@ def _outcomes(table: PairTable, epsilon: float | None) -> BoolArray:
     return table.agreement(table.calibrate()[1] if epsilon is None else epsilon)
 
 
-def _calibrated(table: PairTable, metric: FloatArray) -> float:
+def _calibrated(table: PairTable, metric: FloatArray, slack: float) -> float:
     if not table.n_groups:
         return np.nan
     gaps = metric[table.first, table.groups] - metric[table.second, table.groups]
-    # Standardising blurs equal gaps of a discrete metric in the last bits.
-    gaps = np.asarray(np.round(gaps, 12), dtype=np.float64)
     if not (gaps.any() and table.human.any()):
         return np.nan
-    return calibrate(table.human, gaps, table.weights)[0]
+    return calibrate(table.human, gaps, table.weights, slack)[0]

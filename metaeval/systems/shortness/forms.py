@@ -49,6 +49,15 @@ def own_forms(
         Of the percentile interval over segments drawn with replacement; the standard deviations
         are those of all outputs throughout.
 
+    Warns
+    -----
+    TooFewWarning
+        No pair: nan; fewer than 20 segments: no interval.
+    ApproximationWarning
+        Fewer than 100 segments: the interval is somewhat too narrow.
+    ConstantInputWarning
+        Scores do not vary: nan.
+
     Examples
     --------
     >>> result = own_forms([[0.9, 0.8]], [[0.5, 0.6]], [[80.0, 70.0]], [[75.0, 65.0]],
@@ -75,7 +84,7 @@ def own_forms(
     ], axis=1)  # fmt: skip
     is_defined = n > 0 and all(np.isfinite(scale))
     interval = interval_of(
-        sums, _ratio, n_resamples=n_resamples, seed=seed, confidence=confidence
+        sums, _ratio, n_resamples=n_resamples, seed=seed, confidence=confidence, notes=notes
     ) if is_defined else None  # fmt: skip
     return OwnForms(
         n=n,

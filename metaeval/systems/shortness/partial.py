@@ -58,6 +58,15 @@ def partial_on_length(
     confidence, n_resamples, rng
         Of the percentile interval over segments drawn with replacement.
 
+    Warns
+    -----
+    TooFewWarning
+        Fewer than 4 outputs: nan; fewer than 20 segments: no interval.
+    ApproximationWarning
+        Fewer than 100 segments: the interval is somewhat too narrow.
+    ConstantInputWarning
+        Scores or lengths do not vary: nan.
+
     Examples
     --------
     >>> length = [[0.5, 0.5, 0.6], [0.8, 0.7, 0.9], [1.0, 1.1, 1.0]]
@@ -84,7 +93,7 @@ def partial_on_length(
     plain, statistic = _plain(sums.sum(axis=0)[None]), _partial(sums.sum(axis=0)[None])
     _warn(notes, n, float(statistic[0]))
     interval = None if np.isnan(statistic[0]) else interval_of(
-        sums, _partial, n_resamples=n_resamples, seed=seed, confidence=confidence
+        sums, _partial, n_resamples=n_resamples, seed=seed, confidence=confidence, notes=notes
     )  # fmt: skip
     return PartialCorrelation(
         n=n,

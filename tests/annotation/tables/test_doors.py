@@ -222,3 +222,34 @@ def test_the_schema_describes_the_answers(client: Client, db: None) -> None:
         described = schema["paths"][address]["post"]
         assert set(described["responses"]) >= {"200", "201", "400", "403", "413", "415", "507"}
         assert "multipart/form-data" in described["requestBody"]["content"]
+
+
+@pytest.mark.parametrize("word", ["t", "y", "True", "on", "1", "maybe", "yes please"])
+def test_a_dry_run_in_any_word_stores_nothing(world: World, as_admin: Client, word: str) -> None:
+    answers = [
+        post(as_admin, dry_run=word, test_set="harbour"),
+        as_admin.post(
+            SCORES_API, {"tables": [sent(SCORES)], "test_set": "harbour", "dry_run": word}
+        ),
+    ]
+    is_understood = word not in ("maybe", "yes please")
+    for answer in answers:
+        assert answer.status_code == (200 if is_understood else 400)
+        if not is_understood:
+            assert [each["field"] for each in answer.json()["problems"]] == ["dry_run"]
+    assert not Judgment.objects.exists()
+    assert not PublishedScore.objects.exists()
+    assert post(as_admin, dry_run="f", test_set="harbour").status_code == 201
+
+
+@pytest.mark.parametrize(("word", "end"), [("f", 3), ("0", 3), ("y", 4), ("", 3)])
+def test_whether_ends_are_included_is_read_as_the_schema_says(
+    world: World, as_admin: Client, word: str, end: int
+) -> None:
+    span = json.dumps([{"start": 0, "end": 3, "severity": "minor"}])
+    text = f"wer\tSeg\tSystem\tScore\terrors\nR1\t1\tstrong\t80\t{span}\n"
+    made = post(as_admin, text=text, test_set="harbour", ends_included=word)
+    assert made.status_code == 201, made.json()
+    assert Judgment.objects.get().spans.get().end == end
+    refused = post(as_admin, text=text, test_set="harbour", ends_included="perhaps")
+    assert [each["field"] for each in refused.json()["problems"]] == ["ends_included"]

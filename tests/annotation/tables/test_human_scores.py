@@ -169,3 +169,18 @@ def test_the_example_for_download_is_imported(db: None) -> None:
     path = Path(settings.BASE_DIR) / "static/examples/human-scores.tsv"
     launched = stored_scores([InputFile.at(path)])
     assert [each.result.n_published for each in launched] == [4, 3]
+
+
+def test_notes_count_only_what_they_say(db: None) -> None:
+    rows = ("1\ta\tx", "2\ta\t", "3\ta\tinf", "4\ta\t1", "4\ta\t1", "5\ta\t1", "5\ta\t2")
+    good = [row for row in rows if row[-1] not in "xf"]
+    told = []
+    for lines in (rows, good):
+        report = Report()
+        text = "\n".join(("segment\tsystem\tda", *lines, ""))
+        human_scores.read(as_files(own_tsv=text), Options(**DE_EN), report)
+        told.append([str(each) for each in report.problems if each.severity != "error"])
+    empty = "own.tsv: 1 cells of scores are empty: left out"
+    assert told[0] == [empty]
+    assert empty in told[1]
+    assert "1 scores are there again with the same value; each counts once" in told[1]

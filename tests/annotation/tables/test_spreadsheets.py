@@ -4,7 +4,19 @@ import csv
 import io
 import json
 
-from tests.annotation.tables.reading import DE_EN, as_files, errors_of, read, stored_scores
+import pytest
+
+from annotation.imports import human_scores
+from annotation.imports.judgments import Options
+from annotation.uploads import Report
+from tests.annotation.tables.reading import (
+    DE_EN,
+    as_files,
+    errors_of,
+    read,
+    stored,
+    stored_scores,
+)
 
 
 def test_a_spreadsheet_that_separates_by_semicolons(db: None) -> None:
@@ -16,8 +28,63 @@ def test_a_spreadsheet_that_separates_by_semicolons(db: None) -> None:
     assert "own.csv, row 1: cells are separated by semicolons" in map(str, report.notes)
     found = reading.drafts[0][1].judgments
     assert [(j.score, j.comment) for j in found] == [(80, 'a; "b"'), (7, "a, b")]
-    (error,) = errors_of(as_files(own_csv=text.replace(";80;", ";3,5;")), **DE_EN)
-    assert error.startswith("own.csv, row 2, score: “3,5” is no number")
+
+
+def test_a_decimal_comma_is_read_where_semicolons_part_cells(db: None) -> None:
+    text = "rater;seg;system;score;comment\nR1;1;alpha;5,5;2,5\nR1;2;alpha; 4,0 ;\nR1;3;alpha;2;\n"
+    reading, report = read(as_files(own_csv=text), scale=(0.0, 10.0), **DE_EN)
+    assert report.errors == []
+    found = reading.drafts[0][1].judgments
+    assert [(j.score, j.comment) for j in found] == [(55, "2,5"), (40, ""), (20, "")]
+    assert [str(note) for note in report.notes if "comma" in note.message] == [
+        "own.csv: 2 cells have a decimal comma: “5,5” is read as 5.5"
+    ]
+
+
+def test_a_decimal_comma_in_published_scores(db: None) -> None:
+    (each,) = stored_scores(as_files(sys_csv="system;z\nA;-0,25\nB;1,5\n"), **DE_EN)
+    rows = each.result.campaign.published_scores.order_by("pk")
+    assert [row.value for row in rows] == [-0.25, 1.5]
+
+
+@pytest.mark.parametrize("text", ['system,z\nA,"0,5"\n', "system\tz\nA\t0,5\n"])
+def test_elsewhere_a_decimal_comma_is_an_error_that_says_what_to_do(db: None, text: str) -> None:
+    report = Report()
+    name = "own_tsv" if "\t" in text else "own_csv"
+    human_scores.read(as_files(**{name: text}), Options(**DE_EN), report)
+    (error,) = report.errors
+    assert error.message == "“0,5” is no number: write a decimal point"
+
+
+def test_digits_with_an_underscore_are_no_number(db: None) -> None:
+    text = "rater\tseg\tsystem\tscore\nR1\t1\talpha\t1_0\n"
+    assert errors_of(as_files(own_tsv=text), **DE_EN) == [
+        "own.tsv, row 2, score: “1_0” is no number"
+    ]
+
+
+def test_annotators_whose_names_are_nearly_alike_are_named_in_one_warning(db: None) -> None:
+    rows = "".join(f"{who};{n};alpha;{n}0\n" for n in (1, 2) for who in ("A1", "a1", "B 2", "b2"))
+    files = as_files(own_csv=f"rater;seg;system;score\n{rows}R3;1;alpha;5\n")
+    _, report = read(files, **DE_EN)
+    assert [warning.message for warning in report.warnings if "annotators" in warning.message] == [
+        "names of annotators differ only in case or blanks (“A1”, “a1”, “B 2”, “b2”): each counts "
+        "as another person. Write them alike where one is meant"
+    ]
+    stored(files, **DE_EN)
+
+
+def test_a_system_that_its_texts_write_otherwise_is_an_error(db: None) -> None:
+    judged = "rater;seg;system;score\nR1;1;GPT;80\nR1;1;other;7\n"
+    texts = "seg;system;source;translation\n1;gpt;Eins;One\n1;beta;Eins;Two\n"
+    files = as_files(own_csv=judged, texts_csv=texts)
+    _, report = read(files, **DE_EN)
+    assert [str(error) for error in report.errors] == [
+        "own.csv, row 2, system: the system names “GPT” and “gpt” differ only in case or blanks"
+    ]
+    told = " ".join(warning.message for warning in report.warnings)
+    assert "“other” has no output in the tables" in told
+    assert "“GPT” has no output" not in told
 
 
 def test_error_spans_in_quotation_marks_in_a_tsv(db: None) -> None:
@@ -47,7 +114,7 @@ def test_wrong_cells_are_named_together_with_missing_keys(db: None) -> None:
         "own.tsv, row 2, seg: it is not said which segment this is",
         "own.tsv, row 2, score: “good” is no number",
         "own.tsv, row 3, rater: it is not said who judged",
-        "own.tsv, row 4, score: “3,5” is no number",
+        "own.tsv, row 4, score: “3,5” is no number: write a decimal point",
     ]
 
 

@@ -197,6 +197,23 @@ def test_a_metric_of_systems_alone_leaves_the_others_as_they_are(meta: Campaign)
     assert sum(each["value"] is not None for each in tested["metrics"]) == 13
 
 
+def test_pages_say_on_which_outputs_metrics_are_compared(meta: Campaign) -> None:
+    """Three quarters of the outputs of all systems but one: the others are compared there, too."""
+    systems = [system.name for system in meta.systems.order_by("pk")]
+    judged = meta.published_scores.exclude(output=None).values_list("output__segment__key")
+    keys = sorted({key for (key,) in judged})
+    some = {(name, key): float(at) for name in systems[1:] for at, key in enumerate(keys) if at % 4}
+    imported.store(meta.test_set, "Partial", some, {})
+    n, n_all = 11 * 345, 5_520
+    for kind, where in (("correlations", "warnings"), ("significance", "comparison_warnings")):
+        told = " ".join(document(meta, kind)[where])
+        assert f"on the {n:,} of {n_all:,} judged outputs that all of them have, of 345 seg" in told
+        assert f"because a metric lacks their scores: {systems[0]}." in told
+    for kind in ("whatif", "samplesize", "compare"):
+        told = " ".join(document(meta, kind)["warnings"])
+        assert f"the judged outputs that it has, {n:,} to {n_all:,} of {n_all:,}" in told, kind
+
+
 def test_the_bundle_reproduces_imported_scores(meta: Campaign, tmp_path: Path) -> None:
     choice = BundleChoice(statistic="systems limit")
     archive, manifest = build(meta, choice)
@@ -277,6 +294,17 @@ def test_every_page_shows_a_set_of_systems_alone(world: World, as_admin: Client)
     )
     assert {row["origin"] for row in rows} == {"imported"}
     assert {row["tau"] for row in rows} == {""}
+
+
+def test_the_answer_of_systems_alone_is_over_systems(world: World, as_admin: Client) -> None:
+    campaign = wmt15_campaign("en-ru")
+    bring_in(check(campaign.test_set, [file("wmt15", "scores.tsv")], Choices()))
+    address = f"/campaigns/{campaign.slug}/results/"
+    first = body(as_admin.get(address))
+    assert "Nobody has judged" not in first
+    assert "metrics can be compared over systems" in first
+    assert f'href="{address}?statistic=systems"' in first
+    assert "agrees best with the humans" in body(as_admin.get(f"{address}?statistic=systems"))
 
 
 def test_an_output_shows_its_imported_scores(rated: Campaign, as_admin: Client) -> None:

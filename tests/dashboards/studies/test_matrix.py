@@ -80,7 +80,7 @@ def test_a_correction_widens_the_group() -> None:
 @pytest.mark.parametrize(
     ("changed", "case"),
     [
-        ({"n_judged": 0}, "unjudged"),
+        ({"n_judged": 0, "metrics": ()}, "unjudged"),
         ({"metrics": ()}, "unscored"),
         ({"comparison": None}, "pending"),
         ({"trust": None}, "pending"),

@@ -1,3 +1,4 @@
+import itertools
 import re
 import warnings
 
@@ -9,8 +10,18 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from metaeval import ScoreMatrix
-from metaeval.correlation import kendall, pearson, spearman, system_correlation
-from metaeval.correlation.intervals import system_intervals
+from metaeval.correlation import (
+    kendall,
+    pairwise_accuracy,
+    pearson,
+    spearman,
+    system_correlation,
+)
+from metaeval.correlation.intervals import (
+    accuracy_interval,
+    jackknife_interval,
+    system_intervals,
+)
 from metaeval.correlation.measure import COEFFICIENTS, SYSTEM_LEVEL, Measure
 from metaeval.correlation.rows import kendall_tau, row_kendall, row_spearman
 from metaeval.results import (
@@ -19,6 +30,8 @@ from metaeval.results import (
     TooFewWarning,
     UndefinedGroupWarning,
 )
+from metaeval.scores.turned import TurnedScores
+from metaeval.sensitivity.levels import level_correlations
 from metaeval.significance import boot_interval
 from tests.metaeval.published import numbers, pivot, table
 
@@ -49,6 +62,21 @@ def test_short_rows_equal_the_long_algorithm(pair, variant):
     if np.ptp(pair[0]) and np.ptp(pair[1]):
         rho = row_spearman(pair[:1], pair[1:])[0]
         assert rho == pytest.approx(stats.spearmanr(*pair).statistic)
+
+
+@pytest.mark.parametrize("variant", ["b", "c"])
+def test_two_cells_in_a_long_row_have_tau_of_one(variant):
+    x, y = np.full(65, np.nan), np.arange(65.0)
+    x[[3, 60]] = 1.0, 2.0
+    for sign in (1.0, -1.0):
+        with pytest.warns(MissingDataWarning):
+            assert kendall(x, sign * y, variant=variant).statistic == sign
+    with pytest.warns(ConstantInputWarning):
+        assert np.isnan(kendall(0.0 * x, y, variant=variant).statistic)
+    two = np.full((3, 40), np.nan)
+    two[0, 1], two[2, 7] = 1.0, 2.0
+    sides = [TurnedScores(values) for values in (two, RNG.permutation(120).reshape(3, 40) * 1.0)]
+    assert abs(level_correlations(*sides)[0]) == 1.0
 
 
 def test_groupings_equal_a_plain_loop():
@@ -123,3 +151,39 @@ def test_over_two_systems_nothing_correlates(name, metric):
         warnings.simplefilter("ignore")
         drawn = boot_interval(human, other, Measure(name, SYSTEM_LEVEL), n_resamples=9, rng=1)
     assert np.isnan([drawn.statistic, *drawn.interval[:2]]).all()
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-13, 1e9])
+def test_rounding_breaks_no_ties_of_systems(unit):
+    values = unit * np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.2, 0.2], [0.5, 0.4, 0.6]])
+    ranks = np.repeat([[1.0], [2.0], [3.0], [4.0]], 3, axis=1)
+    for order in itertools.permutations(range(3)):
+        human, metric = (ScoreMatrix(x[:, order], "ABCD", "stu") for x in (values, ranks))
+        means = human.values.mean(axis=1), metric.values.mean(axis=1)
+        for name, value in (("kendall", np.sqrt(0.5)), ("spearman", np.sqrt(0.6))):
+            found = [
+                system_correlation(human, metric, name).statistic,
+                system_correlation(human, metric, name, cells="own").statistic,
+                system_correlation(*means, name).statistic,
+                system_intervals(means[0], {"m": means[1]}, name).values[0],
+            ]
+            assert found == pytest.approx([value] * 4)
+        for sides in ((human, metric), means):
+            assert pairwise_accuracy(*sides).statistic == 0.5
+        assert accuracy_interval(*means) == accuracy_interval([2, 2, 2, 5], [1, 2, 3, 4])
+
+
+def test_means_equal_but_for_rounding_have_no_pearson():
+    equal = ScoreMatrix([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.2, 0.2]], "ABC", "stu")
+    other = equal.with_values(RNG.normal(size=(3, 3)))
+    assert np.ptp(equal.system_means()) > 0.0
+    with pytest.warns(ConstantInputWarning):
+        assert np.isnan(system_correlation(other, equal).statistic)
+
+
+def test_the_jackknife_sees_ties_of_means():
+    thirds = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.2, 0.2], [0.2, 0.3, 0.1]])
+    means = [*thirds.mean(axis=1), 0.5, 0.1, 0.7]
+    metric = [1, 2, 3, 4, 6, 5, 8]
+    found = jackknife_interval(means, metric, "kendall")
+    assert found == jackknife_interval([2, 2, 2, 2, 5, 1, 7], metric, "kendall")

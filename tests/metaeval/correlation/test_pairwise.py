@@ -49,6 +49,17 @@ def test_calibration_finds_the_best_of_all_thresholds(human, metric):
 
 
 @given(SCORES, SCORES)
+def test_calibration_does_not_hang_on_the_unit_of_the_metric(human, metric):
+    if not (np.ptp(human, axis=0).any() and np.ptp(metric, axis=0).any()):
+        return
+    plain = acc_eq(matrix(human), matrix(metric))
+    for unit, offset in ((0.1, 0.0), (0.1, 70.0), (1e-13, 0.0), (1e9, 0.0)):
+        scaled = acc_eq(matrix(human), matrix(unit * metric + offset))
+        assert scaled.statistic == pytest.approx(plain.statistic)
+        assert scaled.epsilon == pytest.approx(unit * plain.epsilon)
+
+
+@given(SCORES, SCORES)
 def test_kendall_like_equals_its_definition(human, metric):
     concordant = total = 0
     for h, m in zip(human.T, metric.T, strict=True):
@@ -117,6 +128,21 @@ def test_soft_accuracy_without_each_segment_is_the_plain_loop():
     few = [each.subset(segments=each.segments[:19]) for each in (human, metric)]
     with pytest.warns(TooFewWarning, match="19 segments"):
         assert np.isnan(soft_pairwise_intervals(few[0], {"m": few[1]}).lows).all()
+
+
+def test_soft_accuracy_does_not_hang_on_an_offset_of_sparse_scores():
+    rng = np.random.default_rng(6)
+    human = rng.normal(size=(4, 300)) + 0.1 * np.arange(4)[:, None]
+    human[rng.random(human.shape) < 0.6] = np.nan
+    valid, metric = np.isfinite(human), human + rng.normal(size=human.shape)
+    plain = soft_pairwise_limit(human, metric, valid).statistic
+    names = "ABCD", [str(k) for k in range(300)]
+    for offset in (100.0, 1e4):
+        assert soft_pairwise_limit(human, human + offset, valid).statistic == pytest.approx(1.0)
+        moved = soft_pairwise_limit(human + offset, metric - offset, valid).statistic
+        assert moved == pytest.approx(plain)
+        chance = soft_chance(ScoreMatrix(human + offset, *names))
+        assert chance == pytest.approx(soft_chance(ScoreMatrix(human, *names)))
 
 
 def test_chance_of_soft_accuracy_is_what_random_numbers_reach():

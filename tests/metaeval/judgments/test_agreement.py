@@ -86,8 +86,20 @@ def test_one_vs_rest_names_the_constant_annotator():
         result = one_vs_rest_pearson([[5, 5, 5], [1, 2, 3], [1, 3, 2]])
     assert np.isnan(result.r[0])
     assert result.statistic == pytest.approx(result.r[1:].mean())
-    with pytest.warns(TooFewWarning, match="shares 0 items"):
+    with pytest.warns(TooFewWarning, match="usable scores of 0 items"):
         assert np.isnan(one_vs_rest_pearson([[1, 2, NAN], [NAN, NAN, 3]]).statistic)
+
+
+def test_one_vs_rest_against_constant_others_is_undefined_however_sums_round():
+    with pytest.warns(ConstantInputWarning, match="mean of the others"):
+        result = one_vs_rest_pearson([[0.3, 0.7, 0.45, 0.9, 0.12], [0.1] * 5, [0.1] * 5])
+    assert np.isnan(result.r).all()
+    assert np.isnan(result.statistic)
+    # Opposite others cancel, and have a correlation each.
+    up, down = np.array([[0.1, 0.2, 0.3, 0.7], [0.9, 0.8, 0.7, 0.3]])
+    assert np.isnan(one_vs_rest_pearson([[0.3, 0.7, 0.45, 0.9], up, down]).r).tolist() == [
+        True, False, False
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("r", [0.3, 0.7])

@@ -1,6 +1,7 @@
 """Intervals of agreement against a slow bootstrap that knows nothing of ours."""
 
 import json
+import warnings
 
 import krippendorff
 import numpy as np
@@ -14,7 +15,13 @@ from metaeval.judgments.agreement import (
     krippendorff_alpha,
     one_vs_rest_pearson,
 )
-from metaeval.judgments.agreement.alpha import COLUMNS, ROWS, influence, standard_errors
+from metaeval.judgments.agreement.alpha import (
+    COLUMNS,
+    ROWS,
+    delta_interval,
+    influence,
+    standard_errors,
+)
 from metaeval.judgments.agreement.paired import pair
 from metaeval.results import ConstantInputWarning, Notes, TooFewWarning
 from tests.metaeval.published import DATA
@@ -279,6 +286,36 @@ def test_nothing_to_compare_is_said():
         assert agreement_interval([], [], []).n == judgment_agreement([], [], []).n == 0
     alone = judgment_agreement([10, 20, 30], list("ABA"), [1, 2, 3], rng=1)
     assert [np.isnan(each.statistic) for each in (alone.alpha_z, alone.alpha_raw)] == [True] * 2
+
+
+def test_constant_others_leave_nothing_to_correlate_with():
+    rng = np.random.default_rng(9)
+    for _ in range(50):
+        others = np.repeat(rng.integers(0, 101, size=4), 12).reshape(4, 12)
+        found = agreement_interval(*long(np.vstack([rng.random(12), others])), n_resamples=0)
+        assert np.isnan(found.one_vs_rest)
+    with pytest.warns(ConstantInputWarning, match="do not vary"):
+        twice = agreement_interval([0.1] * 9, list("AAAABBCCC"), [1, 1, 1, 2, 1, 2, 1, 2, 2])
+    assert np.isnan([twice.alpha, twice.one_vs_rest]).all()
+
+
+def test_the_unit_of_the_scores_changes_no_warning():
+    ratings, who, what = long(sparse())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small = agreement_interval(ratings * 1e-12, who, what, n_resamples=100, rng=1)
+    plain = agreement_interval(ratings, who, what, n_resamples=100, rng=1)
+    assert small.alpha_interval == pytest.approx(plain.alpha_interval)
+
+
+def test_an_end_without_bound_complains_of_no_overflow():
+    """Two units have one degree of freedom, and t far out."""
+    sums = np.array([[2.0, 0.1, 0.5, 1.0], [2.0, 1.0, -0.5, 2.0]])
+    values = [1, 2, 2, *[1] * 9, 0, 1, 2, *[1] * 11]
+    who, what = list("AB") * 13, np.repeat(np.arange(13), 2)
+    with np.errstate(over="raise"):
+        assert delta_interval(sums, 1.0 - 1e-15)[:2] == (-1.0, 1.0)
+        agreement_interval(values, who, what, n_resamples=60, rng=1)
 
 
 def test_refusals_name_the_argument():

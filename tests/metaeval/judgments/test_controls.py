@@ -1,7 +1,10 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from metaeval.judgments import z_scores
 from metaeval.judgments.controls import annotation_times, control_test, trap_levels
 from metaeval.results import ConstantInputWarning, MissingDataWarning, TooFewWarning
 from tests.metaeval.published import numbers, table
@@ -42,6 +45,32 @@ def test_constant_differences_are_undefined_for_t_but_not_for_ranks():
     assert control_test([1, 2, 3], [11, 12, 13], method="wilcoxon").pvalue == pytest.approx(1 / 8)
     with pytest.warns(ConstantInputWarning, match="No pair differs"):
         control_test([1, 2], [1, 2], method="wilcoxon")
+
+
+def test_z_scores_have_the_ties_of_the_scores():
+    raw = np.array([10, 20, 35, 50, 64, 71.0])
+    z = z_scores(np.concatenate([raw, raw + 20, [33, 90, 47]]), ["A"] * 15).z
+    with pytest.warns(ConstantInputWarning, match="All 6 differences equal"):
+        assert np.isnan(control_test(z[:6], z[6:12]).pvalue)
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        control = rng.integers(0, 101, 20).astype(float)
+        partner = np.clip(control + rng.integers(-9, 10, 20), 0, 100)
+        z = z_scores(np.concatenate([control, partner]), ["A"] * 40).z
+        of_z, of_raw = (
+            control_test(*sides, method="wilcoxon")
+            for sides in (np.split(z, 2), (control, partner))
+        )
+        assert (of_z.n, of_z.statistic, of_z.pvalue) == (of_raw.n, of_raw.statistic, of_raw.pvalue)
+        assert of_z.reasons == of_raw.reasons
+
+
+def test_what_rounding_leaves_of_equal_scores_is_no_difference():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = control_test([0.1 + 0.2, 0.3], [0.3, 0.1 + 0.2], method="wilcoxon")
+    assert (result.reasons["pair without difference"], result.mean_difference) == (2, 0.0)
+    assert np.isnan(result.pvalue)
 
 
 def test_incomplete_pairs_are_counted():

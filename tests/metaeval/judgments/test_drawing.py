@@ -1,26 +1,28 @@
 """Drawing systems by their standing against enumeration, and the means that it does not bias."""
 
+from fractions import Fraction
 from itertools import permutations, product
 
 import numpy as np
 import pytest
 
 from benchmarks.metaeval.drawn import Design, campaign
-from metaeval.judgments.planning import draw, inclusion, reweighted_means, standing_weights
+from metaeval.judgments.planning import draw, drawing, inclusion, reweighted_means, standing_weights
 from metaeval.results import AdaptiveDrawWarning, TooFewWarning
 
 
 def enumerated(weights: list[float], size: int) -> list[float]:
     """Inclusion probabilities by adding up all orders in which systems can be drawn."""
-    found = [0.0] * len(weights)
-    for order in permutations(range(len(weights)), size):
-        chance, left = 1.0, sum(weights)
+    parts = [Fraction(weight) for weight in weights]
+    found = [Fraction(0)] * len(parts)
+    for order in permutations(range(len(parts)), size):
+        chance, left = Fraction(1), sum(parts)
         for system in order:
-            chance *= weights[system] / left
-            left -= weights[system]
+            chance *= parts[system] / left
+            left -= parts[system]
         for system in order:
             found[system] += chance
-    return found
+    return [float(each) for each in found]
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,8 @@ def enumerated(weights: list[float], size: int) -> list[float]:
         ([0.9, 0.01, 0.4, 0.4, 3.0], 2),
         ([1, 2, 3, 4, 5, 6], 5),
         ([5, 1], 1),
+        ([1, 1e-7, 1e-7], 2),
+        ([1e9, 1, 30, 1e5, 2e3, 1e9], 4),
     ],
 )
 def test_inclusion_is_that_of_all_orders(weights: list[float], size: int) -> None:
@@ -41,6 +45,22 @@ def test_inclusion_is_that_of_all_orders(weights: list[float], size: int) -> Non
         [0.75 * p + 0.25 * even for p in enumerated(weights, size)], abs=1e-6
     )
     assert mixed.sum() == pytest.approx(size)
+
+
+def test_inclusion_is_exact_whatever_the_ratio_of_weights() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        weights = (10 ** rng.uniform(-9, 0, rng.integers(2, 7))).tolist()
+        size = int(rng.integers(1, len(weights) + 1))
+        assert inclusion(weights, size) == pytest.approx(enumerated(weights, size), rel=1e-9)
+    assert inclusion([1e308, 1e-308, 1], 2) == pytest.approx([1, 0, 1], abs=1e-9)
+
+
+def test_inclusion_of_many_systems_keeps_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = standing_weights(-np.arange(60))
+    found = inclusion(weights, 30)
+    monkeypatch.setattr(drawing, "STEP", drawing.STEP / 2)
+    assert found == pytest.approx(inclusion(weights, 30), abs=1e-11)
 
 
 def test_forty_systems_have_a_probability_each() -> None:

@@ -4,7 +4,7 @@ from scipy import stats
 
 from metaeval.judgments import drift
 from metaeval.judgments.drift import DriftWarning
-from metaeval.results import TooFewWarning
+from metaeval.results import ConstantInputWarning, TooFewWarning
 
 RISING = [1, 2, 4, 3, 5, 7, 6, 9, 8, 10]
 
@@ -33,7 +33,10 @@ def test_tau_counted_by_hand() -> None:
 
 
 def test_too_few_and_constant_have_no_test() -> None:
-    with pytest.warns(TooFewWarning, match="no test of a trend: B"):
+    with (
+        pytest.warns(TooFewWarning, match="no test of a trend: B"),
+        pytest.warns(ConstantInputWarning, match="are equal, no test of a trend: A"),
+    ):
         found = drift([5] * 12 + [1, np.nan, 2], ["A"] * 12 + ["B"] * 3)
     assert np.isnan(found.pvalue).all()
     assert not found.is_drifting.any()

@@ -109,6 +109,15 @@ def test_what_a_design_cannot_tell_apart_is_said():
         assert variance_components([], [], [], []).residual == 0.0
 
 
+def test_variances_have_the_unit_of_the_scores():
+    scores, *labels = judgments(3, 12, 3, seed=4, sds=(5, 9, 6, 7, 8))
+    plain, small = (variance_components(scores * unit, *labels) for unit in (1, 1e-8))
+    for name in ("system", "segment", "output", "annotator", "residual"):
+        assert getattr(small, name) == pytest.approx(getattr(plain, name) * 1e-16, abs=1e-26)
+    assert small.residual > 0.0
+    assert variance_components([0.1] * len(scores), *labels).residual == 0.0
+
+
 def test_a_negative_estimate_is_taken_as_0_and_said():
     # Both segments have the same mean, and outputs differ within them.
     scores = [10, 11, 30, 31, 30, 31, 10, 11]

@@ -4,6 +4,7 @@ from scipy import stats
 
 from metaeval.judgments import annotator_severity
 from metaeval.judgments.agreement import icc, weighted_kappa
+from metaeval.judgments.agreement.ratings import ICC_FORMS
 from metaeval.results import ConstantInputWarning, TooFewWarning
 from metaeval.significance import compare_seeds
 from metaeval.significance.trainings import violation_ratio
@@ -36,6 +37,53 @@ def test_icc_of_too_little_or_constant_ratings_is_undefined():
         assert np.isnan(icc(np.ones((2, 4))).statistic)
 
 
+@pytest.mark.parametrize(
+    ("ratings", "forms"),
+    [
+        ([[100] * 4, [0] * 4], ("C1", "1k", "Ck")),
+        ([[0.3] * 4, [0.1] * 4], ("C1", "1k", "Ck")),
+        ([[1, 2, 3], [3, 2, 1]], ("A1", "1k", "Ak", "Ck")),
+        ([[1, 0], [0, 1]], ("A1", "1k", "Ak", "Ck")),
+    ],
+)
+def test_icc_of_items_with_equal_means_is_undefined_where_it_divides_by_them(ratings, forms):
+    for form in forms:
+        with pytest.warns(ConstantInputWarning, match="mean ratings of the items do not vary"):
+            result = icc(ratings, form=form)
+        assert np.isnan([result.statistic, *result.interval[:2]]).all()
+
+
+def test_icc_is_negative_where_its_formula_is_and_undefined_where_it_is_no_correlation():
+    # Mean squares by hand: R = 0, E = W = 2 of three annotators, so C1 and 1 are -1 / (k - 1).
+    cycle = [[1, 2, 3], [2, 3, 1], [3, 1, 2]]
+    for form in ("1", "C1"):
+        assert icc(cycle, form=form).statistic == pytest.approx(-1 / 2)
+    # R = C = 1/6, E = 7/6 of two annotators: A1 is -1.5, and Ak divides by less than 0.
+    crossed = [[1, 2, 3], [3, 2, 2]]
+    for form in ("A1", "Ak"):
+        with pytest.warns(TooFewWarning, match="more within items than this ICC can express"):
+            assert np.isnan(icc(crossed, form=form).statistic)
+    # The mean of k ratings has no bound below: (R - E) / R.
+    means = icc(crossed, form="Ck")
+    assert means.statistic < -1
+    assert means.interval.low < means.statistic < means.interval.high
+
+
+def test_icc_intervals_hold_the_estimate_or_say_that_there_is_none():
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        shape = rng.integers(2, 5), rng.integers(2, 6)
+        ratings = rng.integers(0, rng.choice([2, 3, 100]), size=shape) * rng.choice([1, 0.1])
+        for form in ICC_FORMS:
+            result = icc(ratings, form=form)
+            low, high, _ = result.interval
+            if np.isnan([result.statistic, low, high]).any():
+                assert result.warnings
+                continue
+            assert low - 1e-9 <= result.statistic <= high + 1e-9 <= 1.0 + 1e-8
+            assert form.endswith("k") or low >= -1.0
+
+
 @pytest.mark.parametrize(("weights", "power"), [("linear", 1), ("quadratic", 2)])
 def test_kappa_equals_its_definition_on_the_table_of_counts(weights, power):
     x, y = np.random.default_rng(1).integers(0, 4, (2, 80))
@@ -60,6 +108,34 @@ def test_balanced_variances_equal_those_of_the_analysis_of_variance():
     assert result.item_variance == pytest.approx((6 * rows.var(ddof=1) - error) / 6, rel=1e-3)
     expected = (40 * columns.var(ddof=1) - error) / 40
     assert result.annotator_variance == pytest.approx(expected, rel=1e-2)
+
+
+def test_severity_has_the_unit_of_the_scores():
+    rng = np.random.default_rng(8)
+    who, what = rng.integers(0, 4, 200).tolist(), rng.integers(0, 40, 200).tolist()
+    scores = rng.normal(size=40)[what] + rng.normal(size=4)[who] + rng.normal(size=200)
+    plain = annotator_severity(scores, who, what)
+    assert 0.3 < plain.reliability < 0.9
+    far = annotator_severity(scores + 1e9, who, what)
+    assert far.reliability == pytest.approx(plain.reliability, abs=1e-6)
+    assert far.mean == pytest.approx(1e9 + plain.mean)
+    small = annotator_severity(scores * 1e-8, who, what)
+    assert small.reliability == pytest.approx(plain.reliability)
+    assert small.severity == pytest.approx(plain.severity * 1e-8, abs=1e-12)
+    assert small.item_variance == pytest.approx(plain.item_variance * 1e-16, rel=1e-9)
+
+
+def test_severity_of_equal_or_no_scores_is_undefined():
+    with pytest.warns(ConstantInputWarning, match="All scores are equal"):
+        flat = annotator_severity([5, 5, 5, 5], "AABB", [1, 2, 1, 2])
+    assert (flat.mean, flat.counts.tolist(), flat.annotators) == (5.0, [2, 2], ("A", "B"))
+    with pytest.warns(TooFewWarning, match="no scores"):
+        none = annotator_severity([np.nan, np.nan], "AB", [1, 1])
+    assert (none.n, none.n_excluded) == (0, 2)
+    for result in (flat, none):
+        assert np.isnan([*result.severity, *result.noise, result.reliability]).all()
+    assert np.isnan(none.mean)
+    assert annotator_severity([], [], []).n == 0
 
 
 def test_an_item_twice_with_one_annotator_is_not_shared():

@@ -16,7 +16,12 @@ from metaeval.judgments.trial import (
     rate_power,
     smallest_change,
 )
-from metaeval.results import ConstantInputWarning, TooFewWarning
+from metaeval.results import (
+    ApproximationWarning,
+    ConstantInputWarning,
+    MissingDataWarning,
+    TooFewWarning,
+)
 
 
 def trial(rng, people, outputs, change, own=0.2, noise=1.05):
@@ -139,6 +144,47 @@ def test_what_cannot_be_known_is_said() -> None:
         assert rate_effect([True], [True], ["a"]).interval is None
     with pytest.raises(ValueError, match="as long"):
         rate_effect([True], [True, False], ["a"])
+
+
+def test_missing_events_and_conditions_are_left_out_and_counted() -> None:
+    with pytest.warns(MissingDataWarning, match="2 left out: missing value"):
+        found = rate_effect([np.nan, np.nan, 0, 0], [1, 1, 0, 0], "ABAB")
+    assert np.isnan(found.treated)
+    assert (found.n, found.n_treated, found.n_excluded) == (2, 0, 2)
+    events, shown, who = regions(np.random.default_rng(2), 6, 5, 0.3, 0.5)
+    whole = rate_effect(events, shown, who)
+    more = rate_effect(
+        [*events.astype(float), 1, np.nan], [*shown.astype(float), np.nan, 0], [*who, 0, 99]
+    )
+    assert more.statistic == whole.statistic
+    assert more.interval == whole.interval
+    assert (more.n_annotators, more.n_excluded) == (6, 2)
+
+
+def test_a_missing_condition_is_not_treated() -> None:
+    seconds, shown, who, what = trial(np.random.default_rng(6), 5, 12, -0.3)
+    whole = mean_effect(seconds, shown, who, what, is_ratio=True)
+    more = mean_effect(
+        [*seconds, 500.0], [*shown.astype(float), np.nan], [*who, 0], [*what, 0], is_ratio=True
+    )
+    assert more.statistic == pytest.approx(whole.statistic)
+    assert dict(more.reasons) == {"missing value": 1}
+
+
+def test_means_that_do_not_settle_are_said_whatever_the_unit() -> None:
+    rng, n = np.random.default_rng(7), 25
+    # A chain: each person shares one output with the next.
+    outputs = np.concatenate([[0], np.repeat(np.arange(1, n), 2), [n]])
+    with pytest.warns(ApproximationWarning, match="after 500 sweeps"):
+        mean_effect(rng.normal(size=2 * n), np.arange(2 * n) % 2, np.repeat(np.arange(n), 2),
+                    outputs)  # fmt: skip
+    seconds, shown, who, what = trial(rng, 6, 20, -0.2)
+    seconds[::7] = np.nan
+    plain = mean_effect(seconds, shown, who, what)
+    for unit in (1e-14, 1e12):
+        scaled = mean_effect(seconds * unit, shown, who, what)
+        assert scaled.statistic == pytest.approx(plain.statistic * unit, rel=1e-6)
+        assert not any(isinstance(each, ApproximationWarning) for each in scaled.warnings)
 
 
 def test_the_command_reads_a_table(tmp_path, capsys) -> None:

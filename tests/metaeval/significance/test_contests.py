@@ -1,11 +1,13 @@
 """Wins, ties and losses: against Wilson's interval elsewhere, by hand, and in simulation."""
 
-from itertools import combinations
+from functools import cache
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from metaeval.arrays import FloatArray
 from metaeval.results import TooFewWarning
 from metaeval.significance import contest, contest_of_metrics
 
@@ -19,13 +21,62 @@ def test_shares_of_independent_outcomes_have_wilsons_interval() -> None:
         assert share.interval[:2] == pytest.approx(tuple(theirs), abs=1e-12)
 
 
-def test_the_lead_of_independent_outcomes_has_the_t_interval_of_a_mean() -> None:
-    signs = [1.0] * 7 + [0.0] * 2 + [-1.0] * 4
-    found = contest(signs)
+def outcomes_of(won: int, lost: int, n: int) -> list[float]:
+    return [1.0] * won + [-1.0] * lost + [0.0] * (n - won - lost)
+
+
+@cache
+def leads(n: int) -> FloatArray:
+    """Rows of wins, losses and both ends of the lead's interval, for all outcomes of n contests."""
+    rows = []
+    for won, lost in product(range(n + 1), repeat=2):
+        if won + lost <= n:
+            interval = contest(outcomes_of(won, lost, n)).lead_interval
+            assert interval is not None
+            rows.append((won, lost, *interval[:2]))
+    return np.array(rows)
+
+
+# Chances of wins and of losses: even, one-sided, with ties, without, next to certain.
+TRUTHS = [(0.5, 0.5), (0.8, 0.2), (0.9, 0.1), (0.99, 0.01), (0.3, 0.3), (0.6, 0.1), (0.9, 0.0),
+          (0.05, 0.05), (0.2, 0.0), (0.02, 0.0), (0.45, 0.4), (0.7, 0.25)]  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [5, 6, 10, 20, 100])
+def test_the_lead_of_few_and_of_one_sided_contests_is_covered(n: int) -> None:
+    """Exact: all outcomes by their chances. A t interval misses up to 95 % here."""
+    won, lost, low, high = leads(n).T
+    for winning, losing in TRUTHS:
+        chances = (winning, losing, max(0.0, 1.0 - winning - losing))
+        chance = stats.multinomial.pmf(np.stack([won, lost, n - won - lost], axis=1), n, chances)
+        held = (low <= winning - losing) & (winning - losing <= high)
+        assert chance[held].sum() >= 0.94
+
+
+def test_the_leads_interval_has_a_width_and_holds_the_lead() -> None:
+    for n in (5, 20):
+        won, lost, low, high = leads(n).T
+        assert (low < high).all()
+        assert (low >= -1.0).all()
+        assert (high <= 1.0).all()
+        assert ((low <= (won - lost) / n) & ((won - lost) / n <= high)).all()
+    many = contest([1.0] * 1000).lead_interval
+    assert many is not None
+    assert many.low < many.high == 1.0
+
+
+@pytest.mark.parametrize(("won", "lost"), [(60, 40), (45, 15), (300, 500)])
+def test_the_lead_of_many_contests_has_about_the_t_interval_of_a_mean(won: int, lost: int) -> None:
+    signs = outcomes_of(won, lost, max(100, won + lost))
     theirs = stats.ttest_1samp(signs, 0.0).confidence_interval()
-    assert found.lead == pytest.approx(3 / 13)
-    assert found.lead_interval is not None
-    assert found.lead_interval[:2] == pytest.approx(tuple(theirs), abs=1e-12)
+    found = contest(signs).lead_interval
+    assert found is not None
+    assert found[:2] == pytest.approx(tuple(theirs), abs=0.025)
+
+
+def test_units_that_all_win_count_as_one_outcome_each() -> None:
+    once, often = contest([1.0] * 6), contest([1.0] * 60, np.repeat(np.arange(6), 10))
+    assert often.lead_interval == once.lead_interval
 
 
 def test_copies_of_a_unit_are_no_new_evidence() -> None:
@@ -39,7 +90,7 @@ def test_copies_of_a_unit_are_no_new_evidence() -> None:
     assert thrice.wins.interval[:2] == pytest.approx(tuple(theirs), abs=0.01)
     assert thrice.lead_interval is not None
     assert once.lead_interval is not None
-    assert thrice.lead_interval[:2] == pytest.approx(once.lead_interval[:2], abs=1e-12)
+    assert thrice.lead_interval[:2] == pytest.approx(once.lead_interval[:2], abs=0.01)
 
 
 def test_intervals_cover_as_often_as_they_say_where_outcomes_hang_together() -> None:

@@ -95,3 +95,9 @@ def test_a_difference_of_two_correlations_lies_within_two(n):
             low, high = zou_interval(*rs, n).interval[:2]
             if max(map(abs, rs[:2])) < 1.0:
                 assert -2.0 <= low <= rs[0] - rs[1] <= high <= 2.0
+
+
+@pytest.mark.parametrize("r", [0.1, 0.3, 0.5, 0.55, 0.7, -0.35, 1.0])
+def test_identical_metrics_have_no_t_whatever_rounding_leaves(r):
+    with pytest.warns(IdenticalInputWarning, match="identical"):
+        assert np.isnan(williams_test(r, r, 1.0, 20).statistic)

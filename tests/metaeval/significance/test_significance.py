@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 from metaeval.correlation import Measure, acc_eq, kendall
 from metaeval.correlation.measure import CORRELATIONS
@@ -11,6 +12,7 @@ from metaeval.results import ConstantInputWarning, IdenticalInputWarning, Missin
 from metaeval.significance import boot_interval, compare_metrics, perm_test, rank_clusters
 from metaeval.significance.bootstrap import _counts
 from metaeval.significance.bootstrap_values import samples
+from metaeval.significance.corrections import adjust_table
 from metaeval.significance.permutation import masks as swap_masks
 from metaeval.significance.permutation.tests import permutation_pvalue, permuted_differences
 from tests.metaeval.plain import matrix, panel_of, permuted, resampled
@@ -39,8 +41,6 @@ def scores(kind: str, shape=(5, 12)):
 @pytest.mark.parametrize("kind", ["continuous", "ties", "gaps"])
 @pytest.mark.parametrize("measure", CASES, ids=lambda measure: measure.label)
 def test_every_permutation_equals_the_plain_loop(measure, kind):
-    if kind == "ties" and (measure.grouping == "system-level" or measure.correlation == "acc_eq"):
-        kind = "continuous"
     panel = scores(kind)
     # Fewer and more than the bits of a word.
     for swap, n in {"both": 70, "xor": 20, "inputs": 70, "systems": 20}.items():
@@ -74,6 +74,65 @@ def test_ties_constants_and_tiny_shapes_equal_the_plain_loop(systems, segments, 
     if case.grouping == "system-level":
         return
     np.testing.assert_allclose(fast, permuted(panel, case, "both", 12, seed), atol=1e-7)
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 1e-13])
+@pytest.mark.parametrize("name", ["kendall", "spearman", "pairwise_accuracy", "acc_eq"])
+def test_the_statistic_is_the_observed_difference_whatever_the_unit(name, unit):
+    grouping = "item" if name == "acc_eq" else "system-level"
+    measure, rng = Measure(name, grouping), np.random.default_rng(8)
+    for _ in range(20):
+        values = rng.integers(0, 4, (3, 5, 6)).astype(float)
+        panel = panel_of(*(values * unit + np.array([0.0, 0.0, 70 * unit])[:, None, None]))
+        human, first, second = panel.human_matrix(), panel.matrix(0), panel.matrix(1)
+        found = perm_test(human, first, second, measure, swap="both", n_resamples=30, rng=1)
+        plain = perm_test(*map(matrix, values), measure, swap="both", n_resamples=30, rng=1)
+        deltas = permuted_differences(panel, measure, "both", 1, 1, [(0, 1)])[0]
+        assert found.statistic == pytest.approx(plain.statistic, nan_ok=True)
+        assert deltas[0] == pytest.approx(plain.statistic, nan_ok=True)
+        np.testing.assert_allclose(found.null, plain.null)
+
+
+def test_soft_accuracy_tests_the_humans_p_values_that_it_reports():
+    rng = np.random.default_rng(37)
+    human = rng.integers(40, 101, (3, 600)).astype(float)
+    human[1] = human[0]
+    human[1, 5] -= 2
+    metrics = [human + rng.normal(size=human.shape) * 20 for _ in "xy"]
+    measure = Measure("soft_pairwise_accuracy")
+    for offset in (0.0, 70.0, 1e6):
+        panel = panel_of(human - offset, *metrics)
+        found = perm_test(*map(matrix, (human - offset, *metrics)), measure, swap="inputs", rng=1)
+        deltas = permuted_differences(panel, measure, "inputs", 1, 1, [(0, 1)])[0]
+        assert deltas[0] == pytest.approx(found.statistic, abs=2e-6)
+
+
+@pytest.mark.parametrize("unit", [0.1, 1e-13, 1e9])
+@pytest.mark.parametrize("name", ["kendall", "pairwise_accuracy", "acc_eq"])
+def test_samples_do_not_hang_on_the_unit(name, unit):
+    measure = Measure(name, "item" if name == "acc_eq" else "system-level")
+    rng = np.random.default_rng(11)
+    for _ in range(10):
+        values = rng.integers(0, 4, (2, 5, 6)).astype(float)
+        panels = panel_of(*values), panel_of(*(values * unit))
+        rows, columns = _counts(5, (0, 0, 25), (5, 6), "both")
+        plain, scaled = (samples(panel, 0, measure, rows, columns, 0) for panel in panels)
+        np.testing.assert_allclose(scaled, plain)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_samples_of_sparse_scores_equal_copied_rows_and_columns():
+    values = np.random.default_rng(9).normal(size=(2, 4, 8))
+    values[0, np.random.default_rng(10).random((4, 8)) < 0.6] = np.nan
+    values[0, :, 3] = np.nan
+    panel, measure = panel_of(*values), Measure("soft_pairwise_accuracy")
+    for resample in ("both", "inputs"):
+        rows, columns = _counts(5, (0, 0, 60), panel.valid.shape, resample)
+        has_cells = (rows * (columns @ panel.valid.T)).any(axis=1)
+        rows, columns = rows[has_cells], columns[has_cells]
+        fast = samples(panel, 0, measure, rows, columns, 0)
+        plain = resampled(panel, measure, rows, columns)
+        np.testing.assert_allclose(fast, plain, atol=2e-6)
 
 
 def test_the_pvalue_tends_to_exact_enumeration():
@@ -204,9 +263,25 @@ def test_adjusting_by_table_and_by_row():
     result = compare_metrics(matrix(values[0]), metrics, n_resamples=999, rng=1)
     table, rows = result.adjusted("bonferroni"), result.adjusted("bonferroni", scope="row")
     assert (table.n, rows.n) == (3, 6)
-    assert table.pvalues[0, 1] == pytest.approx(3 * result.pvalues[0, 1])
+    assert table.pvalues[0, 1] == pytest.approx(2 * 3 * result.pvalues[0, 1])
     assert rows.pvalues[0, 1] == pytest.approx(2 * result.pvalues[0, 1])
     assert np.isnan(table.pvalues[1, 0])
+
+
+@pytest.mark.parametrize("method", ["bonferroni", "holm"])
+def test_a_family_of_all_pairs_keeps_its_level(method: str) -> None:
+    """One false alarm in at most a twentieth of families of equally good metrics."""
+    rng = np.random.default_rng(8)
+    m, n = 4, 4_000
+    z = rng.normal(size=(n, m))
+    one_sided = ndtr(-(z[:, :, None] - z[:, None, :]) / np.sqrt(2))
+    alarms = [adjust_table(each, method=method).is_significant.any() for each in _off(one_sided)]
+    assert 0.02 < np.mean(alarms) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
+
+
+def _off(tables: np.ndarray) -> np.ndarray:
+    tables[:, np.arange(tables.shape[1]), np.arange(tables.shape[1])] = np.nan
+    return tables
 
 
 def test_the_limit_of_the_flips_is_close_to_many_flips():

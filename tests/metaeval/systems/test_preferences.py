@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from metaeval.results import TooFewWarning
-from metaeval.systems import preference
+from metaeval.systems import pool_preferences, preference
 from tests.metrics.families.mover.published import CHECKS
 
 
@@ -52,3 +52,18 @@ def test_the_histogram_is_centred_on_zero() -> None:
     assert counts[0, 6:].sum() == counts[2, :5].sum() == 0
     np.testing.assert_allclose(edges, -edges[::-1], atol=1e-12)
     assert preference([1.0, 1.0], [1.0, 1.0]).histogram(bins=2)[1].tolist() == [-1, 0, 1]
+
+
+def test_a_set_without_segments_counts_nothing() -> None:
+    result = pool_preferences([4, 0], [0.5, np.nan], [0.1, np.nan], [0.25, np.nan])
+    assert (result.n, result.statistic, result.ties, result.warnings) == (4, 0.5, 0.25, ())
+    assert result.mean == pytest.approx(0.1)
+    with pytest.warns(TooFewWarning, match="undefined"):
+        empty = pool_preferences([0], [np.nan], [np.nan], [np.nan])
+    assert np.isnan([empty.statistic, empty.mean, empty.ties]).all()
+    assert (empty.interval, len(empty.warnings)) == (None, 1)
+
+
+def test_a_set_with_segments_needs_its_numbers() -> None:
+    with pytest.raises(ValueError, match="means: expected a number for each set"):
+        pool_preferences([4, 2], [0.5, 0.5], [0.1, np.nan], [0.25, 0.0])

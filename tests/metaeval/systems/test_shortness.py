@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metaeval.results import ConstantInputWarning, TooFewWarning
+from metaeval.results import ApproximationWarning, ConstantInputWarning, TooFewWarning
 from metaeval.systems.shortness import compliance, own_forms, partial_on_length
 
 RNG = np.random.default_rng(4)
@@ -186,3 +186,35 @@ def test_compliance_refuses_what_is_no_curve():
         compliance([[1.0]], [[0.0, 1.0]], [0.1])
     with pytest.warns(TooFewWarning):
         assert compliance([[np.nan]], [[0.0]], [0.1]).n == 0
+
+
+def forms(n: int):
+    """A metric and humans that lose the same, up to noise."""
+    noise = RNG.normal(size=(4, 1, n))
+    return noise[0] + 0.5, noise[1], noise[2] + 0.5, noise[3]
+
+
+@pytest.mark.parametrize(("run", "given"), [(partial_on_length, world), (own_forms, forms)])
+def test_few_segments_have_no_interval_and_some_a_warning(run, given):
+    """Percentile intervals missed 16 % of 5 segments, 13 % of 10, 9.6 % of 20."""
+    with pytest.warns(TooFewWarning, match="Too few segments for an interval: 19 of the 20"):
+        few = run(*given(n=19), n_resamples=50, rng=1)
+    assert (few.interval, np.isfinite(few.statistic), len(few.warnings)) == (None, True, 1)
+    with pytest.warns(ApproximationWarning, match="20 segments: below 100"):
+        some = run(*given(n=20), n_resamples=50, rng=1)
+    many = run(*given(n=100), n_resamples=50, rng=1)
+    assert some.interval
+    assert many.interval
+    assert many.warnings == ()
+
+
+def test_segments_without_scores_are_not_counted_for_the_interval():
+    metric, human, length = world(n=40)
+    metric[:, 19:] = np.nan
+    with pytest.warns(TooFewWarning, match="interval: 19 of the 20"):
+        assert partial_on_length(metric, human, length, n_resamples=9, rng=1).interval is None
+
+
+def test_two_segments_have_no_interval_of_one_point():
+    with pytest.warns(TooFewWarning, match="interval: 2 of the 20"):
+        assert own_forms(*forms(2), rng=1).interval is None

@@ -1,5 +1,6 @@
 """MT systems side by side, against sacrebleu's paired bootstrap, scipy and a plain count."""
 
+import itertools
 import math
 import warnings
 
@@ -9,6 +10,7 @@ from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from metaeval import ScoreMatrix
+from metaeval.correlation.intervals import accuracy_interval
 from metaeval.judgments import mean_scores
 from metaeval.results import TooFewWarning
 from metaeval.scores import FORMULAS, CorpusStatistics, bleu_score
@@ -205,6 +207,19 @@ def test_agreement_is_over_the_same_segments() -> None:
     assert column.tau == 1.0
     assert column.judged.tolist() == [30, 30, 30]
     assert column.human == pytest.approx(human.values[:, :30].mean(axis=1))
+
+
+@pytest.mark.filterwarnings("ignore::metaeval.results.TooFewWarning")
+def test_rounding_breaks_no_ties_of_systems() -> None:
+    values = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.2, 0.2], [0.5, 0.4, 0.6]])
+    ranks = np.repeat([[1.0], [2.0], [3.0], [4.0]], 3, axis=1)
+    for order in itertools.permutations(range(3)):
+        human, metric = (ScoreMatrix(x[:, order], "ABCD", "stu") for x in (values, ranks))
+        column, itself = system_table(human, {"m": metric, "h": human}, rng=1).columns
+        assert (column.accuracy, column.tau) == (0.5, pytest.approx(np.sqrt(0.5)))
+        assert column.accuracy_interval == accuracy_interval([2, 2, 2, 5], [1, 2, 3, 4])
+        assert itself.systems == ("D", "A", "B", "C")
+        assert (itself.accuracy, itself.tau) == (1.0, pytest.approx(1.0))
 
 
 def test_too_few_shared_segments_have_no_p_and_no_mark() -> None:

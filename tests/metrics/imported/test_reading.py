@@ -84,9 +84,9 @@ def test_score_files_of_wmt_go_by_the_order_of_segments(world: World) -> None:
         ("1\tother\tCOMET\t1", "row 4, system: the test set has no system “other”"),
         ("\tstrong\tCOMET\t1", "row 4, segment: no segment is named"),
         ("3\tstrong\t\t1", "row 4, metric: no metric is named"),
-        ("3\tstrong\tCOMET\thigh", "row 4, score: “high” is no number."),
-        ("3\tstrong\tCOMET\t0,5", "“0,5” is no number. Write a decimal point."),
-        ("3\tstrong\tCOMET\t1_0", "“1_0” is no number."),
+        ("3\tstrong\tCOMET\thigh", "row 4, score: “high” is no number"),
+        ("3\tstrong\tCOMET\t0,5", "“0,5” is no number: write a decimal point"),
+        ("3\tstrong\tCOMET\t1_0", "“1_0” is no number"),
         ("3\tstrong\tCOMET\tinf", "row 4, score: an infinite score cannot be imported"),
         ("2\tstrong\tCOMET\t1", "row 4, score: this output has a score of “COMET” already, in"),
         ("3\tstrong\tCOMET", "row 4: the row has 3 cells, the header has 4"),
@@ -120,6 +120,50 @@ def test_rows_of_other_languages_are_left_out(world: World) -> None:
     assert "1 row is of other languages and left out" in str(result.report.notes[0])
     [told] = errors(world, lines[0], lines[2])[:1]
     assert "no row is of zh-en" in told
+
+
+@pytest.mark.parametrize("pair", ["zho-eng", "zh_en", "ZH-EN", "zh-Hans-en", "zh>en", "zh_CN-en"])
+def test_languages_are_read_in_any_spelling_of_their_codes(world: World, pair: str) -> None:
+    result = checked(world, "lp\tsystem\tB", f"{pair}\tstrong\t1", "zh-de\tstrong\t2")
+    assert result.report.errors == []
+    assert result.metrics[0].n_systems == 1
+
+
+def test_decimal_commas_are_read_where_semicolons_part_cells(world: World) -> None:
+    wide = checked(world, "segment;system;COMET;remark", "1;strong;0,5;x", "2;strong;-1,25;",
+                   file="x.csv")  # fmt: skip
+    assert wide.report.errors == []
+    assert sorted(wide.drafts[0].held.outputs.popitem()[1].values()) == [-1.25, 0.5]
+    note = "x.csv: 2 cells have a decimal comma: “0,5” is read as 0.5"
+    assert note in map(str, wide.report.notes)
+    long = checked(world, "segment;system;score", "1;strong;0,5", file="x.csv")
+    assert [each.n_outputs for each in long.metrics] == [1]
+
+
+def test_a_column_with_some_numbers_that_is_left_out_is_warned_of(world: World) -> None:
+    lines = ("segment\tsystem\tBLEU\tCOMET\tchrF\tremark\tsource", "1\tstrong\t1\t0.5\t0,5\t\tx",
+             "2\tstrong\t2\t#N/A\t0,6\ty\t7", "3\tstrong\t3\t#N/A\t0,7\ty\tz")  # fmt: skip
+    result = checked(world, *lines)
+    assert [each.name for each in result.metrics] == ["BLEU"]
+    advice = "Leave cells without a score empty, and write decimal points"
+    assert [str(each) for each in result.report.warnings if advice in str(each)] == [
+        "scores.tsv, row 3, COMET: “COMET” is not read as scores: “#N/A” is no number, and at "
+        f"least half of the first cells are none. {advice}",
+        "scores.tsv, row 2, chrF: “chrF” is not read as scores: “0,5” is no number, and at "
+        f"least half of the first cells are none. {advice}",
+    ]
+    assert "columns that are not used: remark, source" in str(result.report.notes[0])
+
+
+@pytest.mark.parametrize("cell", ["#N/A", "0,5"])
+def test_the_only_column_of_scores_says_why_it_cannot_be_read(world: World, cell: str) -> None:
+    head = "segment\tsystem\tCOMET\tsource"
+    told = errors(world, head, f"1\tstrong\t{cell}\ta", f"2\tstrong\t{cell}\tb")
+    assert len(told) == 1
+    assert told[0].startswith("scores.tsv, row 2, COMET: “COMET” is not read as scores")
+    assert f"“{cell}” is no number" in told[0]
+    [nothing] = errors(world, head, "1\tstrong\t\ta")
+    assert "no column holds scores" in nothing
 
 
 def test_columns_that_a_person_names(world: World) -> None:

@@ -70,6 +70,20 @@ def test_other_scores_of_the_same_name_stand_alone(world: World) -> None:
     assert latest_signatures(world.test_set)[COMET] == found.signature
 
 
+def test_it_is_said_how_many_scores_are_shown_no_more(world: World) -> None:
+    stored = row_of(world, "strong", 0.5, 0.25, 0.125)
+    imported.store(world.test_set, "COMET-refA", stored, {})
+    imported.store(world.test_set, "TER", stored, {})
+    found = imported.store(world.test_set, "COMET-refA", row_of(world, "strong", 9.0), {})
+    assert found.plan.sentence == (
+        "1 of 3 stored scores differ and 2 stored scores are not in the file: these scores "
+        "replace all of them, which are kept under their signature"
+    )
+    part = row_of(world, "strong", 0.5, 0.25)
+    turned = imported.store(world.test_set, "TER", part, {}, higher_is_better=False)
+    assert "direction and 1 stored score is not in the file" in turned.plan.sentence
+
+
 def test_a_withdrawn_metric_is_shown_no_more_and_comes_back(world: World) -> None:
     scores = row_of(world, "strong", 0.5)
     found = imported.store(world.test_set, "COMET-refA", scores, {}, user=world.admin)

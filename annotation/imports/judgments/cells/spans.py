@@ -17,6 +17,7 @@ from annotation.imports.published.mqm_names import our_category
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import CRITICAL, SOURCE, TARGET
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.numbers import as_number
 from annotation.uploads.tables.rows import QUOTED_JSON
 
 NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
@@ -176,10 +177,7 @@ class SpanReader:
 
 
 def _whole(value: Any) -> int | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
+    number = as_number(value)
+    if number is None or not abs(number) < 2**31:
         return None
-    return (
-        int(number) if number == number and abs(number) < 2**31 and number == int(number) else None
-    )
+    return int(number) if number == int(number) else None

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from annotation.uploads.tables.numbers import as_number
+
 # A Unix time this large counts milliseconds: as seconds it would lie in the year 5138.
 MILLISECONDS, MICROSECONDS = 1e11, 1e14
 # Seconds to March 1973: a smaller number is a duration, whatever its column is called.
@@ -26,11 +28,8 @@ class Clock:
         """Return a time in UTC, None for an empty cell. Raises ValueError for anything else."""
         if value is None or (isinstance(value, str) and not value.strip()):
             return None
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            return self._calendar(str(value).strip())
-        return _unix(number)
+        number = as_number(value)
+        return self._calendar(str(value).strip()) if number is None else _unix(number)
 
     def _calendar(self, text: str) -> datetime:
         try:

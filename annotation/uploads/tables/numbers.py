@@ -1,0 +1,54 @@
+"""Cells of tables as numbers, and the decimal commas that some spreadsheets write."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, TypeGuard
+
+from annotation.counted import counted
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.rows import Table
+
+DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
+
+
+def as_number(cell: Any) -> float | None:
+    """Return a cell as a number, which may be infinite or nan; None where it is none."""
+    # Python reads 1_000 as a number, and true as one.
+    if isinstance(cell, bool) or (isinstance(cell, str) and "_" in cell):
+        return None
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def has_decimal_comma(cell: Any) -> TypeGuard[str]:
+    """Whether a cell would be a number with a point in the place of its comma."""
+    return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
+
+
+def no_number(cell: Any) -> str:
+    """Return the sentence that refuses a cell as a number."""
+    if has_decimal_comma(cell):
+        return f"“{str(cell)[:40]}” is no number: write a decimal point"
+    return f"“{str(cell)[:40]}” is no number"
+
+
+def write_points(table: Table, columns: Iterable[str], report: Report) -> None:
+    """Write the decimal commas of columns of numbers as points, and note it.
+
+    Only where semicolons separate the cells: elsewhere a comma may mean anything.
+    """
+    if table.separator != ";":
+        return
+    found = []
+    wanted = list(columns)
+    for _, row in table.rows:
+        for column in wanted:
+            if has_decimal_comma(cell := row.get(column)):
+                row[column] = cell.replace(",", ".")
+                found.append(cell.strip())
+    if found:
+        cells = counted(len(found), "cell has a decimal comma", "cells have a decimal comma")
+        first = found[0].replace(",", ".")
+        report.note(f"{cells}: “{found[0]}” is read as {first}", Place(table.file))

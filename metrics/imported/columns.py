@@ -1,0 +1,81 @@
+"""Which columns of a table hold the scores of a metric each, and why another one does not."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import isnan
+from typing import Any
+
+from annotation.imports.judgments.fields import TEXT_FIELDS
+from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.tables.columns import is_called
+from annotation.uploads.tables.numbers import has_decimal_comma
+from annotation.uploads.tables.rows import Table
+from metrics.imported.collecting import Collector, is_number, number
+
+# Cells that decide whether a column holds numbers.
+LOOKED_AT = 200
+
+
+def columns_of_metrics(
+    free: Sequence[str], titles: dict[str, str], table: Table, collector: Collector
+) -> dict[str, str]:
+    """Columns that hold numbers, with their titles; the others are said to be unused."""
+    found = [column for column in free if _is_numeric(table, column)]
+    rest = [column for column in free if column not in found]
+    doubtful = _doubtful(table, rest, is_only=not found)
+    unused = [column for column in rest if column not in doubtful]
+    say_unused(unused, titles, table.file, collector.report)
+    for column in doubtful:
+        tell = collector.report.warn if found else collector.error
+        tell(*_no_scores(table, column, titles.get(column, column)))
+    if not found and not doubtful:
+        collector.error(
+            "no column holds scores: neither one of scores nor one for each metric",
+            Place(table.file, 1),
+        )
+    return {column: titles.get(column, column) for column in found}
+
+
+def _filled(table: Table, column: str) -> Iterator[tuple[int, Any]]:
+    """The cells of a column that are not blank, with their lines."""
+    cells = ((line, row.get(column)) for line, row in table.rows)
+    return ((line, cell) for line, cell in cells if cell is not None and str(cell).strip())
+
+
+def _is_numeric(table: Table, column: str) -> bool:
+    """Whether most of the first cells are numbers."""
+    looked = [is_number(cell) for _, cell in islice(_filled(table, column), LOOKED_AT)]
+    return 2 * sum(looked) > len(looked)
+
+
+def _doubtful(table: Table, columns: Sequence[str], *, is_only: bool) -> list[str]:
+    """Columns that may be meant as scores: some cells are numbers, or there is nothing else.
+
+    Texts are none, as a text may be a number.
+    """
+    others = [c for c in columns if not any(is_called(c, field) for field in TEXT_FIELDS)]
+    mixed = [c for c in others if any(_holds_number(cell) for _, cell in _filled(table, c))]
+    return mixed if mixed or not is_only else [c for c in others if any(_filled(table, c))]
+
+
+def _holds_number(cell: Any) -> bool:
+    value = number(cell)
+    return has_decimal_comma(cell) or (value is not None and not isnan(value))
+
+
+def _no_scores(table: Table, column: str, title: str) -> tuple[str, Place]:
+    """Say why a column is not read as scores, at the first cell that is no number."""
+    line, cell = next(each for each in _filled(table, column) if not is_number(each[1]))
+    sentence = (
+        f"“{title}” is not read as scores: “{str(cell).strip()[:40]}” is no number, and at least "
+        "half of the first cells are none. Leave cells without a score empty, and write decimal "
+        "points"
+    )
+    return sentence, Place(table.file, line, title)
+
+
+def say_unused(columns: Sequence[str], titles: dict[str, str], file: str, report: Report) -> None:
+    """Note the columns that nothing is read from."""
+    if columns:
+        named = some([titles.get(column, column) for column in columns], 10)
+        report.note(f"columns that are not used: {named}", Place(file))
