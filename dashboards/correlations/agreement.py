@@ -9,7 +9,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.once import once
 from dashboards.documents.measured import Measured, about
-from dashboards.panel.common import compared_on
+from dashboards.panel.common import OWN, compared_on
 from dashboards.panel.human import ALL
 from dashboards.panel.measures import told
 from dashboards.panel.panel import Panel, read_panel
@@ -77,7 +77,10 @@ def table(panel: Panel, scores: str) -> CampaignCorrelations:
         ] = None
     found = correlation_table(scored) if human.is_there else []
     if found:
-        notes |= dict.fromkeys([*compared_on(panel), *_of_hybrids(panel), *told(panel.measures)])
+        compared = compared_on(panel) if scored.n else []  # else hybrids say so
+        own = [OWN] if compared else []
+        remarks = [*compared, *own, *_of_hybrids(panel), *told(panel.measures)]
+        notes |= dict.fromkeys(remarks)
     for row in found:
         notes |= dict.fromkeys(_of_row(panel, panel.measures[row.metric], row))
     if not human.is_there:

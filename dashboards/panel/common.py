@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from annotation.uploads.problems import some
 from dashboards.panel.panel import Panel
 
+OWN = "Columns of a metric’s own are over the outputs that it has."
+NONE = "No judged output has the scores of all metrics."
 # So many systems are named.
 NAMES = 5
 
@@ -11,19 +14,19 @@ NAMES = 5
 def compared_on(panel: Panel) -> list[str]:
     """Say on what metrics are compared where that is not all that the humans judged."""
     scored, n = panel.scored, panel.scored.n
-    if not 0 < n < panel.human.n:
+    if n == panel.human.n or not scored.on_segments:
         return []
+    if not n:
+        return [NONE]
     judged = panel.human.matrix().mask.any(axis=1)
     lost = np.flatnonzero(judged & ~np.isfinite(scored.cells).any(axis=1))
-    names = ", ".join(panel.human.names[place] for place in lost[:NAMES])
-    more = f" and {len(lost) - NAMES} more" if len(lost) > NAMES else ""
     told = [
         f"Metrics are compared on the {n:,} of {panel.human.n:,} judged outputs that all of them "
-        f"have, of {scored.n_segments:,} segments and {scored.n_systems:,} systems; columns of a "
-        "metric’s own are over the outputs that it has."
+        f"have, of {scored.n_segments:,} segments and {scored.n_systems:,} systems."
     ]
-    if names:
-        told.append(f"Left out of comparisons because a metric lacks their scores: {names}{more}.")
+    if names := [panel.human.names[place] for place in lost]:
+        named = some(names, NAMES)
+        told.append(f"Left out of comparisons because a metric lacks their scores: {named}.")
     return told
 
 

@@ -16,7 +16,7 @@ from annotation.models import Campaign
 from annotation.quality import Verdict, quality_report, standardise
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.panel.common import each_on_its_own
+from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, places_of
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.measure import FEWEST_SYSTEMS
@@ -156,17 +156,18 @@ def compute(campaign: Campaign, filters: Filters) -> WhatIf:
         warnings.append("No output of this campaign has a human score yet.")
     elif not measures:
         warnings.append("No metric has scored this campaign's outputs yet.")
-    warnings += each_on_its_own(panel)
-    metrics = [panel.scored.turned(key) for key in panel.measures]
+    warnings += compared_on(panel)
+    metrics = panel.scored.compared()
     base = _table(panel.scored.humans, metrics)
     is_there = human.is_there and bool(measures)
-    everything = list(_scenarios(campaign, filters, human, notes)) if is_there else []
+    scenarios = _scenarios(campaign, filters, human, notes) if is_there else ()
+    everything = [replace(one, human=_on(panel, one.human)) for one in scenarios]
     moved = list(zip(everything, _moved(panel, everything, metrics, base), strict=True))
     if len(human.systems) <= FEWEST_SYSTEMS:
         notes.append("With fewer than three systems left there is no correlation over systems.")
     return WhatIf(
         **head(campaign, human.source),
-        n_outputs=human.n,
+        n_outputs=int((panel.scored.shared & ~np.isnan(human.values)).sum()),
         base=[
             Base(one.key, one.label, *values)
             for one, values in zip(measures, base.tolist(), strict=True)
@@ -179,6 +180,11 @@ def compute(campaign: Campaign, filters: Filters) -> WhatIf:
 
 
 Levels = dict[str, Movement]
+
+
+def _on(panel: Panel, human: Floats) -> Floats:
+    """Human scores where metrics are compared."""
+    return np.where(panel.scored.shared, human, np.nan)
 
 
 def _table(human: TurnedScores, metrics: list[TurnedScores]) -> Floats:
@@ -200,7 +206,7 @@ def _moved(
         known = [one.without_systems() for one in metrics] if is_part else metrics
         others = [TurnedScores(everything[at].human, systems=everything[at].published)
                   for at in places]  # fmt: skip
-        tables = variant_tables(panel.human.values, others, known)
+        tables = variant_tables(_on(panel, panel.human.values), others, known)
         for at, table in zip(places, tables, strict=True):
             found[at] = table
     return [(table, _levels(base, table)) for table in found if table is not None]

@@ -10,7 +10,7 @@ from annotation.models import Campaign
 from annotation.uploads.problems import some
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.panel.common import each_on_its_own
+from dashboards.panel.common import compared_on
 from dashboards.panel.panel import read_panel
 from metaeval.sensitivity import curves
 
@@ -68,7 +68,8 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
     """Return the curves; `rows` has a point for measure, statistic and share."""
     panel = read_panel(campaign, filters)
     human, measures = panel.human, list(panel.measures.values())
-    n = int((~np.isnan(human.values)).any(axis=0).sum())
+    values = np.where(panel.scored.shared, human.values, np.nan)
+    n = int((~np.isnan(values)).any(axis=0).sum())
     samples = n_samples(human.n * len(measures) * sum(SHARES))
     notes = list(human.warnings)
     if human.published_systems is not None:
@@ -78,15 +79,15 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
             f"{some(brought, 3)}: system scores are means over the drawn segments, not "
             "the imported ones."
         )
-    if not n:
+    if not human.n:
         notes.append("No output of this campaign has a human score yet.")
     elif not measures:
         notes.append("No metric has scored this campaign's outputs yet.")
-    notes += each_on_its_own(panel)
+    notes += compared_on(panel)
     sizes = [max(2, round(share * n)) for share in SHARES] if n else []
     points = curves(
-        human.values,
-        [panel.scored.turned(key) for key in panel.measures],
+        values,
+        panel.scored.compared(),
         sizes,
         n_samples=samples,
         rng=np.random.default_rng(campaign.seed),

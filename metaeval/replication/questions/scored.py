@@ -96,8 +96,23 @@ class Scored:
         """
         if self.metrics and not self.on_segments:
             return np.full(self.human.shape, np.nan)
+        return np.where(self.shared, self.human.values, np.nan)
+
+    @cached_property
+    def shared(self) -> BoolArray:
+        """Where all metrics of `on_segments` have a score; everywhere without such a metric."""
+        everywhere = np.ones(self.human.shape, dtype=np.bool_)
         scored = [self.metrics[key].mask for key in self.on_segments]
-        return np.where(np.logical_and.reduce(scored), self.human.values, np.nan)
+        return np.asarray(np.logical_and.reduce([everywhere, *scored]))
+
+    def compared(self) -> list[TurnedScores]:
+        """Return all metrics turned, of segments what is compared: nothing outside of `cells`."""
+        found = {key: self.turned(key) for key in self.metrics}
+        places = {key: self.shared & (key in self.on_segments) for key in found}
+        return [
+            replace(each, values=np.where(places[key], each.values, np.nan))
+            for key, each in found.items()
+        ]
 
     @cached_property
     def system_cells(self) -> BoolArray:

@@ -205,13 +205,51 @@ def test_pages_say_on_which_outputs_metrics_are_compared(meta: Campaign) -> None
     some = {(name, key): float(at) for name in systems[1:] for at, key in enumerate(keys) if at % 4}
     imported.store(meta.test_set, "Partial", some, {})
     n, n_all = 11 * 345, 5_520
-    for kind, where in (("correlations", "warnings"), ("significance", "comparison_warnings")):
+    for kind, where in (
+        ("correlations", "warnings"), ("significance", "comparison_warnings"),
+        ("whatif", "warnings"), ("samplesize", "warnings"),
+    ):  # fmt: skip
         told = " ".join(document(meta, kind)[where])
         assert f"on the {n:,} of {n_all:,} judged outputs that all of them have, of 345 seg" in told
         assert f"because a metric lacks their scores: {systems[0]}." in told
-    for kind in ("whatif", "samplesize", "compare"):
-        told = " ".join(document(meta, kind)["warnings"])
-        assert f"the judged outputs that it has, {n:,} to {n_all:,} of {n_all:,}" in told, kind
+    told = " ".join(document(meta, "compare")["warnings"])
+    assert f"the judged outputs that it has, {n:,} to {n_all:,} of {n_all:,}" in told
+
+
+def test_metrics_without_a_common_output_are_not_compared(meta: Campaign) -> None:
+    found = {row["key"]: row for row in document(meta, "whatif")["base"]}
+    judged = meta.published_scores.exclude(output=None)
+    places = sorted(judged.values_list("output__system__name", "output__segment__key"))
+    for name, parity in (("Even", 0), ("Odd", 1)):
+        half = {at: float(n) for n, at in enumerate(places) if n % 2 == parity}
+        imported.store(meta.test_set, name, half, {})
+    for kind in ("whatif", "samplesize"):
+        after = document(meta, kind)
+        assert "No judged output has the scores of all metrics." in after["warnings"], kind
+        assert "No output of this campaign has a human score yet." not in after["warnings"], kind
+    assert found.keys() < {row["key"] for row in document(meta, "whatif")["base"]}
+
+
+def test_what_if_and_sample_size_compare_on_what_all_metrics_have(meta: Campaign) -> None:
+    """A metric that lacks scores beside itself with all of them: the same numbers in every row."""
+    systems = [system.name for system in meta.systems.order_by("pk")]
+    judged = meta.published_scores.exclude(output=None).values_list("output__segment__key")
+    keys = sorted({key for (key,) in judged})
+    rng = np.random.default_rng(5)
+    full = {(name, key): float(rng.normal()) for name in systems for key in keys}
+    few = {place: value for at, (place, value) in enumerate(full.items()) if at % 3}
+    imported.store(meta.test_set, "Full", full, {})
+    imported.store(meta.test_set, "Lacking", few, {})
+    found = document(meta, "whatif")
+    assert found["n_outputs"] < 5_520
+    for rows in (found["base"], found["rows"], document(meta, "samplesize")["rows"]):
+        one, other = (
+            [{k: v for k, v in row.items() if k not in ("key", "label")}
+             for row in rows if row["key"] == f"imported-{key}"]
+            for key in ("full", "lacking")
+        )  # fmt: skip
+        assert one
+        assert one == other
 
 
 def test_the_bundle_reproduces_imported_scores(meta: Campaign, tmp_path: Path) -> None:
