@@ -38,11 +38,12 @@ def is_error_free(
 
 
 def error_free_detection(gold: ArrayLike, predicted: ArrayLike) -> ErrorFree:
-    """Compare which items are held to be error-free with which are.
+    """Compare which items are held to be error-free with which are, both n truth values.
 
-    Warns ConstantInputWarning where all of one side are alike: the correlation is nan.
+    Warns ConstantInputWarning where all of one side are alike: the correlation is nan. Raises
+    ValueError where sizes differ, and for what is neither 0 nor 1: nan is no answer.
     """
-    one, two = np.asarray(gold, dtype=np.bool_), np.asarray(predicted, dtype=np.bool_)
+    one, two = _truths("gold", gold), _truths("predicted", predicted)
     if one.shape != two.shape:
         raise ValueError(f"gold has {one.size} items, predicted {two.size}")
     counts = np.bincount(one * 2 + two, minlength=4)
@@ -50,6 +51,13 @@ def error_free_detection(gold: ArrayLike, predicted: ArrayLike) -> ErrorFree:
         true_positive=int(counts[3]), false_positive=int(counts[1]),
         false_negative=int(counts[2]), true_negative=int(counts[0]),
     )  # fmt: skip
+
+
+def _truths(name: str, given: ArrayLike) -> BoolArray:
+    values = np.asarray(given)
+    if not np.isin(values, (0, 1)).all():
+        raise ValueError(f"{name} has values that are neither true nor false")
+    return values.astype(np.bool_)
 
 
 def error_free_counts(

@@ -178,7 +178,10 @@ def begin_reports(sender: Any, **_: object) -> None:
 
 
 def _children_of(pool: Any) -> list[int]:
-    return list(pool.info.get("processes", []))
+    try:
+        return list(pool.info.get("processes", []))
+    except AttributeError:  # the worker ends, and its processes have ended
+        return []
 
 
 def begin_to_stop(**_: object) -> None:

@@ -1,11 +1,12 @@
 """Spans against the values of the programs of WMT25 and SPAN-MT-METRICS-EVAL, and by hand."""
 
 import json
+import math
 
 import pytest
 
 from metaeval.spans import SpanMeasure, SpanTable, compare_spans, detect
-from metaeval.spans.error_free import error_free_counts, is_error_free
+from metaeval.spans.error_free import error_free_counts, error_free_detection, is_error_free
 from metaeval.spans.measures import weights
 from tests.metaeval.published import DATA
 
@@ -61,3 +62,11 @@ def test_error_free_detection(check):
         true_positive=tp, false_positive=fp, false_negative=fn, true_negative=tn
     )
     assert found.mcc == pytest.approx(check["expected"], abs=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [[1.0, math.nan], [1, 2], ["yes", "no"]])
+def test_what_is_neither_true_nor_false_is_no_answer(wrong):
+    for sides in ([True, False], wrong), (wrong, [True, False]):
+        with pytest.raises(ValueError, match="neither true nor false"):
+            error_free_detection(*sides)
+    assert error_free_detection([1.0, 0.0], [True, False]).mcc == 1
