@@ -192,6 +192,8 @@ SAID = {
     "and": "和",
     "%(value)s others": "另外 %(value)s 个",
     "accuracy": "准确率",
+    "no system “%(name)s”%(near)s": "没有系统“%(name)s”%(near)s",
+    "there are %(listed)s": "有 %(listed)s",
 }
 
 
@@ -217,6 +219,8 @@ SAID = {
         ("3 systems (nobody rated)", "3 个系统 (无人评分)"),
         ("COMET (nobody rated)", "COMET (nobody rated)"),
         ("accuracy\N{NO-BREAK SPACE}.64", "准确率\N{NO-BREAK SPACE}.64"),
+        ("no system “x”", "没有系统“x”"),
+        ("no system “x”; there are A, b and 3 others", "没有系统“x”; 有 A, b 和 另外 3 个"),
         ("", ""),
     ],
 )

@@ -13,6 +13,7 @@ from annotation.protocols.asked import Scale
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.spellings import near
 from annotation.uploads.tables.rows import parse, require_rows
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
@@ -121,7 +122,8 @@ class _Reader:
         key = str(row.get("segment", "")).strip()
         if key:
             if key not in self.by_key:
-                self._wrong(place, "segment", f"the test set has no segment “{key}”")
+                message = f"the test set has no segment “{key}”{near(key, self.by_key)}"
+                self._wrong(place, "segment", message)
             return self.by_key.get(key)
         source = self._text(place, row, "source", required=True)
         found = self.by_source.get(source, [])

@@ -12,8 +12,8 @@ from annotation.campaigns import Invitation, add_annotators
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.store import CampaignImport, require_same, store_campaign
 from annotation.uploads import TestSetDraft
-from annotation.uploads.checks import fold
 from annotation.uploads.problems import Report, some
+from annotation.uploads.spellings import fold
 
 
 @dataclass(frozen=True)

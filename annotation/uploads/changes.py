@@ -8,9 +8,9 @@ from decimal import Decimal
 
 from annotation import languages
 from annotation.models import Output, Reference, Segment, System, TestSet
-from annotation.uploads.checks import fold
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.spellings import fold
 
 ADVICE = "Test sets never change; upload it under another name."
 

@@ -9,7 +9,7 @@ from annotation import languages
 from annotation.models import Reference, Segment, System, TestSet
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Place, Report, some
-from annotation.uploads.spellings import nfc
+from annotation.uploads.spellings import fold, near, nfc
 
 MIN_RATIO, MAX_RATIO = Decimal("0.05"), Decimal(5)
 # Tab and line feed may stand in a text; the other control characters come from damaged files, and
@@ -148,11 +148,6 @@ def alike(name: str, other: str) -> str:
     return f"the system names “{name}” and “{other}” differ only in case or blanks"
 
 
-def fold(name: str) -> str:
-    """Return what two names that a person would confuse have in common."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
 def check_ratio(ratio: Decimal, place: Place, report: Report) -> None:
     """Check a length ratio: a number from 0.05 to 5 with at most two decimals."""
     if not ratio.is_finite():
@@ -168,9 +163,8 @@ def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
     for j, system in enumerate(draft.systems):
         for key, text in system.outputs.items():
             if key not in keys:
-                report.error(
-                    f"there is no segment “{key}” in the test set", draft.place("output", j, key)
-                )
+                message = f"there is no segment “{key}” in the test set{near(key, keys)}"
+                report.error(message, draft.place("output", j, key))
             if text and is_odd(text):
                 _check_text(text, draft.place("output", j, key), report, blank=True)
         if not system.outputs and draft.is_systems_only:

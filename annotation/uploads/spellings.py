@@ -7,7 +7,7 @@ are kept as first written, and stored ones as they are stored; translations are 
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 from annotation.uploads.drafts import SystemDraft, TestSetDraft
 from annotation.uploads.problems import Report
@@ -16,6 +16,29 @@ from annotation.uploads.problems import Report
 def nfc(name: str) -> str:
     """Return what all normalisations of a name have in common."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def fold(name: str) -> str:
+    """Return what two names that a person would confuse have in common."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """End the sentence that refuses a name: the known one that it may mean, or nothing.
+
+    Spreadsheets and data frames write the keys 1 and 01 as 1.0 and 1.
+    """
+    wanted = _number_or_folded(name)
+    found = next((one for one in known if _number_or_folded(one) == wanted), None)
+    return "" if found is None else "; " + f"“{found}” is there"
+
+
+def _number_or_folded(name: str) -> Decimal | str:
+    is_like_one = name[:1].isdigit() and name[-1:].isdigit()
+    try:
+        return Decimal(name) if is_like_one else fold(name)
+    except InvalidOperation:
+        return fold(name)
 
 
 def align(

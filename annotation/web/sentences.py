@@ -87,10 +87,11 @@ class Sentences:
         return told if told != text else " ".join(each)
 
     def _strung(self, text: str, by: str) -> str:
-        """Several texts in one line, if each of them is known."""
+        """Several texts in one line, if each of them is known; before the first may be none."""
         pieces = text.split(by)
         told = [self.tell(piece) for piece in pieces] if len(pieces) > 1 else []
-        is_known = by in BETWEEN[:2] or all(map(operator.ne, pieces, told))
+        places = range(not pieces[0], len(told))
+        is_known = by in BETWEEN[:2] or all(pieces[at] != told[at] for at in places)
         return by.join(told) if told and is_known else ""
 
     def _bracketed(self, text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from annotation.counted import counted
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.spellings import near
 from annotation.uploads.tables.numbers import as_number, no_number
 from metrics.imported.held import Held, Names
 
@@ -80,9 +81,9 @@ class Collector:
         if found is None:
             place = place._replace(field=what)
             if name:
-                there = some(sorted(known), 6) or "none"
-                sentence = f"the test set has no {what} “{name}”; there are {there}"
-                self._unknown(what, name, sentence, place)
+                listed = some(sorted(known), 6) or "none"
+                there = near(name, known) or "; " + f"there are {listed}"
+                self._unknown(what, name, f"the test set has no {what} “{name}”{there}", place)
             else:
                 self.error(f"no {what} is named", place)
         return found

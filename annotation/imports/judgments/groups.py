@@ -18,8 +18,9 @@ from annotation.imports.judgments.segments import Pair, read_pair
 from annotation.imports.judgments.stored import Chosen, choose, compare
 from annotation.imports.judgments.texts import Texts, collect, say_languages
 from annotation.uploads import TestSetDraft
-from annotation.uploads.checks import alike, fold
+from annotation.uploads.checks import alike
 from annotation.uploads.problems import Report
+from annotation.uploads.spellings import fold
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 # Addresses of campaigns and test sets that pages of ours have.

@@ -12,6 +12,7 @@ from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.spellings import near
 
 
 @dataclass(frozen=True)
@@ -86,20 +87,25 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
         key, system = row.name("segment"), row.name("system")
         if not key and "segment" not in row.cells:  # a score of a whole system
             if system not in systems:
-                report.error(f"the test set has no system “{system}”", row.at("system"))
+                report.error(_no_system(system, systems), row.at("system"))
             continue
         if key not in chosen.stored.segments:
-            report.error(f"the test set has no segment “{key}”", row.at("segment"))
+            message = f"the test set has no segment “{key}”{near(key, chosen.stored.segments)}"
+            report.error(message, row.at("segment"))
             continue
         is_output = row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
         if is_output and system not in systems:
-            report.error(f"the test set has no system “{system}”", row.at("system"))
+            report.error(_no_system(system, systems), row.at("system"))
         elif is_output and (system, key) not in chosen.texts.outputs:
             report.error(f"“{system}” has no stored output for segment “{key}”", row.at("system"))
         _compare_texts(chosen, row, report)
     for row in others:
         if row.name("segment") in chosen.stored.segments:
             _compare_texts(chosen, row, report)
+
+
+def _no_system(name: str, known: Iterable[str]) -> str:
+    return f"the test set has no system “{name}”{near(name, known)}"
 
 
 def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:

@@ -315,7 +315,8 @@ def test_a_stored_test_set_has_the_texts(world: World) -> None:
     ("row", "message"),
     [
         ("R1|9|strong|80|", "own.tsv, row 2, seg_id: the test set has no segment “9”"),
-        ("R1|1|Strong|80|", "own.tsv, row 2, system: the test set has no system “Strong”"),
+        ("R1|1.0|strong|80|", "seg_id: the test set has no segment “1.0”; “1” is there"),
+        ("R1|1|Strong|80|", "system: the test set has no system “Strong”; “strong” is there"),
         ("R1|1|strong|80|Nope.", "row 2, mt: the stored output text of segment “1” is another one"),
     ],
 )

@@ -15,6 +15,7 @@ from annotation.models import Output, Segment, System
 from annotation.uploads import Checked, InputFile, Submission, SystemFile
 from annotation.uploads.entities import decode, first_entity
 from annotation.uploads.problems import Place, Problem
+from annotation.uploads.spellings import near
 from annotation.uploads.tables.rows import LONGEST_TEXT, MOST_COLUMNS
 
 NFC = "Café 1"
@@ -151,6 +152,28 @@ def test_twins_within_one_file_are_duplicates_with_both_rows(db: None) -> None:
     (error,) = errors(check(("s.tsv", f"segment\tsource\n{NFC}\tEins\n"), ("o.tsv", outputs)))
     assert "o.tsv, row 3" in error
     assert "o.tsv, row 2" in error
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("1.0", "; “01” is there"),
+        ("DOC A-1", "; “doc a-1” is there"),
+        ("2", ""),
+        ("snan1", ""),
+        ("1²", ""),
+        ("", ""),
+    ],
+)
+def test_a_key_that_programs_write_otherwise_is_named(db: None, written: str, hint: str) -> None:
+    """Not taken for it: “1” and “01” may be two segments."""
+    segments = "segment\tsource\n01\tEins\ndoc a-1\tZwei\n"
+    outputs = f"segment\tsystem\toutput\n01\ta\tOne\n{written}\ta\tTwo\n"
+    found = errors(check(("s.tsv", segments), ("o.tsv", outputs)))
+    if written:
+        sentence = f"there is no segment “{written}” in the test set{hint}"
+        assert found == [f"o.tsv, row 3, output: {sentence}"]
+    assert near(written, ["01", "doc a-1"]) == hint
 
 
 def test_stored_twins_are_found_and_texts_are_never_normalised(db: None) -> None:

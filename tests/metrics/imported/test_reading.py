@@ -81,7 +81,9 @@ def test_score_files_of_wmt_go_by_the_order_of_segments(world: World) -> None:
     ("row", "wanted"),
     [
         ("9\tstrong\tCOMET\t1", "row 4, segment: the test set has no segment “9”"),
-        ("1\tother\tCOMET\t1", "row 4, system: the test set has no system “other”"),
+        ("01\tstrong\tCOMET\t1", "row 4, segment: the test set has no segment “01”; “1” is there"),
+        ("1\tother\tCOMET\t1", "row 4, system: the test set has no system “other”; there are "),
+        ("1\t STRONG\tCOMET\t1", "the test set has no system “STRONG”; “strong"),
         ("\tstrong\tCOMET\t1", "row 4, segment: no segment is named"),
         ("3\tstrong\t\t1", "row 4, metric: no metric is named"),
         ("3\tstrong\tCOMET\thigh", "row 4, score: “high” is no number"),
