@@ -6,11 +6,12 @@ imported where it scores. Pure: neither Django nor torch. How to write one: docs
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
+from metrics.checkpoints import hashes, places
 from metrics.options import Family, Option, Options
 
 GROUP, CONTRACT = "touchstone.metrics", 1
@@ -259,8 +261,29 @@ class Signed:
         found = self.found
         return (
             f"{self.own()}|plugin:{found.distribution}|version:{found.version}"
-            f"|contract:{CONTRACT}|scorer:{found.scorer}"
+            f"|contract:{CONTRACT}|scorer:{found.scorer}" + "".join(self._contents())
         )
+
+    def _contents(self) -> Iterator[str]:
+        """What files and checkpoints hold that its options name: they may change in their place."""
+        given = dict(self.metric.info.options)
+        for option in self.found.plugin.options if self.found.plugin else ():
+            value = str(given.get(option.name, ""))
+            if value and option.kind in ("file", "checkpoint"):
+                held = _of_checkpoint(value) if option.kind == "checkpoint" else _of_files(value)
+                yield f"|{option.name}-contents:{held}"
+
+
+def _of_checkpoint(name: str) -> str:
+    return places.fingerprint(places.find(name))
+
+
+def _of_files(name: str) -> str:
+    """A file, or all files of a folder, in twelve digits."""
+    path = Path(name)
+    found = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    lines = [f"{hashes.of_file(each)}  {each.relative_to(path).as_posix()}\n" for each in found]
+    return hashes.of_text("".join(lines))[:12]
 
 
 def sign(metric: Metric, key: str) -> Metric:

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from annotation.access import is_site_admin
 from annotation.entry.devices import remember_device
+from annotation.entry.sessions import SessionStore
 from annotation.entry.throttle import Attempt, attempt_sign_in, take_back
 from annotation.web.errors import refuse_guessing
 
@@ -31,8 +32,9 @@ class SignIn(LoginView):
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """Sign in, and know this browser next time."""
+        """Sign in, and know this browser next time. Sessions that have ended are deleted then."""
         take_back(self.attempt)
+        SessionStore.clear_expired()
         response = super().form_valid(form)
         remember_device(self.request, response, self.attempt.account)
         return response

@@ -1,9 +1,11 @@
 """Links that were just made, for whoever made them: everywhere else only their hashes are stored.
 
 They wait in the session until they are hidden, for a day at most, and only while they work. So
-no other click loses them.
+no other click loses them. There they are sealed with `SECRET_KEY`: who reads the database alone,
+or a copy of it, has no link.
 """
 
+import secrets
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.crypto import salted_hmac
 from django.utils.http import urlencode
 
 from annotation.campaigns import Invitation
@@ -49,7 +52,7 @@ def keep(
     request: HttpRequest, campaign: Campaign, made: Iterable[tuple[str, str, str | None]]
 ) -> None:
     """Keep (label, token, what follows the address of an access link, or None)."""
-    rows = [[*each, time.time()] for each in made]
+    rows = [[label, *_sealed(token), suffix, time.time()] for label, token, suffix in made]
     if rows:
         request.session[_key(campaign)] = [*_kept(request, campaign), *rows][-MOST:]
 
@@ -69,11 +72,8 @@ def shown(request: HttpRequest, campaign: Campaign) -> list[FreshLink]:
         *campaign.annotators.exclude(token_hash=None).values_list("token_hash", flat=True),
         *links.values_list("token_hash", flat=True),
     }
-    return [
-        _link(request, campaign, label, token, suffix)
-        for label, token, suffix, _ in kept
-        if hash_token(token) in alive
-    ]
+    opened = [(label, _opened(*sealed), suffix) for label, *sealed, suffix, _ in kept]
+    return [_link(request, campaign, *row) for row in opened if hash_token(row[1]) in alive]
 
 
 def _link(
@@ -86,7 +86,24 @@ def _link(
 
 def _kept(request: HttpRequest, campaign: Campaign) -> list[Any]:
     rows = request.session.get(_key(campaign), [])
-    return [row for row in rows if time.time() - row[3] < SECONDS]
+    return [row for row in rows if len(row) == 5 and time.time() - row[-1] < SECONDS]
+
+
+def _sealed(token: str) -> tuple[str, str]:
+    """A token under a pad of its own, which only `SECRET_KEY` makes again from the nonce."""
+    nonce = secrets.token_hex(16)
+    return nonce, _padded(token.encode(), nonce).hex()
+
+
+def _opened(nonce: str, sealed: str) -> str:
+    """The token; anything else where `SECRET_KEY` is another one now."""
+    return _padded(bytes.fromhex(sealed), nonce).decode(errors="replace")
+
+
+def _padded(data: bytes, nonce: str) -> bytes:
+    """Each byte and its byte of the pad: the same again undoes it. Tokens have 43 of 64 bytes."""
+    pad = salted_hmac("annotation.web.fresh_links", nonce, algorithm="sha512").digest()
+    return bytes(one ^ other for one, other in zip(data, pad[: len(data)], strict=True))
 
 
 def _key(campaign: Campaign) -> str:

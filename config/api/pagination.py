@@ -8,6 +8,8 @@ from rest_framework.request import Request
 
 # What the smallest database counts in.
 LARGEST = 2**31 - 1
+# A page of segments with all their references is then some megabytes.
+MOST_ROWS = 1_000
 
 
 class StrictPagination(LimitOffsetPagination):
@@ -15,7 +17,7 @@ class StrictPagination(LimitOffsetPagination):
 
     def get_limit(self, request: Request) -> int | None:
         """Return how many rows; 100 where none is asked for."""
-        given = _whole(request, self.limit_query_param, least=1)
+        given = _whole(request, self.limit_query_param, least=1, most=MOST_ROWS)
         return self.default_limit if given is None else given
 
     def get_offset(self, request: Request) -> int:
@@ -25,8 +27,10 @@ class StrictPagination(LimitOffsetPagination):
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Say the bounds in the schema."""
         parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
-        for parameter, least in zip(parameters, (1, 0), strict=True):
-            parameter["schema"] |= {"minimum": least, "maximum": LARGEST}
+        for parameter, (least, most) in zip(
+            parameters, ((1, MOST_ROWS), (0, LARGEST)), strict=True
+        ):
+            parameter["schema"] |= {"minimum": least, "maximum": most}
         return parameters
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -38,13 +42,13 @@ class StrictPagination(LimitOffsetPagination):
         return described
 
 
-def _whole(request: Request, name: str, *, least: int) -> int | None:
+def _whole(request: Request, name: str, *, least: int, most: int = LARGEST) -> int | None:
     values = request.query_params.getlist(name)
     if not values:
         return None
     text = values[-1]
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
-    if not is_number or not least <= int(text) <= LARGEST:
-        message = f"Give one whole number from {least} to {LARGEST}."
+    if not is_number or not least <= int(text) <= most:
+        message = f"Give one whole number from {least} to {most}."
         raise ValidationError({name: [message]})
     return int(text)

@@ -128,7 +128,8 @@ def _origins(named: Named) -> Row:
     """Tell on the standard error where scores are from, and return it for the document."""
     for note in named.notes():
         print(f"note: {note}", file=sys.stderr)
-    return {"system_scores": dict(named.origins)} if named.origins else {}
+    told: Row = {"lower": list(named.lower)} if named.lower else {}
+    return told | ({"system_scores": dict(named.origins)} if named.origins else {})
 
 
 def reproduce(options: argparse.Namespace) -> tuple[Row, list[Row]]:
@@ -205,6 +206,7 @@ def _scored(command: argparse.ArgumentParser) -> None:
     add("--language-pair", help="of the directory, such as en-de")
     add("--human", required=True, help="column or name of the human scores")
     add("--metric", action="append", default=[], help="a metric; repeat; default: all")
+    add("--lower", action="append", default=[], help="a metric: lower is better; repeat")
     add("--without", action="append", default=[], help="a system to leave out; repeat")
     add("--correlation", choices=CORRELATIONS, default="pearson", help="default: pearson")
     add(

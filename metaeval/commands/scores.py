@@ -13,6 +13,7 @@ from metaeval.files.evalset.folder import evalset_system_scores
 from metaeval.files.evalset.reading import read_evalset
 from metaeval.files.tables import read_score_table
 from metaeval.scores.matrix import ScoreMatrix
+from metaeval.scores.turned import looks_like_error_rate
 
 FILES, SEGMENTS = "files", "segments"
 
@@ -21,17 +22,24 @@ FILES, SEGMENTS = "files", "segments"
 class Named:
     """Human and metric scores; ``origins`` of system scores, by metric and "" for the humans.
 
-    ``lost`` are metrics that have no scores on the level of the segments.
+    ``lost`` are metrics that have no scores on the level of the segments. Those in ``lower`` are
+    turned: a larger score means better.
     """
 
     human: ScoreMatrix
     metrics: Mapping[str, ScoreMatrix]
     origins: Mapping[str, str] = field(default_factory=dict)
     lost: Sequence[str] = ()
+    lower: Sequence[str] = ()
 
     def notes(self) -> list[str]:
-        """Say where system scores are from, and what has none."""
+        """Say where system scores are from, what has none, and what may have to be turned."""
         told = []
+        if doubtful := [name for name in self.metrics if self._may_be_lower(name)]:
+            told.append(
+                f"larger is taken for better, also of {', '.join(doubtful)}; "
+                "where lower is better, say so with --lower NAME"
+            )
         if self.lost:
             told.append(f"left out, because they have system scores only: {', '.join(self.lost)}")
         if self.origins:
@@ -40,18 +48,28 @@ class Named:
             told.append(f"system scores: humans {self.origins['']}; metrics {', '.join(parts)}")
         return told
 
+    def _may_be_lower(self, name: str) -> bool:
+        """Negated error rates are turned already."""
+        is_one = name not in self.lower and looks_like_error_rate(name)
+        return is_one and bool((self.metrics[name].values > 0).any())
+
 
 def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     """Read the scores that the options name. Raises ValueError or KeyError where one is missing."""
     found = _read(options, measure)
     chosen = known(options, "metric", found.metrics) or found.metrics
-    wanted = {name: found.metrics[name] for name in chosen}
+    lower = known(options, "lower", chosen)
+    wanted = {name: _turned(found.metrics[name], name in lower) for name in chosen}
     if not wanted:
         raise ValueError(f"{options.path}: no metric beside the human scores {options.human}")
     left_out = known(options, "without", found.human.systems)
     systems = [name for name in found.human.systems if name not in left_out]
     gold = found.human.subset(systems=systems)
-    return Named(gold, wanted, found.origins, [] if options.metric else found.lost)
+    return Named(gold, wanted, found.origins, [] if options.metric else found.lost, lower)
+
+
+def _turned(scores: ScoreMatrix, is_lower: bool) -> ScoreMatrix:
+    return scores.with_values(-scores.values) if is_lower else scores
 
 
 def known(options: argparse.Namespace, option: str, names: Iterable[str]) -> list[str]:

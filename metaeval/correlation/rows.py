@@ -11,6 +11,8 @@ from metaeval.arrays import BoolArray, FloatArray
 
 # Above this width the pairwise comparison of whole rows costs more than a loop over rows.
 PAIRWISE_WIDTH = 64
+# Four numbers below two to this power multiply to less than the largest float.
+SAFE_EXPONENT = 250
 
 
 def row_pearson(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -18,10 +20,20 @@ def row_pearson(x: FloatArray, y: FloatArray) -> FloatArray:
     x, y, valid = _common(x, y)
     n = valid.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        x = centred(x, valid, n)
-        y = centred(y, valid, n)
+        x = _within_range(centred(x, valid, n))
+        y = _within_range(centred(y, valid, n))
         r = (x * y).sum(axis=-1) / np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
     return np.where(n > 1, np.clip(r, -1.0, 1.0), np.nan)
+
+
+def _within_range(x: FloatArray) -> FloatArray:
+    """Rows times powers of two where their fourth powers could leave what a float holds."""
+    high, low = (
+        x.max(axis=-1, keepdims=True, initial=0.0),
+        x.min(axis=-1, keepdims=True, initial=0.0),
+    )
+    exponents = np.frexp(np.maximum(high, -low))[1]
+    return x if (np.abs(exponents) < SAFE_EXPONENT).all() else np.ldexp(x, -exponents)
 
 
 def pearson_table(rows: FloatArray) -> FloatArray:

@@ -77,8 +77,10 @@ class CorpusStatistics(ShortRepr):
         return self.values[np.ix_(rows, [index[name] for name in segments])]
 
     def system_scores(self) -> FloatArray:
-        """Return the corpus score of each system over its segments."""
-        return self.score(np.nan_to_num(self.values, nan=0.0).sum(axis=1))
+        """Return the corpus score of each system over its segments; nan for one without any."""
+        totals = self.values.sum(axis=2)  # nan where any count is
+        cells = ~np.isnan(totals)
+        return system_scores(totals, cells, counts=self.values, score=self.score)
 
     @classmethod
     def of(cls, scores: MetricScores) -> CorpusStatistics:

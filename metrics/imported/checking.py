@@ -10,6 +10,7 @@ from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, some
+from metaeval.scores.turned import looks_like_error_rate
 from metrics.imported import naming
 from metrics.imported.choices import Choices, is_human
 from metrics.imported.collecting import Collected, Collector
@@ -163,7 +164,7 @@ def _found(
 def _doubt(metrics: Sequence[Found], report: Report) -> None:
     """Say what a person should look at before confirming."""
     taken = [each for each in metrics if each.is_taken]
-    turned = [e.name for e in taken if naming.looks_like_error_rate(e.name) and not e.is_lower]
+    turned = [e.name for e in taken if looks_like_error_rate(e.name) and not e.is_lower]
     if turned:
         report.warn(
             f"{some(turned)}: measures of this name are usually better when lower. Say so if these "

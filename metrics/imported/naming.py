@@ -19,13 +19,6 @@ from metrics.models import ConfiguredMetric
 LONGEST = 60
 MARK = " (imported)"
 DESCRIPTION = "Scores that were computed elsewhere and imported; it cannot be run here."
-# Names of measures that fall with quality, as their authors define them.
-ERROR_RATES = frozenset(
-    (
-        *("ter", "hter", "terp", "wer", "per", "cer", "cder", "bwer", "eed", "character"),
-        *("perplexity", "ppl", "metricx"),
-    )
-)
 
 
 def label_of(name: str) -> str:
@@ -43,12 +36,6 @@ def check_name(name: str) -> str:
     if any(unicodedata.category(each) in ("Cc", "Cs", "Zl", "Zp") for each in name):
         raise ValidationError(f"The name {name!r} holds a control character.")
     return name
-
-
-def looks_like_error_rate(name: str) -> bool:
-    """Whether a name is that of a measure which is better when lower, such as TER or WER."""
-    words = re.split(r"[^a-z]+", name.casefold())
-    return bool(ERROR_RATES & set(words))
 
 
 def same(first: str, second: str) -> bool:

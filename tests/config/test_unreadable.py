@@ -108,7 +108,8 @@ def test_json_that_nothing_here_can_hold(
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("limit=0", "from 1 to"),
+        ("limit=0", "from 1 to 1000"),
+        ("limit=1001", "from 1 to 1000"),
         ("limit=-1", "from 1 to"),
         ("limit=ten", "from 1 to"),
         ("limit=\u0663", "from 1 to"),

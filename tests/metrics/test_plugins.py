@@ -186,6 +186,32 @@ def test_a_scorer_takes_twelve_lines_and_gives_float64() -> None:
     assert metric.signature() == "x|languages:de-en"
 
 
+def test_another_file_in_its_place_is_another_signature(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = Option("words", "Words", "file"), Option("model", "Model", "checkpoint", "")
+    found = Found("a--b", "a", "1", Plugin("A", "B", "a:B", options=options))
+    monkeypatch.setattr(plugins, "here", lambda: {"a--b": found})
+    words, model = tmp_path / "words.txt", tmp_path / "model"
+    model.mkdir()
+
+    def signature(text: str, settings: str, **more: str) -> str:
+        words.write_text(text, encoding="utf-8")
+        (model / "config.json").write_text(settings, encoding="utf-8")
+        assert found.family is not None
+        info = found.family.describe("x", "X", {"words": str(words), **more})
+        metric = plugins.PluginScorer(info, source_language="de", target_language="en")
+        return plugins.sign(metric, "a--b").signature()
+
+    one = signature("the", "{}", model=str(model))
+    assert signature("the", "{}", model=str(model)) == one
+    assert one not in (
+        signature("a", "{}", model=str(model)),
+        signature("the", "[]", model=str(model)),
+        signature("the", "{}"),
+    )
+
+
 @pytest.mark.django_db
 def test_a_metric_outlives_its_plugin() -> None:
     found = Found("a--b", "a", "1", Plugin("A", "B", "a:B"))

@@ -37,7 +37,7 @@ class Command(BaseCommand):
             "--log", type=Path, help="its answers, JSONL or a download: the campaign is finished"
         )
         parser.add_argument(
-            "--media", type=Path, nargs="+", default=[],
+            "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")

@@ -50,7 +50,7 @@ class Command(BaseCommand):
             help="turn &quot; and the like into characters",
         )
         parser.add_argument(
-            "--media", type=Path, nargs="+", default=[],
+            "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")

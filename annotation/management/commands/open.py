@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", type=Path, help="JSON file; see docs/campaign-files.md")
         parser.add_argument(
-            "--media", type=Path, nargs="+", default=[],
+            "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")

@@ -4,9 +4,11 @@ import csv
 import io
 import re
 from datetime import timedelta
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -23,7 +25,7 @@ from annotation.models import (
 )
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
 from tests.test_csp import INLINE
-from tests.world import World, make_user
+from tests.world import PASSWORD, World, make_user
 
 
 def address(name: str, campaign: Campaign, *rest: object) -> str:
@@ -128,6 +130,29 @@ def test_fixed_shares_take_no_more_people(world: World, as_admin: Client) -> Non
     response = as_admin.post(address("people-add", campaign), {"count": "1"})
     assert (response.status_code, "were fixed when it opened" in response.text) == (422, True)
     assert campaign.annotators.count() == 3
+
+
+def test_who_reads_the_database_has_no_link(world: World, as_admin: Client, settings: Any) -> None:
+    """Sessions are signed and not encrypted; what is in them is read without the key."""
+    shown = as_admin.post(address("people-add", world.campaign), {"count": "2"}, follow=True)
+    tokens = [link.split("/")[-2] for _, link in fresh_links(shown.text)]
+    held = "".join(str(session.get_decoded()) for session in Session.objects.all())
+    assert (len(tokens), "fresh_links" in held) == (2, True)
+    assert [token for token in tokens if token in held] == []
+    page = address("access", world.campaign)
+    assert [link.split("/")[-2] for _, link in fresh_links(as_admin.get(page).text)] == tokens
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]  # else everybody is signed out
+    settings.SECRET_KEY = "another one"
+    assert fresh_links(as_admin.get(page).text) == []
+
+
+def test_sessions_that_have_ended_go_when_somebody_signs_in(world: World) -> None:
+    past, future = (timezone.now() + timedelta(days=days) for days in (-1, 1))
+    for key, end in (("past", past), ("future", future)):
+        Session.objects.create(session_key=key, session_data="", expire_date=end)
+    Client().post("/login/", {"username": world.admin.username, "password": PASSWORD})
+    assert "future" in set(Session.objects.values_list("session_key", flat=True))
+    assert not Session.objects.filter(session_key="past").exists()
 
 
 def test_a_link_is_renewed_and_revoked(world: World, as_admin: Client) -> None:

@@ -185,6 +185,40 @@ def test_swapping_outputs_one_by_one_is_said_to_find_too_much(tmp_path, capsys, 
     assert ("PERM-BOTH swaps every output on its own" in capsys.readouterr().err) == is_told
 
 
+@pytest.fixture
+def edits(tmp_path):
+    """Edits that grow where people find less, and a metric that knows less of it."""
+    rng = np.random.default_rng(1)
+    lines = ["system\tsegment\thuman\tTER\tchrF"]
+    for place in range(200):
+        human = rng.normal()
+        scores = human, 50 - 10 * human + rng.normal(), human + 3 * rng.normal()
+        lines.append("\t".join([f"s{place % 4}", f"{place // 4}", *map(str, scores)]))
+    (tmp_path / "scores.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(tmp_path / "scores.tsv")
+
+
+def test_a_metric_that_is_better_when_lower_is_turned(edits, capsys):
+    """It loses to the worse one as it stands, and a note says how to turn it."""
+    asked = ["compare", edits, "--human", "human", "--grouping", "none", "--output", "json"]
+    assert main(asked) == 0
+    straight = capsys.readouterr()
+    assert "also of TER; where lower is better, say so with --lower NAME" in straight.err
+    assert main([*asked, "--lower", "TER"]) == 0
+    turned = capsys.readouterr()
+    assert "--lower" not in turned.err
+    before, after = json.loads(straight.out), json.loads(turned.out)
+    assert after["lower"] == ["TER"]
+    columns = np.genfromtxt(edits, delimiter="\t", skip_header=1, usecols=(2, 3, 4)).T
+    ter, chrf = np.corrcoef(columns)[0, 1:]
+    assert after["correlations"] == pytest.approx([-ter, chrf])
+    assert (before["ranks"], after["ranks"]) == ([2, 1], [1, 2])
+    assert main(["correlate", edits, "--human", "human", "--lower", "TER"]) == 0
+    assert float(capsys.readouterr().out.splitlines()[1].split("\t")[1]) > 0.9
+    assert main([*asked, "--lower", "ter"]) == 2
+    assert "--lower ter: not there; found TER, chrF" in capsys.readouterr().err
+
+
 def test_unknown_human_scores_are_named(directory, capsys):
     arguments = ["correlate", directory(), "--language-pair", PAIR, "--grouping", "system-level"]
     assert main([*arguments, "--human", "esa"]) == 2

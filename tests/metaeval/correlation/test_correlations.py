@@ -23,7 +23,7 @@ from metaeval.correlation.intervals import (
     system_intervals,
 )
 from metaeval.correlation.measure import COEFFICIENTS, SYSTEM_LEVEL, Measure
-from metaeval.correlation.rows import kendall_tau, row_kendall, row_spearman
+from metaeval.correlation.rows import kendall_tau, row_kendall, row_pearson, row_spearman
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -77,6 +77,18 @@ def test_two_cells_in_a_long_row_have_tau_of_one(variant):
     two[0, 1], two[2, 7] = 1.0, 2.0
     sides = [TurnedScores(values) for values in (two, RNG.permutation(120).reshape(3, 40) * 1.0)]
     assert abs(level_correlations(*sides)[0]) == 1.0
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e-80, 1.0, 1e80, 1e155, 1e300])
+def test_very_small_and_large_scores_correlate_as_others(unit):
+    """Raw probabilities of sentences are of the order of exp(-400)."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(2, 40))
+    y = x + rng.normal(size=x.shape)
+    expected = [stats.pearsonr(*pair).statistic for pair in zip(x, y, strict=True)]
+    assert row_pearson(x * unit, y) == pytest.approx(expected, abs=1e-12)
+    assert row_pearson(y, x * unit) == pytest.approx(expected, abs=1e-12)
+    assert pearson(x[0] * unit, y[0] * unit).statistic == pytest.approx(expected[0], abs=1e-12)
 
 
 def test_groupings_equal_a_plain_loop():

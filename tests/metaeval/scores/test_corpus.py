@@ -3,6 +3,7 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
 from metaeval.scores import CorpusStatistics, bleu_score, bleu_star_score, chrf_score
+from metaeval.scores.corpus import ter_score
 
 HYPOTHESES = ["the cat sat on a mat today", "dogs bark", "he went home early on Friday night"]
 REFERENCES = ["the cat sat on the mat", "a dog barks loudly", "he went home early on Friday"]
@@ -23,3 +24,10 @@ def test_scores_of_summed_counts_equal_sacrebleu(segments):
 def test_statistics_refuse_a_plain_matrix():
     with pytest.raises(ValueError, match="systems x segments x k"):
         CorpusStatistics([[1, 2]], "A", "st", bleu_score)
+
+
+def test_what_a_system_lacks_is_no_score():
+    """Without any output no TER of 0, which is the best, and of half a cell no half."""
+    counts = [[[3, 10], [1, 10]], [[np.nan] * 2] * 2, [[1, np.nan], [4, 10]]]
+    found = CorpusStatistics(counts, ["A", "none", "half"], ["s1", "s2"], ter_score).system_scores()
+    assert found == pytest.approx([20, np.nan, 40], nan_ok=True)
