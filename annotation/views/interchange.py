@@ -16,6 +16,7 @@ from annotation.access import (
     admin_required,
     campaign_for_admin,
     campaign_for_reader,
+    is_admin,
     researcher_required,
     signed_in,
 )
@@ -185,6 +186,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
         "section": "campaigns",
         "tab": "export",
         "formats": FORMATS.items(),
+        "may_import": is_admin(request.user),
         "n_judgments": judgments_of(campaign, filters).count(),
     }
     return render(request, "annotation/export.html", context)

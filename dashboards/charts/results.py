@@ -16,13 +16,18 @@ WIDE, NARROW, ALONE = 340, 250, 620
 
 
 def metrics(document: Home) -> Spec | None:
-    """Every metric with its interval at both levels, best on top; bands are clusters."""
+    """Every metric with its interval at both levels, best on top; bands are clusters.
+
+    The order is of the first panel, so it alone has bands.
+    """
     known = [line for line in document.rows if line.value is not None]
     if not known:
         return None
     ours = [Dotted(m.label, m.value, m.low, m.high, m.rank, m.is_best) for m in known]
-    theirs = [Dotted(m.label, m.beside.value, m.beside.low, m.beside.high, m.rank, m.beside.is_best)
-              for m in known]  # fmt: skip
+    theirs = [
+        Dotted(m.label, m.beside.value, m.beside.low, m.beside.high, is_best=m.beside.is_best)
+        for m in known
+    ]
     panels = [panel(ours, document.statistic_label, width=WIDE)]
     if any(line.value is not None for line in theirs):
         panels.append(panel(theirs, document.beside_label, width=NARROW, has_names=False))

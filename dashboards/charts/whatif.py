@@ -86,15 +86,20 @@ def curves_over_systems(document: SampleSize) -> Spec | None:
     return _curves(document, "r_system")
 
 
+def _of_all(n: int, n_all: int) -> str:
+    return " " + f"The {n} of {n_all} metrics that agree best." if n < n_all else ""
+
+
 def _curves(document: SampleSize, statistic: str) -> Spec | None:
     rows = [
         {key: getattr(row, key) for key in ("label", "n_segments", "mean", "low", "high")}
         for row in document.rows
         if row.statistic == statistic and row.mean is not None
     ]
-    order = list(dict.fromkeys(row["label"] for row in rows))[:MEASURES]
-    if not order:
+    known = {row["label"]: row["mean"] for row in rows}  # at the largest size
+    if not known:
         return None
+    order = sorted(known, key=lambda label: -known[label])[:MEASURES]
     x = {"field": "n_segments", "type": "quantitative", "title": "Segments"}
 
     def y(name: str) -> dict[str, Any]:
@@ -106,7 +111,7 @@ def _curves(document: SampleSize, statistic: str) -> Spec | None:
     return figure(
         GROWS[statistic],
         f"Lines are means over {document.n_samples} samples of segments drawn with replacement, "
-        "bands hold 95 % of them.",
+        "bands hold 95 % of them." + _of_all(len(order), len(known)),
         data={"values": [_rounded(row) for row in rows if row["label"] in order]},
         facet={"field": "label", "type": "nominal", "sort": order, "header": header},
         columns=4,

@@ -18,7 +18,7 @@ from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.results import home
 from dashboards.results.answer import Scored, estimate, number
-from dashboards.results.document import Home
+from dashboards.results.document import Home, Line, Mark
 from dashboards.results.steps import action, steps
 from dashboards.trust.shown import with_trust
 
@@ -102,25 +102,33 @@ def praise(document: Home) -> list[Praise]:
 
 
 def tables(document: Home) -> list[latex.Table]:
-    """Both levels for a paper."""
-    body = [
-        [
-            latex.Cell(floored(line.label, line.floor)),
-            latex.Cell("–" if line.rank is None else str(line.rank)),
-            latex.number(line.value, is_bold=line.is_best),
-            latex.Cell(latex.interval(line.low, line.high) or "–"),
-            latex.number(line.beside.value, is_bold=line.beside.is_best),
-            latex.Cell(latex.interval(line.beside.low, line.beside.high) or "–"),
-        ]
-        for line in document.rows
-    ]
-    head = latex.texts(
-        "Metric", "Rank", document.statistic_label, "95% interval", document.beside_label or "–",
-        "95% interval",
-    )  # fmt: skip
+    """A table for each level: what is said of the first is not true of the other."""
     said = (document.answer.text, document.answer.detail, document.floor_marks)
-    caption = " ".join(filter(None, said))
-    return [latex.Table(caption, f"{document.campaign}-results", "lrrrrr", [head], body)]
+    ours = [_row(floored(line.label, line.floor), line) for line in document.rows]
+    found = [_table(document, " ".join(filter(None, said)), document.statistic_label, ours)]
+    if any(line.beside.value is not None for line in document.rows):
+        theirs = [_row(line.label, line.beside) for line in document.rows]
+        caption = f"{document.beside_label}, metrics in the order of the table before."
+        if any(line.beside.is_best for line in document.rows):
+            caption += " Bold: no metric is significantly better."
+        found.append(_table(document, caption, document.beside_label, theirs, "-beside"))
+    return found
+
+
+def _row(label: str, mark: Line | Mark) -> latex.Row:
+    return [
+        latex.Cell(label),
+        latex.Cell("–" if mark.rank is None else str(mark.rank)),
+        latex.number(mark.value, is_bold=mark.is_best),
+        latex.Cell(latex.interval(mark.low, mark.high) or "–"),
+    ]
+
+
+def _table(
+    document: Home, caption: str, label: str, body: list[latex.Row], suffix: str = ""
+) -> latex.Table:
+    head = latex.texts("Metric", "Rank", label, "95% interval")
+    return latex.Table(caption, f"{document.campaign}-results{suffix}", "lrrr", [head], body)
 
 
 RESULTS = HomePage(

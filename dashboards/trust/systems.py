@@ -9,6 +9,11 @@ from dashboards.trust.marks import forbidden
 
 ONE_CLUSTER = "The systems are not distinguishable: the humans’ scores make one cluster of them."
 BOLD = "Bold: the first system of a metric where it is significantly better than the second."
+AMONG = (
+    "Bold among systems by metrics: the first of a metric where it is significantly better than "
+    "the second."
+)
+LEADING = "Bold in the figure: cluster 1 of the humans."
 
 
 def marked(document: Systems) -> Systems:
@@ -22,9 +27,10 @@ def marked(document: Systems) -> Systems:
         return _rebuilt(document, [_bare(row) for row in human], reason, bare=True)
     is_one = len(human) > 1 and len({row.cluster for row in human}) == 1
     if not is_one or human[0].cluster is None:
-        return _rebuilt(document, human, BOLD, bare=False)
+        is_led = any(row.cluster == 1 for row in human)
+        return _rebuilt(document, human, f"{LEADING} {AMONG}" if is_led else AMONG, bare=False)
     shown = [_without_cluster(row) for row in human]
-    return _rebuilt(document, shown, f"{ONE_CLUSTER} {BOLD}", bare=False)
+    return _rebuilt(document, shown, f"{ONE_CLUSTER} {AMONG}", bare=False)
 
 
 def _rebuilt(document: Systems, human: Sequence[Row], sentence: str, *, bare: bool) -> Systems:
