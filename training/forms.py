@@ -61,17 +61,18 @@ class CorpusForm(forms.Form):
         if self.errors:
             return data
         try:
-            self.rows = read(data["file"], data["target_file"])
+            self.rows = read(data)
         except ParallelError as error:
             self.add_error("file", str(error))
         return data
 
 
-def read(file: Any, target: Any = None) -> list[Row]:
+def read(data: Mapping[str, Any]) -> list[Row]:
     """Read one uploaded file of pairs, or two of a side each; raises ParallelError."""
+    file, target = data["file"], data["target_file"]
     if target:
         return read_moses((file.name, file.read()), (target.name, target.read()))
-    return read_pairs(file.name, file.read())
+    return read_pairs(file.name, file.read(), (data["source_language"], data["target_language"]))
 
 
 class JobForm(forms.Form):

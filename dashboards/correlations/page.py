@@ -160,7 +160,7 @@ def tables(document: Correlations) -> list[latex.Table]:
     """The page's table for a paper."""
     body = [
         [
-            latex.Cell(floored(row.label, row.floor)),
+            latex.Cell(_named(row)),
             latex.Cell("–" if row.rank is None else str(row.rank)),
             latex.number(row.value, is_bold=row.is_best),
             latex.Cell(latex.interval(row.low, row.high) or "–"),
@@ -173,9 +173,22 @@ def tables(document: Correlations) -> list[latex.Table]:
         "r, hybrids", "r, limit", "r, systems", "τ-b", "r, segments",
     )  # fmt: skip
     caption = (
-        f"Agreement of metrics with {document.human_scores} of {document.name}.{_methods(document)}"
+        f"Agreement of metrics with {document.human_scores} of {document.name}."
+        f"{_methods(document)}{_partly(document)}"
     )
     return [latex.Table(caption, f"{document.campaign}-metrics", "lrrrrrrrr", [head], body)]
+
+
+def _named(row: Row) -> str:
+    """A metric that lacks judged outputs has numbers of others: its n stands with it."""
+    label = floored(row.label, row.floor)
+    return f"{label} (n = {row.n:,})" if row.n_missing else label
+
+
+def _partly(document: Correlations) -> str:
+    if not any(row.n_missing for row in document.rows):
+        return ""
+    return f" With n: over so many of {document.n_judged:,} judged outputs, unlike the others."
 
 
 def _methods(document: Correlations) -> str:

@@ -12,5 +12,5 @@ def read_named(given: str) -> tuple[Corpus, Cleaning]:
     if not source or not target:
         raise ValueError(f"{given}: expected FILE:SOURCE:TARGET, as in europarl.tsv:de:en.")
     file = Path(path)
-    pairs, report = clean(read_pairs(file.name, file.read_bytes()))
+    pairs, report = clean(read_pairs(file.name, file.read_bytes(), (source, target)))
     return Corpus(file.stem, source, target, pairs, hash_pairs(write_pairs(pairs))), report

@@ -13,7 +13,13 @@ from typing import Any
 MAX_CHARACTERS = 5_000
 EXAMPLES = 3
 # Titles of the two columns of a table; tokenised text is taken as it stands.
-TITLES = (("source", "target"), ("source_tokens", "target_tokens"))
+TITLES = (
+    ("source", "target"),
+    ("source_tokens", "target_tokens"),
+    ("source_text", "target_text"),
+    ("src", "tgt"),
+)
+Languages = tuple[str, str]
 _SPACE = re.compile(r"\s+")
 
 
@@ -53,19 +59,19 @@ class Cleaning:
         return vars(self)
 
 
-def read_pairs(name: str, content: bytes) -> list[Row]:
+def read_pairs(name: str, content: bytes, languages: Languages | None = None) -> list[Row]:
     """Read one file of pairs: TSV (with or without a header) or lines `source ||| target`.
 
-    A TSV header names the columns `source` and `target`, or `source_tokens` and `target_tokens` of
-    tokenised text; without one, the first two columns are taken.
-    Raises ParallelError for another encoding, and for a line without two sides.
+    A TSV header names the columns by one of `TITLES` or by the codes of the languages; without one
+    there are two columns. Raises ParallelError for another encoding, for a line without two sides,
+    and for more than two columns of which nothing says what they are.
     """
     lines = _lines(name, content)
     if not lines:
         raise ParallelError(f"{name} is empty.")
     if " ||| " in lines[0] or "|||" in lines[0].split():
         return [_by_bars(name, number, line) for number, line in enumerate(lines, start=1)]
-    return _by_tabs(name, lines)
+    return _by_tabs(name, lines, languages)
 
 
 def read_moses(source: tuple[str, bytes], target: tuple[str, bytes]) -> list[Row]:
@@ -120,8 +126,15 @@ def _lines(name: str, content: bytes) -> list[str]:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ParallelError(f"{name}, line {line}: this is not UTF-8.") from None
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = _split(text.replace("\r\n", "\n"))
+    if number := next((n for n, line in enumerate(lines, start=1) if "\r" in line), None):
+        raise ParallelError(f"{name}, line {number}: a carriage return stands within the line.")
     return lines[:-1] if lines and not lines[-1] else lines
+
+
+def _split(text: str) -> list[str]:
+    """Return the lines; carriage returns end them where nothing else does."""
+    return text.split("\n" if "\n" in text else "\r")
 
 
 def _by_bars(name: str, number: int, line: str) -> Row:
@@ -131,20 +144,50 @@ def _by_bars(name: str, number: int, line: str) -> Row:
     return Row(f"{name}:{number}", source, target)
 
 
-def _by_tabs(name: str, lines: Sequence[str]) -> list[Row]:
-    header = [cell.strip().lower() for cell in lines[0].split("\t")]
-    columns, start = (0, 1), 0
-    named = next((names for names in TITLES if set(names) <= set(header)), None)
-    if named:
-        columns, start = (header.index(named[0]), header.index(named[1])), 1
+def _by_tabs(name: str, lines: Sequence[str], languages: Languages | None) -> list[Row]:
+    named = _columns(lines[0], languages)
+    columns, start = (named, 1) if named else ((0, 1), 0)
     rows = []
     for number, line in enumerate(lines[start:], start=start + 1):
         cells = line.split("\t")
         if len(cells) <= max(columns):
             message = f"{name}, line {number}: there is no tab between source and target."
             raise ParallelError(message)
+        if not named and len(cells) > 2:
+            raise _unnamed(name, number)
         rows.append(Row(f"{name}:{number}", cells[columns[0]], cells[columns[1]]))
     return rows
+
+
+def _columns(header: str, languages: Languages | None) -> tuple[int, int] | None:
+    """Return the places of source and target; None where the line names no such columns."""
+    titles = [_title(cell) for cell in header.split("\t")]
+    codes = [(_title(languages[0]), _title(languages[1]))] if languages else []
+    for source, target in (*TITLES, *codes):
+        if titles.count(source) == titles.count(target) == 1:
+            return titles.index(source), titles.index(target)
+    return _by_language(titles, codes[0]) if codes else None
+
+
+def _by_language(titles: Sequence[str], codes: Languages) -> tuple[int, int] | None:
+    """The places of two languages without script and region: `zh_CN` is a column of `zh`."""
+    bare = [title.partition("_")[0] for title in titles]
+    source, target = (code.partition("_")[0] for code in codes)
+    is_clear = source != target and bare.count(source) == bare.count(target) == 1
+    return (bare.index(source), bare.index(target)) if is_clear else None
+
+
+def _title(cell: str) -> str:
+    return cell.strip().lower().replace("-", "_")
+
+
+def _unnamed(name: str, number: int) -> ParallelError:
+    known = "; ".join(f"{source}, {target}" for source, target in TITLES)
+    return ParallelError(
+        f"{name}, line {number}: there is a third column, and the first line does not say which "
+        f"two are source and target. It can name them so: {known}; or by the codes of the two "
+        "languages."
+    )
 
 
 def _plain(text: str) -> str:

@@ -22,6 +22,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Output
 from annotation.uploads import InputFile
 from dashboards.bundle import BundleChoice, build
+from dashboards.correlations.page import tables
 from dashboards.documents import kinds
 from dashboards.documents.stored import encoded
 from metaeval.commands import run_command
@@ -212,6 +213,11 @@ def test_pages_say_on_which_outputs_metrics_are_compared(meta: Campaign) -> None
         told = " ".join(document(meta, kind)[where])
         assert f"on the {n:,} of {n_all:,} judged outputs that all of them have, of 345 seg" in told
         assert f"because a metric lacks their scores: {systems[0]}." in told
+    shown = kinds.compute("correlations", meta, kinds.filters_of("correlations")())
+    for part in tables(shown):
+        names = [row[0].text for row in part.body]
+        assert [each for each in names if "(n = " in each] == [f"Partial (imported) (n = {n:,})"]
+        assert f"over so many of {n_all:,} judged outputs" in part.caption
     told = " ".join(document(meta, "compare")["warnings"])
     assert f"the judged outputs that it has, {n:,} to {n_all:,} of {n_all:,}" in told
 

@@ -16,8 +16,9 @@ from training.parallel.reading import (
 TSV = "one\teins\ntwo\tzwei\n"
 
 
-def pairs(content: str) -> list[tuple[str, str]]:
-    return [(row.source, row.target) for row in read_pairs("corpus.tsv", content.encode())]
+def pairs(content: str, languages: tuple[str, str] | None = None) -> list[tuple[str, str]]:
+    rows = read_pairs("corpus.tsv", content.encode(), languages)
+    return [(row.source, row.target) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -25,14 +26,53 @@ def pairs(content: str) -> list[tuple[str, str]]:
     [
         TSV,
         TSV.replace("\n", "\r\n"),
+        TSV.replace("\n", "\r"),
         "\ufeff" + TSV,
         TSV.rstrip("\n"),
         "Source\tTarget\n" + TSV,
         "id\ttarget\tsource\n7\teins\tone\n8\tzwei\ttwo\n",
+        "id\tsource_text\ttarget_text\n7\tone\teins\n8\ttwo\tzwei\n",
+        "Src\tTgt\tscore\none\teins\t1\ntwo\tzwei\t2\n",
     ],
 )
 def test_tables_with_and_without_a_header(content):
     assert pairs(content) == [("one", "eins"), ("two", "zwei")]
+
+
+@pytest.mark.parametrize(
+    ("header", "languages"),
+    [
+        ("de\ten", ("en", "de")),
+        ("DE\tEN", ("en", "de-AT")),
+        ("de_DE\ten-GB", ("en", "de")),
+        ("zh-Hans\tzh-Hant", ("zh-Hant", "zh-Hans")),
+    ],
+)
+def test_titles_are_the_codes_of_the_languages(header, languages):
+    table = f"{header}\neins\tone\n"
+    assert pairs(table, languages) == [("one", "eins")]
+    wide = f"id\t{header}\n7\teins\tone\n"
+    assert pairs(wide, languages) == [("one", "eins")]
+
+
+def test_two_columns_of_other_titles_are_pairs():
+    assert pairs("de\ten\n", ("fr", "it")) == [("de", "en")]
+    first = ("De nada", "Es macht nichts")
+    assert pairs("\t".join(first), ("es", "de")) == [first]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id\tquelle\tziel\n7\teins\tone\n",
+        "en_GB\ten_US\tde\nlift\televator\tAufzug\n",
+        "source\tsource\ttarget\none\tuno\teins\n",
+    ],
+)
+def test_a_third_column_needs_titles(content):
+    told = r"corpus\.tsv, line 1: there is a third column.* src, tgt.* codes of the two languages"
+    with pytest.raises(ParallelError, match=told):
+        pairs(content, ("en", "de"))
 
 
 def test_bars_as_in_word_alignment_tools():
@@ -54,6 +94,8 @@ def test_two_files_line_by_line():
         (b"one\teins\nno tab here\n", "corpus.tsv, line 2"),
         (b"one\teins\ntwo\tz\xfcrich\n", "corpus.tsv, line 2: this is not UTF-8"),
         (b"one ||| eins\ntwo zwei\n", "corpus.tsv, line 2"),
+        (b"one\teins\ntwo\tzwei\tdos\n", "corpus.tsv, line 2: there is a third column"),
+        (b"one\teins\ntwo\tzwei\rthree\tdrei\n", "corpus.tsv, line 2: a carriage return"),
         (b"one ||| eins ||| uno\n", "corpus.tsv, line 1"),
     ],
 )

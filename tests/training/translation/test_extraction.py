@@ -1,6 +1,7 @@
 """Extracts against the specification, a plain loop, and all extracts there are."""
 
 import math
+import unicodedata
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,71 @@ def test_chinese_is_extracted_by_character(model: fluency.LanguageModel) -> None
     (found,) = extractor.shorten(["我喜欢生物学。"], [0.5])
     assert len(found) == 4
     assert set(found) < set("我喜欢生物学")
+
+
+@pytest.mark.parametrize(
+    ("text", "characters"),
+    [
+        # Unicode Standard Annex 29, table 1a: what users see as one character.
+        ("g\u0308g", ["g\u0308", "g"]),
+        ("\u0e01\u0e33", ["\u0e01\u0e33"]),
+        ("\u0937\u093f\u0937", ["\u0937\u093f", "\u0937"]),
+        ("\u0915\u094d\u0937\u093f", ["\u0915\u094d\u0937\u093f"]),
+        # Burmese: dependent vowels, asat and visarga belong to the consonant before.
+        ("ဆိပ်ကမ်း", ["ဆိ", "ပ်", "က", "မ်း"]),
+        ("葛\U000e0100城", ["葛\U000e0100", "城"]),
+        # Unicode Technical Standard 51: a family, a flag, a tone of skin, a keycap.
+        (
+            "👩\u200d👩\u200d👧🇩🇪👍🏽1\ufe0f\u20e3",
+            ["👩\u200d👩\u200d👧", "🇩🇪", "👍🏽", "1\ufe0f\u20e3"],
+        ),
+        ("ok\u200b 中\u200e文\ufeff", ["ok", "中", "文"]),
+    ],
+)
+def test_characters_stay_whole(text: str, characters: list[str]) -> None:
+    assert cut(text, by_character=True) == characters
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("می\u200cخواهم بروم", ["می\u200cخواهم", "بروم"]),
+        ("അവന്\u200d!", ["അവന്\u200d", "!"]),
+        ("Auto\u00adfahrer", ["Auto\u00adfahrer"]),
+        ("\u200eeins\u200bzwei\u200f.", ["eins", "zwei", "."]),
+        ("love ❤\ufe0f it", ["love", "❤\ufe0f", "it"]),
+        ("\u0600123", ["\u0600123"]),
+    ],
+)
+def test_what_is_invisible_is_no_word(text: str, words: list[str]) -> None:
+    assert cut(text, by_character=False) == words
+
+
+@pytest.mark.parametrize("language", ["th", "my"])
+def test_extracts_tear_no_character(model: fluency.LanguageModel, language: str) -> None:
+    text = {"th": "ท่าเรือเงียบ", "my": "ဆိပ်ကမ်းငြိမ်"}[language]
+    (found,) = Extractor(model, language, [text]).shorten([text], [0.5])
+    assert 0 < len(found) < len(text)
+    # A mark (Unicode's category M) stands behind what it stood behind, and none is left behind.
+    assert clusters(found)
+    assert set(clusters(found)) <= set(clusters(text))
+
+
+def clusters(text: str) -> list[str]:
+    found: list[str] = []
+    for sign in text:
+        if found and unicodedata.category(sign)[0] == "M":
+            found[-1] += sign
+        else:
+            found.append(sign)
+    return found
+
+
+def test_an_emoji_is_a_sign_and_no_word(model: fluency.LanguageModel) -> None:
+    text = "the quick fox jumps 👩\u200d👩\u200d👧 \u200b over it"
+    (found,) = Extractor(model, "en", [text]).shorten([text], [4 / 7])
+    assert len(found.split()) == 4
+    assert set(found.split()) < {"the", "quick", "fox", "jumps", "over", "it"}
 
 
 def test_an_encoder_is_no_language_model(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from training.jobs.kinds import Corpus, JobError, Outcome, StoppedError, Work
 from training.jobs.saving import current
 from training.translation.decoding import checkpoints
 from training.translation.decoding.generating import Beam, Row, search
-from training.translation.learning import job
+from training.translation.learning import job, trainer
 from training.translation.learning.pairs import Batches, Pairs, split
 from training.translation.models import vocabulary
 from training.translation.options import OPTIONS
@@ -97,6 +97,30 @@ def test_loss_falls(one_thread: None, tmp_path: Path) -> None:
     assert all(row["held_out_chrf"] >= 0 and row["training_loss"] > 0 for row in curve)
 
 
+@pytest.mark.parametrize(("losses", "kept"), [([2.0, 1.0], 13), ([1.0, 2.0], 10)])
+def test_updates_after_the_last_interval_count(
+    one_thread: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    losses: list[float],
+    kept: int,
+) -> None:
+    told, measure = iter(losses), trainer.measure
+    monkeypatch.setattr(
+        trainer, "measure", lambda *given: replace(measure(*given), loss=next(told))
+    )
+    result = job.run(work(tmp_path, pairs(100), steps=13, evaluate_every=10, **TINY)).result
+    assert [row["step"] for row in result["curve"]] == [10, 13]
+    assert (result["updates"], result["updates_of_kept_weights"]) == (13, kept)
+    assert result["held_out"]["loss"] == 1
+    own = load_file(Path(result["model"]) / "model.safetensors")
+    for step in (10, 13):
+        saved = load_file(tmp_path / "updates" / f"checkpoint-{step}" / "model.safetensors")
+        shared = own.keys() & saved.keys()
+        assert shared
+        assert all(torch.equal(own[name], saved[name]) for name in shared) == (step == kept)
+
+
 KILLED = """
 import os, signal, sys, torch
 from pathlib import Path
@@ -113,7 +137,7 @@ given = work(Path(sys.argv[1]), pairs(300), **{options!r})
 from dataclasses import replace
 job.run(replace(given, report=report))
 """
-RESUMED = TINY | {"steps": 40, "evaluate_every": 10, "dropout": 0.2, "control": "progress-ratio"}
+RESUMED = TINY | {"steps": 43, "evaluate_every": 10, "dropout": 0.2, "control": "progress-ratio"}
 
 
 def test_a_killed_training_ends_with_the_same_bits(one_thread: None, tmp_path: Path) -> None:
@@ -127,7 +151,7 @@ def test_a_killed_training_ends_with_the_same_bits(one_thread: None, tmp_path: P
     # As if it had died while saving: what is not marked as whole is removed.
     (killed / "updates" / "checkpoint-30").mkdir()
     outcome = job.run(work(killed, pairs(300), **RESUMED))
-    assert [row["step"] for row in outcome.result["curve"]] == [10, 20, 30, 40]
+    assert [row["step"] for row in outcome.result["curve"]] == [10, 20, 30, 40, 43]
     first, second = (load_file(Path(f) / "model-1" / "model.safetensors") for f in (whole, killed))
     assert first.keys() == second.keys()
     assert all(torch.equal(first[name], second[name]) for name in first)
@@ -150,7 +174,7 @@ def test_a_stopped_training_has_saved_and_goes_on(
     assert steps[-1] == 13
     steps.clear()
     job.run(replace(given, report=lambda progress: steps.append(progress.get("step"))))
-    assert steps[2:] == [*range(14, 41), 40]
+    assert steps[2:] == [*range(14, 44), 43]
 
 
 def test_pairs_that_are_too_long_or_uneven_are_left_out_with_counts(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from annotation.forms.uploads import LanguageField
 from metrics import disk
 from training.forms import RESERVED
 from training.parallel import corpora
-from training.parallel.reading import ParallelError, Row, clean, read_moses, read_pairs
+from training.parallel.reading import Languages, ParallelError, Row, clean, read_moses, read_pairs
+
+SIDES = "source", "target"
 
 
 class Command(BaseCommand):
@@ -32,15 +34,16 @@ class Command(BaseCommand):
             raise CommandError(f"{options['name']} is an address of pages: choose another name.")
         language = LanguageField()
         try:
-            rows = _read(options["file"], options["target"])
+            source, target = (language.clean(options[f"{side}_language"]) for side in SIDES)
+            rows = _read(options["file"], options["target"], (source, target))
             self._report(rows)
             if options["dry_run"]:
                 self.stdout.write("Dry run: nothing was stored.")
                 return
             corpus = corpora.add(
                 name=options["name"],
-                source_language=language.clean(options["source_language"]),
-                target_language=language.clean(options["target_language"]),
+                source_language=source,
+                target_language=target,
                 rows=rows,
             )
         except ParallelError as error:
@@ -62,9 +65,9 @@ class Command(BaseCommand):
             self.stderr.write(f"  left out, {reason}: {n:,}, such as {places}")
 
 
-def _read(file: Path, target: Path | None) -> list[Row]:
+def _read(file: Path, target: Path | None, languages: Languages) -> list[Row]:
     if target is None:
-        return read_pairs(file.name, _content(file))
+        return read_pairs(file.name, _content(file), languages)
     return read_moses((file.name, _content(file)), (target.name, _content(target)))
 
 

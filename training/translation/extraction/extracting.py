@@ -17,14 +17,25 @@ from training.translation.extraction.fluency import LanguageModel
 from training.translation.extraction.objective import Floats, objective
 from training.translation.extraction.search import Mask, Sentence, search
 
+# Invisible: joiners, direction marks, variation selectors. All but the zero-width space, which
+# parts words, stand within words.
+_INVISIBLE = r"[\p{Default_Ignorable_Code_Point}--\p{L}]"
+_WITHIN = rf"[{_INVISIBLE}--\u200b]"
+# A grapheme cluster with every mark behind it, also those of Burmese that Unicode lets stand alone.
+_CLUSTER = rf"(?!\s|{_INVISIBLE})\X\p{{M}}*"
+_LETTER, _JOINERS = r"[\p{L}\p{M}\p{N}]", r"\u200c\u200d"
+_RUN = rf"(?:\p{{GCB=Prepend}}*(?!{_INVISIBLE}){_LETTER}[{_LETTER}{_JOINERS}]*)"
 # A run of letters and digits, with apostrophes and hyphens inside; or one other sign.
-_TOKEN = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’\-][\p{L}\p{M}\p{N}]+)*|[^\s]")
-_SIGN = regex.compile(r"[A-Za-z0-9]+|[^\s]")
-_PUNCTUATION = regex.compile(r"[\p{P}\p{S}]+")
+_TOKEN = regex.compile(rf"{_RUN}(?:(?:['’\-]|{_WITHIN}+){_RUN})*|{_CLUSTER}", regex.V1)
+_SIGN = regex.compile(rf"[A-Za-z0-9]+[\p{{M}}{_JOINERS}]*|{_CLUSTER}", regex.V1)
+_PUNCTUATION = regex.compile(rf"(?:[\p{{P}}\p{{S}}][\p{{M}}{_INVISIBLE}]*)+", regex.V1)
 
 
 def cut(text: str, *, by_character: bool) -> list[str]:
-    """Return the words and punctuation of a text; of Chinese its characters."""
+    """Return the words and punctuation of a text; of Chinese its characters.
+
+    A character is a grapheme cluster of Unicode; what is invisible is nothing by itself.
+    """
     found: list[str] = (_SIGN if by_character else _TOKEN).findall(text)
     return found
 

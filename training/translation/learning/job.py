@@ -59,13 +59,15 @@ def run(work: Work) -> Outcome:
             checkpoint, (parts[0], parts[1]), collator, options, work.folder / UPDATES, work.report
         )
     work.report({"step": state.global_step, "total": state.max_steps, "stage": "writing it"})
+    kept = _best(curve(state))
     result = {
-        "held_out": _last(curve(state)),
+        "held_out": _measured(kept),
         "languages": "-".join(languages),
         "pieces": len(tokenizer),
         "parameters": sum(each.numel() for each in checkpoint.model.parameters()),
         "pairs": {"training": parts[0].counts, "held out": parts[1].counts},
         "updates": state.global_step,
+        "updates_of_kept_weights": kept["step"],
         "curve": curve(state),
         "versions": {name: version(name) for name in PACKAGES},
         "data_hash": [corpus.sha256 for corpus in work.corpora],
@@ -113,10 +115,14 @@ def _checkpoint(work: Work, tokenizer: Any, options: Mapping[str, Any]) -> Check
     return Checkpoint(str(work.folder), model, tokenizer, prefix=prefix, control=control)
 
 
-def _last(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the weights that were kept made of held-out text."""
-    best = min(rows, key=lambda row: float(row["held_out_loss"]))
-    return {key.removeprefix("held_out_"): value for key, value in best.items()
+def _best(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the row of the weights that were kept."""
+    return min(rows, key=lambda row: float(row["held_out_loss"]))
+
+
+def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What weights made of held-out text."""
+    return {key.removeprefix("held_out_"): value for key, value in row.items()
             if key.startswith("held_out_")}  # fmt: skip
 
 

@@ -90,7 +90,9 @@ class Telling(TrainerCallback):
     def on_step_end(
         self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Tell how far it is."""
+        """Measure the last weights, which an interval may miss, and tell how far it is."""
+        if state.global_step >= state.max_steps:
+            control.should_log = control.should_evaluate = True
         if time.monotonic() - self.told_at < REPORT_SECONDS:
             return
         try:
