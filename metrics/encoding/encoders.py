@@ -17,6 +17,7 @@ from metrics.encoding import memory
 from metrics.encoding.memory import ModelSpec
 from metrics.encoding.placing import placed
 from metrics.encoding.precision import check, computing
+from metrics.encoding.tokenizing import require_rows, whole
 
 # Padded tokens of one forward pass: enough to fill the device, and in memory with all layers. On a
 # CPU larger batches are slower: they leave its caches.
@@ -138,18 +139,20 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
     except Exception as error:
         raise MetricError(
             f"The checkpoint {spec.checkpoint} cannot be loaded as an encoder: "
-            f"{_reason(error, folder)}",
+            f"{reason(error, folder)}",
             permanent=True,
         ) from error
-    require_weights(spec.checkpoint, model, report["missing_keys"], unused="pooler")
-    if hasattr(model, "decoder") and hasattr(model, "encoder"):
-        model = model.encoder
+    has_both = hasattr(model, "decoder") and hasattr(model, "encoder")
+    unused = ("pooler", "decoder.") if has_both else ("pooler",)
+    require_weights(spec.checkpoint, model, report["missing_keys"], unused=unused)
+    model = model.encoder if has_both else model
+    require_rows(spec.checkpoint, tokenizer, model)
     _limit(tokenizer, model)
     return Encoder(spec, tokenizer, placed(model, spec.device, spec.precision))
 
 
-def _reason(error: Exception, folder: str) -> str:
-    """Why it cannot be loaded; without a vocabulary the error says nothing of that."""
+def reason(error: Exception, folder: str) -> str:
+    """Why a checkpoint cannot be loaded; without a vocabulary the error says nothing of that."""
     if any(path for name in VOCABULARIES for path in Path(folder).glob(name)):
         return summary(error)
     return f"it has no tokenizer (none of {', '.join(VOCABULARIES)} is there)."
@@ -165,9 +168,9 @@ def load_tokenizer(folder: str) -> Any:
     tokenizers: Any = AutoTokenizer
     given = {"local_files_only": True, "trust_remote_code": False}
     try:
-        return tokenizers.from_pretrained(folder, use_fast=False, **given)
+        return whole(lambda: tokenizers.from_pretrained(folder, use_fast=False, **given))
     except Exception:
-        return tokenizers.from_pretrained(folder, use_fast=True, **given)
+        return whole(lambda: tokenizers.from_pretrained(folder, use_fast=True, **given))
 
 
 def _limit(tokenizer: Any, model: Any) -> None:
@@ -181,15 +184,15 @@ def _limit(tokenizer: Any, model: Any) -> None:
 
 
 def require_weights(
-    checkpoint: str, model: Any, missing: Iterable[str], *, unused: str = ""
+    checkpoint: str, model: Any, missing: Iterable[str], *, unused: Sequence[str] = ()
 ) -> None:
     """Refuse a model of which some weights are not in the checkpoint: they would be random.
 
-    ``unused`` is part of the names of weights that no value depends on. Raises a permanent
+    ``unused`` are parts of the names of weights that no value depends on. Raises a permanent
     :class:`MetricError`.
     """
     parameters = {name for name, _ in model.named_parameters()}
-    needed = parameters if not unused else {name for name in parameters if unused not in name}
+    needed = {name for name in parameters if not any(part in name for part in unused)}
     lacking = sorted(needed.intersection(missing))
     if lacking:
         raise MetricError(

@@ -27,7 +27,8 @@ class Embedded:
     """One text under one encoder.
 
     ``ids`` are its token ids, special ones included, ``pieces`` the same as strings, and
-    ``is_special`` says which are special. ``states[layer]`` is (pieces, width) in float32 on the
+    ``is_special`` says which are special: the begin and the end as bert-score has them, and all of
+    an empty text. ``states[layer]`` is (pieces, width) in float32 on the
     encoder's device; layer 0 is the embedding.
     """
 
@@ -73,9 +74,14 @@ def forget() -> None:
 
 
 def embed(
-    encoder: Encoder, texts: Iterable[str], layers: Sequence[int], limit: int = NO_LIMIT
+    encoder: Encoder,
+    texts: Iterable[str],
+    layers: Sequence[int],
+    limit: int = NO_LIMIT,
+    *,
+    spaced: bool = True,
 ) -> dict[str, Embedded]:
-    """Return every distinct text under an encoder, at some layers, cut to ``limit`` pieces.
+    """Return every distinct text under an encoder, at some layers, as :func:`tokenize` cuts it.
 
     Texts whose vectors are kept are not encoded again. The encoder stops at the highest layer
     asked for. Raises ValueError for a layer that the encoder does not have.
@@ -83,7 +89,10 @@ def embed(
     wanted = sorted(set(layers))
     if not wanted or wanted[0] < 0 or wanted[-1] >= encoder.n_layers:
         raise ValueError(f"layers must be within 0 to {encoder.n_layers - 1}, not {wanted}")
-    ids = {text: tuple(tokenize(encoder.tokenizer, text, limit)) for text in dict.fromkeys(texts)}
+    ids = {
+        text: tuple(tokenize(encoder.tokenizer, text, limit, spaced=spaced))
+        for text in dict.fromkeys(texts)
+    }
     states = {each: _find(encoder.spec, wanted, each) for each in ids.values()}
     missing = [each for each, found in states.items() if len(found) < len(wanted)]
     for group in alike(missing):
@@ -91,7 +100,9 @@ def embed(
             states[each] = found
             for layer, vectors in found.items():
                 _kept.keep((encoder.spec, layer, each), vectors)
-    return {text: _embedded(encoder.tokenizer, each, states[each]) for text, each in ids.items()}
+    return {
+        text: _embedded(encoder.tokenizer, text, each, states[each]) for text, each in ids.items()
+    }
 
 
 def _find(
@@ -147,23 +158,35 @@ def stop_after(model: Any, layer: int) -> Iterator[None]:
         setattr(stack, name, whole)
 
 
-def _embedded(tokenizer: Any, ids: tuple[int, ...], states: dict[int, torch.Tensor]) -> Embedded:
+def _embedded(
+    tokenizer: Any, text: str, ids: tuple[int, ...], states: dict[int, torch.Tensor]
+) -> Embedded:
     special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
     pieces = tuple(tokenizer.convert_ids_to_tokens(list(ids)))
-    return Embedded(ids, pieces, tuple(token in special for token in ids), states)
+    is_empty = not text.strip() or list(ids) == empty_ids(tokenizer)
+    return Embedded(ids, pieces, tuple(is_empty or token in special for token in ids), states)
 
 
-def tokenize(tokenizer: Any, text: str, limit: int = NO_LIMIT) -> list[int]:
-    """Turn a text into token ids as bert-score does, cut to what the encoder can take."""
+def empty_ids(tokenizer: Any) -> list[int]:
+    """Return what an encoder reads of an empty text: what stands around any, or what pads."""
+    special = list(tokenizer.build_inputs_with_special_tokens([]))
+    # Not all tokenizers have special tokens; an encoder needs something to read.
+    return special or [int(tokenizer.pad_token_id or 0)]
+
+
+def tokenize(tokenizer: Any, text: str, limit: int = NO_LIMIT, *, spaced: bool = True) -> list[int]:
+    """Turn a text into token ids as bert-score does, cut to what the encoder can take.
+
+    ``limit`` cuts it shorter. Where it is ``spaced``, a first word of GPT-2's and RoBERTa's kin is
+    cut as if a space were before it; sentence encoders were trained without.
+    """
     from transformers import GPT2Tokenizer, RobertaTokenizer
 
     text = text.strip()
     if not text:
-        special = list(tokenizer.build_inputs_with_special_tokens([]))
-        # Not all tokenizers have special tokens; an encoder needs something to read.
-        return special or [int(tokenizer.pad_token_id or 0)]
-    is_spaced = isinstance(tokenizer, GPT2Tokenizer | RobertaTokenizer)
-    spaced = {"add_prefix_space": True} if is_spaced else {}
+        return empty_ids(tokenizer)
+    is_spaced = spaced and isinstance(tokenizer, GPT2Tokenizer | RobertaTokenizer)
+    before = {"add_prefix_space": True} if is_spaced else {}
     # Some tokenizers state no limit at all, as a number that overflows.
     limit = min(tokenizer.model_max_length, limit)
-    return list(tokenizer.encode(text, max_length=limit, truncation=True, **spaced))
+    return list(tokenizer.encode(text, max_length=limit, truncation=True, **before))

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.encoding import encoders, memory
-from metrics.encoding.encoders import summary
+from metrics.encoding.encoders import reason
 from metrics.encoding.memory import ModelSpec
 from metrics.encoding.precision import computing
+from metrics.encoding.tokenizing import require_rows, whole
 
 Array = NDArray[np.float64]
 Form = Literal["log-probability", "probability"]
@@ -143,7 +144,7 @@ def _load(spec: ModelSpec, folder: str) -> LanguageModel:
     tokenizers: Any = AutoTokenizer
     models: Any = AutoModelForCausalLM
     try:
-        tokenizer = tokenizers.from_pretrained(folder, local_files_only=True)
+        tokenizer = whole(lambda: tokenizers.from_pretrained(folder, local_files_only=True))
         model, report = models.from_pretrained(
             folder, local_files_only=True, weights_only=True, output_loading_info=True
         )
@@ -153,7 +154,8 @@ def _load(spec: ModelSpec, folder: str) -> LanguageModel:
     except Exception as error:
         message = (
             f"The checkpoint {spec.checkpoint} cannot be loaded as a causal language model: "
-            f"{summary(error)}"
+            f"{reason(error, folder)}"
         )
         raise MetricError(message, permanent=True) from error
+    require_rows(spec.checkpoint, tokenizer, model)
     return LanguageModel(spec, tokenizer, model.eval().to(spec.device))

@@ -82,7 +82,7 @@ class Pool:
 
 def one_of(info: MetricInfo, values: Sequence[float]) -> float:
     """Return the mean of what each reference gives, otherwise the largest."""
-    return float(np.mean(values)) if info.references == "mean" else max(values)
+    return float(np.mean(values)) if info.references == "mean" else float(np.max(values))
 
 
 def pool(info: MetricInfo, n: int, rows: Rows | Sequence[int], scores: Scores) -> Scores:

@@ -70,7 +70,7 @@ class SentenceEncoder:
         """Return the (width,) vector of every distinct text; that of a blank text is 0."""
         forms = {text: text.lower() if self.is_lowercase else text for text in texts}
         layer = self.encoder.n_layers - 1
-        found = embed(self.encoder, forms.values(), [layer], self.limit)
+        found = embed(self.encoder, forms.values(), [layer], self.limit, spaced=False)
         with computing(self.encoder.spec.device, "float32"):
             vectors = {form: self._apply(each.states[layer]) for form, each in found.items()}
         return {

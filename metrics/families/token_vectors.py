@@ -29,9 +29,9 @@ class Words:
 
     @property
     def unit_vectors(self) -> Array:
-        """The vectors at length 1; a zero vector stays 0."""
+        """The vectors at length 1; a zero vector stays 0, and what is no number none."""
         norms = np.linalg.norm(self.vectors, axis=1, keepdims=True)
-        return np.divide(self.vectors, norms, where=norms > 0, out=np.zeros_like(self.vectors))
+        return np.divide(self.vectors, norms, where=norms != 0, out=np.zeros_like(self.vectors))
 
 
 def of_pieces(found: "Embedded", layer: int) -> Words:

@@ -19,6 +19,8 @@ Cosines = NDArray[np.float32]
 Report = Callable[[dict[str, Any]], None]
 # Token vectors of so many texts are in memory at a time.
 SLICE = 1000
+# To be raised whenever sentence vectors alter a value.
+VECTORS = 2
 
 
 def cosines(
@@ -54,9 +56,9 @@ def _read(path: Path) -> Cosines | None:
 
 
 def _key(checkpoint: str, found: Sequence[Example]) -> str:
-    """What the cosines depend on: the weights and all texts."""
+    """What the cosines depend on: the weights, all texts, and how vectors are computed."""
     weights = places.fingerprint(places.find(checkpoint))
-    return hashlib.sha256(repr([weights, list(found)]).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr([weights, list(found), VECTORS]).encode()).hexdigest()[:16]
 
 
 def _compute(encoder: SentenceEncoder, found: Sequence[Example], report: Report) -> Cosines:

@@ -33,7 +33,7 @@ from metrics.base import (
 from metrics.checkpoints import hashes
 from metrics.encoding import encoders, precision
 from metrics.encoding.encoders import Encoder
-from metrics.encoding.token_vectors import tokenize
+from metrics.encoding.token_vectors import empty_ids, tokenize
 from metrics.families import references
 from metrics.families.bertscore import baseline
 from metrics.families.bertscore.baseline import Baseline
@@ -44,7 +44,7 @@ from metrics.families.xbertscore.idf import UNIFORM, Weights, fit_weights
 from metrics.options import precision_of
 
 # To be raised whenever a change here alters a value.
-REVISION = 1
+REVISION = 2
 # With one, every piece that it has would weigh nothing.
 LEAST_REFERENCES = 2
 
@@ -190,9 +190,10 @@ def _weights(
     """The table's (1, or idf) for words; 0 for the two special tokens, padding, and what stands for
     an empty text."""
     special = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
+    empty = empty_ids(encoder.tokenizer)
     weights = torch.zeros(mask.shape)
     for row, text in enumerate(ids):
-        if list(text) == [encoder.padding]:
+        if list(text) == empty:
             continue
         weights[row, : len(text)] = torch.tensor(
             [0.0 if token in special else table.table.get(token, table.unseen) for token in text]

@@ -24,9 +24,10 @@ from metrics.base import (
 )
 from metrics.checkpoints import places
 from metrics.encoding import encoders, memory, precision
-from metrics.encoding.encoders import summary
+from metrics.encoding.encoders import reason
 from metrics.encoding.memory import ModelSpec
 from metrics.encoding.placing import placed
+from metrics.encoding.tokenizing import whole
 from metrics.families import references
 from metrics.options import precision_of
 
@@ -130,12 +131,12 @@ def _load(checkpoint: str, folder: str) -> tuple[Any, Any]:
 
     places.check(checkpoint, folder)
     try:
-        tokenizer = BleurtTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = whole(lambda: BleurtTokenizer.from_pretrained(folder, local_files_only=True))
         model, report = BleurtForSequenceClassification.from_pretrained(
             folder, local_files_only=True, weights_only=True, output_loading_info=True
         )
     except Exception as error:
-        message = f"The checkpoint {checkpoint} cannot be loaded as BLEURT: {summary(error)}"
+        message = f"The checkpoint {checkpoint} cannot be loaded as BLEURT: {reason(error, folder)}"
         raise MetricError(message, permanent=True) from error
     _require_one_score(checkpoint, model)
     encoders.require_weights(checkpoint, model, report["missing_keys"])

@@ -16,6 +16,7 @@ from metrics.encoding.encoders import summary
 from metrics.encoding.memory import ModelSpec
 from metrics.encoding.placing import placed
 from metrics.encoding.precision import check
+from metrics.encoding.tokenizing import whole
 from metrics.families.comet import heads, sentinels
 
 # The class names that hparams.yaml may give, and the texts that each reads; None where the
@@ -108,15 +109,28 @@ def _load(name: str, folder: Path, settings: dict[str, Any], encoder: str) -> An
         raise MetricError(f"{name} has no checkpoints/model.ckpt.", permanent=True)
     try:
         model = _with_comet(settings, weights, encoder)
+        whole(lambda: model.encoder.tokenizer)
         present = _names(weights)
     except Exception as error:
         message = f"The checkpoint {name} cannot be loaded: {summary(error)}"
         if settings.get("encoder_model") == "MiniLM":
             message += " – comet takes MiniLM's tokenizer from the hub's cache: "
             message += "hf download xlm-roberta-base"
+        elif fault := _fault_of_tokenizer(encoder):
+            message = f"The encoder {settings['pretrained_model']} of {name} cannot be loaded: "
+            message += fault
         raise MetricError(message, permanent=True) from error
     encoders.require_weights(name, model, model.state_dict().keys() - present)
     return model
+
+
+def _fault_of_tokenizer(encoder: str) -> str:
+    """Why the tokenizer of an encoder cannot be loaded; empty where it can."""
+    try:
+        encoders.load_tokenizer(encoder)
+    except Exception as error:
+        return encoders.reason(error, encoder)
+    return ""
 
 
 def _settings(folder: Path, name: str) -> dict[str, Any]:

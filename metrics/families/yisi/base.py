@@ -59,6 +59,7 @@ class Yisi(MeanOfSegments, ABC):
     """YiSi of outputs against sources or references; a text without units scores 0."""
 
     tables: Tables
+    revision = REVISION
 
     def __init__(self, info: MetricInfo) -> None:
         self.info = info
@@ -80,7 +81,7 @@ class Yisi(MeanOfSegments, ABC):
             "against": "reference" if self.info.needs_reference else "source",
             "weights": self.tables.digest,
             **references.field(self.info),
-            "revision": REVISION,
+            "revision": self.revision,
         }
         return format_signature(self.info.name, self.fields() | shared)
 
@@ -108,5 +109,5 @@ class Yisi(MeanOfSegments, ABC):
         """Combine the largest precision and recall over the references, or return the mean."""
         if self.info.references == "mean":
             return float(np.mean([combine(p, r, self.alpha) for p, r in matched]))
-        precision, recall = (max(column) for column in zip(*matched, strict=True))
+        precision, recall = np.max(matched, axis=0).tolist()
         return combine(precision, recall, self.alpha)

@@ -15,9 +15,14 @@ from metrics.families.yisi.base import Compare, Yisi, load_tables
 from metrics.families.yisi.similarity import by_vectors
 from metrics.options import precision_of
 
+# To be raised whenever a change here or in base.py alters a value of pieces.
+REVISION = 2
+
 
 class YisiContextual(OnEncoder, Yisi):
     """Units are pieces, special ones left out; encoder and layer are those of the options."""
+
+    revision = REVISION
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         super().__init__(info)

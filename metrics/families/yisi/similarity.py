@@ -31,8 +31,17 @@ def by_words(left: Words, right: Words, *, same_language: bool) -> Array:
 
 def by_letters(left: Sequence[str], right: Sequence[str]) -> Array:
     """Return (m, n) of 2 l / (|a| + |b|), l the longest common substring, lengths in bytes."""
-    rows = [[_shared(*sorted((a, b))) for b in right] for a in left]
-    return np.array(rows, dtype=np.float64).reshape(len(left), len(right))
+    (rows, row_of), (columns, column_of) = _distinct(left), _distinct(right)
+    shares = np.empty((len(rows), len(columns)))
+    for row, a in enumerate(rows):
+        shares[row] = [_shared(*sorted((a, b))) for b in columns]
+    return np.asarray(shares[np.ix_(row_of, column_of)])
+
+
+def _distinct(words: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the words once each, and the place there of every one."""
+    places = {word: place for place, word in enumerate(dict.fromkeys(words))}
+    return list(places), np.array([places[word] for word in words], dtype=np.intp)
 
 
 @lru_cache(maxsize=2**17)

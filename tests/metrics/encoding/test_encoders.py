@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import BertModel, T5Config, T5EncoderModel
 
 from metrics.base import MetricError
 from metrics.encoding import encoders, token_vectors
@@ -195,6 +196,55 @@ def test_a_missing_tokenizer(tmp_path: Path) -> None:
     for name in ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json"):
         (folder / name).unlink(missing_ok=True)
     assert "tokenizer" in refusal(str(folder)).lower()
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [(None, "it has no tokenizer (none of"), (5, "its tokenizer cannot be read")],
+)
+def test_a_sentencepiece_model_that_is_missing_or_cut(
+    tmp_path: Path, size: int | None, message: str
+) -> None:
+    """transformers loads such a tokenizer as False."""
+    folder = small.xlm_roberta(tmp_path / "xlmr", TEXTS * 4)
+    pieces = folder / "sentencepiece.bpe.model"
+    pieces.unlink() if size is None else pieces.write_bytes(pieces.read_bytes()[:size])
+    found = refusal(str(folder))
+    assert "cannot be loaded as an encoder: " in found
+    assert message in found
+
+
+@pytest.mark.parametrize("rows", [-1, 0])
+def test_a_tokenizer_with_more_pieces_than_embeddings(tmp_path: Path, rows: int) -> None:
+    """It would fail at the first text that has one of them."""
+    folder = small.bert(tmp_path / "bert", TEXTS)
+    n_pieces = len((folder / "vocab.txt").read_text().split("\n")) - 1
+    model = BertModel.from_pretrained(folder)
+    model.resize_token_embeddings(n_pieces + rows)
+    model.save_pretrained(folder)
+    if rows == 0:
+        assert encoders.get(str(folder)).n_layers == 4
+    else:
+        told = f"has {n_pieces - 1} embeddings, and its tokenizer ids up to {n_pieces - 1}: they"
+        assert told in refusal(str(folder))
+
+
+def test_an_encoder_decoder_may_come_without_its_decoder(tmp_path: Path) -> None:
+    """Sentence encoders of T5's kind hold the encoder alone."""
+    folder = small.mt5_tokenizer(tmp_path / "t5", TEXTS * 4)
+    torch.manual_seed(1)
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_heads": 2, "num_layers": 2}
+    T5EncoderModel(T5Config(vocab_size=300, **sizes)).save_pretrained(folder)
+    found, mask = encoders.get(str(folder)).hidden_states([[5, 9, 1]])
+    model = T5EncoderModel.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        expected = model(torch.tensor([[5, 9, 1]]), attention_mask=mask).last_hidden_state
+    torch.testing.assert_close(found[-1], expected, atol=1e-5, rtol=0)
+    weights = load_file(folder / "model.safetensors")
+    lost = [name for name in weights if name.startswith("encoder.block.1.")]
+    kept = {name: value for name, value in weights.items() if name not in lost}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    assert f"lacks {len(lost)} of" in refusal(str(folder))
 
 
 def test_code_of_a_checkpoint_never_runs(tmp_path: Path) -> None:

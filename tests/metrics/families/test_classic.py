@@ -16,17 +16,17 @@ REFERENCE = {"compare": "reference"}
 # What metrics were signed with before they were plug-ins: stored scores are found by it.
 _MADE_WITH = "precision:float32|torch:…|transformers:…"
 _VECTORS = "vectors:b1809e8beaaf-b1809e8beaaf|tok:13a-13a"
-_YISI = "n:3|alpha:0.8|against:reference|weights:uniform|references:best|revision:1"
+_YISI = "n:3|alpha:0.8|against:reference|weights:uniform|references:best|revision:"
 SIGNATURES = {
     "moverscore": f"checkpoint:checkpoint|checkpoint-weights:…|{_MADE_WITH}|version:v2|idf:no/no"
-    "|references:best|revision:2",
+    "|references:best|revision:3",
     "sentsim": "sentence:checkpoint|sentence-weights:…|token:encoder|token-weights:…|layer:2"
-    f"|{_MADE_WITH}|ranges:no|revision:1",
-    "yisi": f"checkpoint:checkpoint|checkpoint-weights:…|layer:2|{_MADE_WITH}|{_YISI}",
-    "yisi-static": f"{_VECTORS}|{_YISI}",
-    "yisi-0": f"similarity:letters|tok:13a|{_YISI}",
+    f"|{_MADE_WITH}|ranges:no|revision:2",
+    "yisi": f"checkpoint:checkpoint|checkpoint-weights:…|layer:2|{_MADE_WITH}|{_YISI}2",
+    "yisi-static": f"{_VECTORS}|{_YISI}1",
+    "yisi-0": f"similarity:letters|tok:13a|{_YISI}1",
     "cosine": f"checkpoint:checkpoint|checkpoint-weights:…|{_MADE_WITH}|against:source|mapping:no"
-    "|revision:1",
+    "|revision:2",
     "wmd": f"{_VECTORS}|n:1|cost:squared|against:reference|references:best|revision:1",
 }
 

@@ -116,6 +116,15 @@ def test_an_encoder_is_no_language_model(tmp_path: Path) -> None:
         lm.get(str(folder))
 
 
+def test_a_tokenizer_with_more_pieces_than_embeddings(tmp_path: Path) -> None:
+    folder = checkpoints.gpt2(tmp_path / "gpt2", TEXTS[:3] * 4)
+    model = GPT2LMHeadModel.from_pretrained(folder)
+    model.resize_token_embeddings(100)
+    model.save_pretrained(folder)
+    with pytest.raises(MetricError, match="has 100 embeddings, and its tokenizer ids up to"):
+        lm.get(str(folder))
+
+
 def test_one_that_its_hashes_do_not_vouch_for_is_refused(tmp_path: Path) -> None:
     folder = checkpoints.gpt2(tmp_path / "gpt2", TEXTS[:3] * 4)
     (folder / "SHA256SUMS").write_text(f"{'0' * 64}  model.safetensors\n")

@@ -166,3 +166,10 @@ def test_a_metric_of_before_reads_what_it_always_did() -> None:
     assert registry.get_info("bleu").reading == "all are read at once"
     assert registry.get_info("chrf").reading == "the best counts, for each value"
     assert registry.get_info("wmt22-cometkiwi-da").reading == ""
+
+
+@pytest.mark.parametrize("chosen", ["best", "mean"])
+def test_what_is_no_number_for_one_reference_is_none_for_all(chosen: str) -> None:
+    options = (("references", chosen),)
+    info = one_measure("c", "C", needs_source=False, needs_reference=True, options=options)
+    assert np.isnan(references.one_of(info, [0.5, np.nan]))

@@ -11,6 +11,7 @@ from sentence_transformers import SentenceTransformer, models
 
 from metrics.base import MetricError
 from metrics.families.sentence_vectors import SentenceEncoder, cosine
+from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import Run
 from tests.metrics.families.reference_free import TEXTS, read_check
 
@@ -40,6 +41,16 @@ def test_equal_to_sentence_transformers(xlmr: str, tmp_path: Path, mode: str) ->
     theirs = SentenceTransformer(folder, device="cpu").encode(texts)
     ours = SentenceEncoder(folder).encode(texts)
     np.testing.assert_allclose([ours[text] for text in texts], theirs, atol=1e-5)
+
+
+@pytest.mark.usefixtures("fresh")
+def test_the_first_word_of_roberta_is_cut_without_a_space(tmp_path: Path) -> None:
+    """bert-score puts a space before it, sentence-transformers does not."""
+    encoder = str(small.roberta(tmp_path / "roberta", TEXTS * 4))
+    folder = save(encoder, tmp_path / "model", "mean")
+    theirs = SentenceTransformer(folder, device="cpu").encode(TEXTS)
+    ours = SentenceEncoder(folder).encode(TEXTS)
+    np.testing.assert_allclose([ours[text] for text in TEXTS], theirs, atol=1e-5)
 
 
 @pytest.mark.usefixtures("fresh")

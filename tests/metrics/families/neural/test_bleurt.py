@@ -149,7 +149,10 @@ def test_a_model_of_another_class(tmp_path: Path) -> None:
 def test_a_missing_tokenizer(tmp_path: Path) -> None:
     folder = small.bleurt(tmp_path / "model", TEXTS * 4)
     (folder / "spm.model").unlink()
-    with pytest.raises(MetricError, match="cannot be loaded as BLEURT"):
+    with pytest.raises(MetricError, match="cannot be loaded as BLEURT: it has no tokenizer"):
+        make(folder)
+    (folder / "spm.model").write_bytes(b"\n\x0e\n")
+    with pytest.raises(MetricError, match="as BLEURT: ValueError: its tokenizer cannot be read"):
         make(folder)
 
 

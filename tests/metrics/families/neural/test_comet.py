@@ -303,6 +303,21 @@ def test_a_pickle_in_a_checkpoint_is_never_run(encoder: Path, tmp_path: Path) ->
     assert not (tmp_path / "was-run").exists()
 
 
+@pytest.mark.parametrize(
+    ("pieces", "message"),
+    [(None, "it has no tokenizer"), (b"\n\x0e\n", "ValueError: its tokenizer cannot be read")],
+)
+def test_an_encoder_without_a_tokenizer_is_named(
+    tmp_path: Path, pieces: bytes | None, message: str
+) -> None:
+    encoder = small.xlm_roberta(tmp_path / "xlmr", TEXTS * 4)
+    folder = small.comet(tmp_path / "model", encoder)
+    file = encoder / "sentencepiece.bpe.model"
+    file.unlink() if pieces is None else file.write_bytes(pieces)
+    with pytest.raises(MetricError, match=f"The encoder .*xlmr of .* cannot be loaded: {message}"):
+        make(folder)
+
+
 def test_a_missing_encoder_says_how_to_get_it(encoder: Path, tmp_path: Path) -> None:
     folder = small.comet(tmp_path / "model", encoder)
     text = (folder / "hparams.yaml").read_text()

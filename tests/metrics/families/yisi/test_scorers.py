@@ -1,13 +1,17 @@
 """YiSi-0, -1 and -2 from texts to values."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from metrics import registry
 from metrics.base import MetricError, SegmentInput
 from metrics.encoding import encoders
+from metrics.encoding.encoders import Encoder
 from metrics.encoding.token_vectors import embed
 from metrics.families.yisi.core import LexicalWeights, combine, precision_recall
 from tests.metrics.families.reference_free import INPUTS, OUTPUTS, REFERENCES, SOURCES, make
@@ -127,6 +131,30 @@ def test_yisi_0_needs_no_encoder() -> None:
     assert equal == pytest.approx(1)
     assert other == pytest.approx(2 * 7 / 15)
     assert empty == 0
+
+
+@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize("references", ["best", "mean"])
+def test_vectors_that_are_no_numbers_give_no_score(
+    mbert: str, monkeypatch: pytest.MonkeyPatch, references: str
+) -> None:
+    """The engine names the segment of a value that is not finite; 0 would look like one."""
+    metric = make("yisi", checkpoint=mbert, layer=2, compare="reference", references=references)
+    encode = Encoder.hidden_states
+
+    def overflowing(encoder: Encoder, ids: Sequence[Sequence[int]]) -> Any:
+        states, mask = encode(encoder, ids)
+        is_longest = mask.sum(dim=1) == mask.sum(dim=1).max()
+        states[2] = states[2].masked_fill(is_longest[:, None, None], torch.nan)
+        return states, mask
+
+    monkeypatch.setattr(Encoder, "hidden_states", overflowing)
+    inputs = [
+        SegmentInput("", f"{OUTPUTS[1]} {OUTPUTS[1]}", ("calm",)),
+        SegmentInput("", "quiet", ("calm", REFERENCES[1])),
+    ]
+    rows = [metric.score([each])[0, 0] for each in inputs]
+    assert np.isnan(rows).all()
 
 
 @pytest.mark.usefixtures("fresh")
