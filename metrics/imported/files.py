@@ -20,7 +20,7 @@ from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import propose, renamed
 from annotation.uploads.tables.numbers import write_points
 from annotation.uploads.tables.rows import Table, parse
-from metrics.imported.arrays import Arrays, read_arrays
+from metrics.imported.arrays import Arrays, TwiceError, read_arrays
 from metrics.imported.choices import FIELDS, METRIC, PAIR, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
 from metrics.imported.columns import columns_of_metrics, say_unused
@@ -49,7 +49,7 @@ def read(
             continue
         if file.name.endswith((SEG, SYS)):
             _attempt(_score_file(file.name, text, collector))
-        elif arrays := read_arrays(file.name, text, choices.metric):
+        elif arrays := _read_arrays(file.name, text, choices, report):
             _attempt(_arrays(file.name, arrays, collector))
         elif table := parse(file.name, text, report):
             tables.append(table)
@@ -59,6 +59,14 @@ def read(
     for table in tables:
         _attempt(_table(table, chosen, choices, test_set, collector, reading))
     return reading
+
+
+def _read_arrays(name: str, text: str, choices: Choices, report: Report) -> Arrays | None:
+    try:
+        return read_arrays(name, text, choices.metric)
+    except TwiceError as error:
+        report.error(f"“{error}” is there twice", Place(name))
+        return name, {}  # no table either, of which more would be said
 
 
 def _attempt(steps: Iterator[None]) -> None:

@@ -207,6 +207,11 @@ def test_arrays_of_json_are_of_the_system_that_the_file_is_called_as(world: Worl
         (json.dumps(values), "strong.json", "name the metric"),
         (json.dumps({"strong": values[:-1]}), "COMET.json", "“strong” has"),
         (json.dumps({"nobody": values}), "COMET.json", "no system “nobody”"),
+        (
+            '{"strong": [1, 2, 3, 4], "strong": [5, 6, 7, 8]}',
+            "COMET.json",
+            "“strong” is there twice",
+        ),
         (json.dumps({"strong": ["x", *values[1:]]}), "COMET.json", "strong[0]"),
     ):
         found_errors = errors(world, lines, file=file)
