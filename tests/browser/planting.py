@@ -49,6 +49,14 @@ def wait_for_screens(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
+def wait_until_sent(page: Page) -> None:
+    """Wait until the browser keeps no answer: the bar is hidden already while one is sent."""
+    expect(page.locator("#outbox")).to_be_hidden()
+    page.wait_for_function(
+        "() => !Object.keys(localStorage).some((key) => key.startsWith('touchstone:answer:'))"
+    )
+
+
 def press(page: Page, *keys: str) -> None:
     """Press keys one after the other; nothing but the keyboard."""
     for key in keys:

@@ -16,6 +16,7 @@ from tests.browser.planting import (
     press,
     start,
     wait_for_screens,
+    wait_until_sent,
 )
 
 N = 60
@@ -240,7 +241,7 @@ def test_a_double_click_submits_one_screen_of_those_ahead(
     expect_item(page, "Item 3 of 4")
     expect(page.get_by_text("2 answers wait to be sent.")).to_be_visible()
     one.context.set_offline(False)
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     expect_item(page, "Item 3 of 4")
     assert Judgment.objects.count() == 2
 

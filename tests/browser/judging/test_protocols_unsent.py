@@ -17,6 +17,7 @@ from tests.browser.planting import (
     press,
     spans,
     start,
+    wait_until_sent,
 )
 from tests.world import make_user
 
@@ -144,7 +145,7 @@ def test_a_conflict_keeps_the_answer_and_leads_to_the_item(
     expect(page.get_by_role("alert")).to_contain_text("already rated this item 90")
     press(page, "Enter")
     expect_item(page, "Item 2 of 2")
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     assert [judgment.score for judgment in current()] == [30]
     assert Judgment.objects.count() == 2
 
@@ -283,7 +284,7 @@ def test_a_document_goes_out_with_the_connection(
     page.route("**/done/", lambda route: (held.append(route), leave()))
     page.get_by_role("button", name="Send now").click(no_wait_after=True)
     page.wait_for_url("**/done/")
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     assert [judgment.score for judgment in current()] == [70, 80, 90]
     assert Judgment.objects.count() == 3
 

@@ -16,6 +16,7 @@ from tests.browser.planting import (
     press,
     start,
     wait_for_screens,
+    wait_until_sent,
 )
 
 OUTPUTS = [("One two three.", "Four five six.")]
@@ -38,10 +39,10 @@ def test_what_a_closed_campaign_refused_is_sent_once_it_is_open_again(
     one = visitor()
     refused(start(one), "3")
     page = one.open("/")
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     assert [judgment.score for judgment in current()] == [30]
     page.reload()
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     assert Judgment.objects.count() == 1
 
 
@@ -60,7 +61,7 @@ def test_a_refused_item_that_can_be_answered_again_sends_its_answer(
     with page.expect_response(lambda reply: reply.request.method == "POST"):
         page.get_by_role("link", name="Item 1: open").click()
     expect_item(page, "Item 2 of 2")
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     assert [judgment.score for judgment in current()] == [30]
     assert Judgment.objects.count() == 1
 
@@ -97,7 +98,7 @@ def test_of_two_refused_answers_to_an_item_the_last_one_counts(
     second.close()
     page = one.context.new_page()
     page.goto(f"{one.address}/")
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     assert [judgment.score for judgment in current()] == [90]
     assert Judgment.objects.count() == 1
 
@@ -142,7 +143,7 @@ def test_send_now_gives_the_focus_to_the_item(
     page.unroute("**/item/**")
     page.get_by_role("button", name="Send now").focus()
     press(page, "Enter")
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     expect(page.locator("#item h1")).to_be_focused()
     assert [judgment.score for judgment in current()] == [30]
 
@@ -169,6 +170,6 @@ def test_the_last_page_says_that_all_is_saved_only_where_it_is(
     expect(page.get_by_text(SAVED)).to_be_hidden()
     page.unroute("**/item/**")
     page.get_by_role("button", name="Send now").click()
-    expect(page.locator("#outbox")).to_be_hidden()
+    wait_until_sent(page)
     expect(page.get_by_text(SAVED)).to_be_visible()
     assert [judgment.score for judgment in current()] == [30, 80]
