@@ -108,7 +108,7 @@ def tables(document: Home) -> list[latex.Table]:
     found = [_table(document, " ".join(filter(None, said)), document.statistic_label, ours)]
     if any(line.beside.value is not None for line in document.rows):
         theirs = [_row(line.label, line.beside) for line in document.rows]
-        caption = f"{document.beside_label}, metrics in the order of the table before."
+        caption = f"{document.beside_label}. Metrics stand as in the table before."
         if any(line.beside.is_best for line in document.rows):
             caption += " Bold: no metric is significantly better."
         found.append(_table(document, caption, document.beside_label, theirs, "-beside"))

@@ -39,7 +39,7 @@ def document() -> Any:
 def test_each_level_has_a_table_with_its_own_caption_ranks_and_marks(document: Any) -> None:
     ours, theirs = tables(document)
     assert (SAID in ours.caption, SAID in theirs.caption) == (True, False)
-    assert theirs.caption.startswith("Pearson’s r over systems, ")
+    assert theirs.caption.startswith("Pearson’s r over systems. ")
     names, other_names = ([row[0].text for row in each.body] for each in (ours, theirs))
     assert (names, other_names) == (["A", "B", floored("C", BELOW)], ["A", "B", "C"])
     shown = [[(row[1].text, row[2].is_bold) for row in each.body] for each in (ours, theirs)]
