@@ -178,10 +178,7 @@ def begin_reports(sender: Any, **_: object) -> None:
 
 
 def _children_of(pool: Any) -> list[int]:
-    try:
-        return list(pool.info.get("processes", []))
-    except AttributeError:  # the worker ends, and its processes have ended
-        return []
+    return list(pool.info.get("processes", []))
 
 
 def begin_to_stop(**_: object) -> None:

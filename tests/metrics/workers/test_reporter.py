@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from celery.concurrency.prefork import TaskPool
 
 from config.work import processes
 from metrics.checkpoints import inventory, places
@@ -59,10 +58,6 @@ def test_children_come_and_go(db: None) -> None:
     reporter_.beat()
     (left,) = row().children.all()
     assert (left.pk, left.resident) == (first.pk, ["acme/x"])
-
-
-def test_a_pool_that_has_ended_has_no_children() -> None:
-    assert reporter._children_of(TaskPool(2)) == []
 
 
 def test_a_child_tells_what_it_has_in_memory(
