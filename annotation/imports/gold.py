@@ -13,7 +13,7 @@ from annotation.protocols.asked import Scale
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.spellings import near
+from annotation.uploads.spellings import Near
 from annotation.uploads.tables.rows import parse, require_rows
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
@@ -80,6 +80,7 @@ class _Reader:
         self.campaign = campaign
         self.report = report
         self.by_key: dict[str, Segment] = {}
+        self.near = Near(self.by_key)
         self.by_source: dict[str, list[Segment]] = defaultdict(list)
         for segment in campaign.test_set.segments.prefetch_related("references"):
             self.by_key[segment.key] = segment
@@ -122,7 +123,7 @@ class _Reader:
         key = str(row.get("segment", "")).strip()
         if key:
             if key not in self.by_key:
-                message = f"the test set has no segment “{key}”{near(key, self.by_key)}"
+                message = f"the test set has no segment “{key}”{self.near(key)}"
                 self._wrong(place, "segment", message)
             return self.by_key.get(key)
         source = self._text(place, row, "source", required=True)

@@ -9,7 +9,7 @@ from annotation import languages
 from annotation.models import Reference, Segment, System, TestSet
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Place, Report, some
-from annotation.uploads.spellings import fold, near, nfc
+from annotation.uploads.spellings import Near, fold, nfc
 
 MIN_RATIO, MAX_RATIO = Decimal("0.05"), Decimal(5)
 # Tab and line feed may stand in a text; the other control characters come from damaged files, and
@@ -160,10 +160,11 @@ def check_ratio(ratio: Decimal, place: Place, report: Report) -> None:
 
 
 def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
+    near = Near(keys)
     for j, system in enumerate(draft.systems):
         for key, text in system.outputs.items():
             if key not in keys:
-                message = f"there is no segment “{key}” in the test set{near(key, keys)}"
+                message = f"there is no segment “{key}” in the test set{near(key)}"
                 report.error(message, draft.place("output", j, key))
             if text and is_odd(text):
                 _check_text(text, draft.place("output", j, key), report, blank=True)

@@ -8,6 +8,7 @@ are kept as first written, and stored ones as they are stored; translations are 
 import unicodedata
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 
 from annotation.uploads.drafts import SystemDraft, TestSetDraft
 from annotation.uploads.problems import Report
@@ -23,14 +24,24 @@ def fold(name: str) -> str:
     return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """End the sentence that refuses a name: the known one that it may mean, or nothing.
+class Near:
+    """Ends the sentence that refuses a name: the known one that it may mean, or nothing.
 
-    Spreadsheets and data frames write the keys 1 and 01 as 1.0 and 1.
+    Spreadsheets and data frames write the keys 1 and 01 as 1.0 and 1. A file of nothing but such
+    keys has as many errors as rows: the known names are looked through once, and not without need.
     """
-    wanted = _number_or_folded(name)
-    found = next((one for one in known if _number_or_folded(one) == wanted), None)
-    return "" if found is None else "; " + f"“{found}” is there"
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = known
+
+    @cached_property
+    def _names(self) -> dict[Decimal | str, str]:
+        return {_number_or_folded(name): name for name in self._known}
+
+    def __call__(self, name: str) -> str:
+        """Return `; “1” is there`, or an empty text."""
+        found = self._names.get(_number_or_folded(name))
+        return "" if found is None else "; " + f"“{found}” is there"
 
 
 def _number_or_folded(name: str) -> Decimal | str:

@@ -1,14 +1,15 @@
 """Scores as they are read: found in the test set, checked, and kept by metric."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isinf, nan
 from typing import Any
 
 from annotation.counted import counted
 from annotation.uploads.problems import Place, Report, some
-from annotation.uploads.spellings import near
+from annotation.uploads.spellings import Near
 from annotation.uploads.tables.numbers import as_number, no_number
 from metrics.imported.held import Held, Names
 
@@ -62,27 +63,25 @@ class Collector:
 
     def system(self, name: str, place: Place) -> int | None:
         """Find a system; None, with the reason reported, where there is none."""
-        known = self.names.labels.values()
-        return self._find("system", self.names.systems, known, name, place)
+        return self._find("system", self.names.systems, name, place)
 
     def segment(self, key: str, place: Place) -> int | None:
         """Find a segment; None, with the reason reported, where there is none."""
-        return self._find("segment", self.names.segments, self.names.segments, key, place)
+        return self._find("segment", self.names.segments, key, place)
 
-    def _find(
-        self,
-        what: str,
-        among: Mapping[str, int],
-        known: Iterable[str],
-        name: str,
-        place: Place,
-    ) -> int | None:
+    @cached_property
+    def _known(self) -> dict[str, tuple[Near, str]]:
+        """What a name may mean, and the first names that there are."""
+        known = {"system": self.names.labels.values(), "segment": self.names.segments}
+        return {what: (Near(each), some(sorted(each), 6) or "none") for what, each in known.items()}
+
+    def _find(self, what: str, among: Mapping[str, int], name: str, place: Place) -> int | None:
         found = among.get(name)
         if found is None:
             place = place._replace(field=what)
             if name:
-                listed = some(sorted(known), 6) or "none"
-                there = near(name, known) or "; " + f"there are {listed}"
+                near, listed = self._known[what]
+                there = near(name) or "; " + f"there are {listed}"
                 self._unknown(what, name, f"the test set has no {what} “{name}”{there}", place)
             else:
                 self.error(f"no {what} is named", place)

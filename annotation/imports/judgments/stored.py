@@ -12,7 +12,7 @@ from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
 from annotation.uploads.problems import Place, Report, some
-from annotation.uploads.spellings import near
+from annotation.uploads.spellings import Near
 
 
 @dataclass(frozen=True)
@@ -83,19 +83,20 @@ def _number(row: Row) -> float | None:
 def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report: Report) -> None:
     """Report unknown keys and names of judgments, and texts that the stored ones contradict."""
     systems = {name for name, ratio in chosen.stored.systems if ratio == chosen.ratio}
+    near, among = Near(chosen.stored.segments), Near(systems)
     for row in judged:
         key, system = row.name("segment"), row.name("system")
         if not key and "segment" not in row.cells:  # a score of a whole system
             if system not in systems:
-                report.error(_no_system(system, systems), row.at("system"))
+                report.error(_no_system(system, among), row.at("system"))
             continue
         if key not in chosen.stored.segments:
-            message = f"the test set has no segment “{key}”{near(key, chosen.stored.segments)}"
+            message = f"the test set has no segment “{key}”{near(key)}"
             report.error(message, row.at("segment"))
             continue
         is_output = row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
         if is_output and system not in systems:
-            report.error(_no_system(system, systems), row.at("system"))
+            report.error(_no_system(system, among), row.at("system"))
         elif is_output and (system, key) not in chosen.texts.outputs:
             report.error(f"“{system}” has no stored output for segment “{key}”", row.at("system"))
         _compare_texts(chosen, row, report)
@@ -104,8 +105,8 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
             _compare_texts(chosen, row, report)
 
 
-def _no_system(name: str, known: Iterable[str]) -> str:
-    return f"the test set has no system “{name}”{near(name, known)}"
+def _no_system(name: str, near: Near) -> str:
+    return f"the test set has no system “{name}”{near(name)}"
 
 
 def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:

@@ -15,7 +15,7 @@ from annotation.models import Output, Segment, System
 from annotation.uploads import Checked, InputFile, Submission, SystemFile
 from annotation.uploads.entities import decode, first_entity
 from annotation.uploads.problems import Place, Problem
-from annotation.uploads.spellings import near
+from annotation.uploads.spellings import Near
 from annotation.uploads.tables.rows import LONGEST_TEXT, MOST_COLUMNS
 
 NFC = "Café 1"
@@ -173,7 +173,7 @@ def test_a_key_that_programs_write_otherwise_is_named(db: None, written: str, hi
     if written:
         sentence = f"there is no segment “{written}” in the test set{hint}"
         assert found == [f"o.tsv, row 3, output: {sentence}"]
-    assert near(written, ["01", "doc a-1"]) == hint
+    assert Near(["01", "doc a-1"])(written) == hint
 
 
 def test_stored_twins_are_found_and_texts_are_never_normalised(db: None) -> None:
