@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, as_floats
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats
 from metaeval.results import MissingDataWarning, Notes
-from metaeval.scores.matrix import ScoreMatrix, align
+from metaeval.scores.matrix import ScoreMatrix, align, clusters_of
 
 # A metric's value this close to another's, in standard deviations, is the same value.
 SAME = 1e-12
@@ -22,7 +23,8 @@ class Panel:
     """Aligned scores: nan outside the cells that the humans and every metric have.
 
     ``human`` is systems x segments, ``metrics`` metrics x systems x segments, ``valid`` the cells
-    in use. A mask of swaps or a resample then means the same for every metric.
+    in use. A mask of swaps or a resample then means the same for every metric. ``documents`` has
+    the document of each segment, None where each is one of its own.
     """
 
     human: FloatArray
@@ -31,6 +33,12 @@ class Panel:
     names: tuple[str, ...]
     systems: tuple[str, ...]
     segments: tuple[str, ...]
+    documents: tuple[str, ...] | None = None
+
+    @cached_property
+    def clusters(self) -> IntArray:
+        """The number of each segment's document, (segments,): 0, 1, … in order of appearance."""
+        return clusters_of(self.documents, len(self.segments))
 
     @property
     def n(self) -> int:
@@ -59,11 +67,11 @@ class Panel:
 
     def matrix(self, index: int) -> ScoreMatrix:
         """Return one metric as a matrix."""
-        return ScoreMatrix(self.metrics[index], self.systems, self.segments)
+        return ScoreMatrix(self.metrics[index], self.systems, self.segments, self.documents)
 
     def human_matrix(self) -> ScoreMatrix:
         """Return the human scores as a matrix."""
-        return ScoreMatrix(self.human, self.systems, self.segments)
+        return ScoreMatrix(self.human, self.systems, self.segments, self.documents)
 
 
 def panel(
@@ -101,9 +109,8 @@ def panel(
     if not valid.any():
         raise ValueError("human: no cell has a human score and every metric")
     stack = np.where(valid, stack, np.nan)
-    return Panel(
-        stack[0], stack[1:], valid, tuple(metrics), aligned[0].systems, aligned[0].segments
-    )
+    names, segments = aligned[0].systems, aligned[0].segments
+    return Panel(stack[0], stack[1:], valid, tuple(metrics), names, segments, _documents(aligned))
 
 
 def snapped(y: FloatArray, x: FloatArray) -> FloatArray:
@@ -131,6 +138,15 @@ def grouped(values: np.ndarray, valid: BoolArray, grouping: str) -> np.ndarray: 
     if grouping == "none":
         return values[..., valid][..., None, :]
     return np.swapaxes(values, -1, -2) if grouping == "item" else values
+
+
+def _documents(matrices: Sequence[ScoreMatrix]) -> tuple[str, ...] | None:
+    """Return the documents that the matrices agree on; ValueError where they do not."""
+    given = [matrix for matrix in matrices if matrix.documents is not None]
+    for matrix in given[1:]:
+        if (matrix.clusters != given[0].clusters).any():
+            raise ValueError("human and metrics: they assign segments to different documents")
+    return given[0].documents if given else None
 
 
 def _matrix(name: str, scores: ScoreMatrix | ArrayLike) -> ScoreMatrix:

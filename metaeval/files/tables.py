@@ -22,6 +22,8 @@ from metaeval.scores.matrix import ScoreMatrix
 
 # The segment of scores that are of whole systems.
 WHOLE = "all"
+# Names of the column with the document of each segment.
+DOCUMENT = "document|doc|doc_id"
 
 
 def read_score_table(
@@ -30,7 +32,8 @@ def read_score_table(
     """Read a TSV with columns system, segment (or seg, seg_id, sid) and one per measure.
 
     An empty field is a missing score. Systems and segments keep the order of the file. Without a
-    column of segments the scores are of whole systems: one segment, ``all``.
+    column of segments the scores are of whole systems: one segment, ``all``. A column document
+    (or doc, doc_id) names the document of each segment, which is the unit of intervals and tests.
 
     Parameters
     ----------
@@ -56,7 +59,8 @@ def read_score_table(
     ...     read_score_table(path)["mqm"].values.tolist()
     [[-5.0, nan], [0.0, nan]]
     """
-    return score_columns(Table(path, ["system"], optional=["segment|seg|seg_id|sid"]), columns)
+    optional = ["segment|seg|seg_id|sid", DOCUMENT]
+    return score_columns(Table(path, ["system"], optional=optional), columns)
 
 
 def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[str, ScoreMatrix]:
@@ -70,11 +74,18 @@ def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[st
         others = [i for i in range(len(table.header)) if i not in keys]
         wanted = {table.header[i]: i for i in others if _is_numeric(table, i)}
     cells: dict[tuple[str, str], int] = {}
+    documents: dict[str, str] = {}
     for line, row in table.rows:
         key = table.text(line, row, "system"), _segment(table, line, row)
         if key in cells:
             raise FormatError(table.path, line, f"system {key[0]}, segment {key[1]}: twice")
         cells[key] = line
+        if "document" in table.columns:
+            document = row[table.columns["document"]].strip()
+            if documents.setdefault(key[1], document) != document:
+                other = documents[key[1]]
+                problem = f"segment {key[1]}: document {document}, elsewhere {other}"
+                raise FormatError(table.path, line, problem)
     systems = list(dict.fromkeys(system for system, _ in cells))
     segments = list(dict.fromkeys(segment for _, segment in cells))
     at = {name: i for i, name in enumerate(systems)}, {name: j for j, name in enumerate(segments)}
@@ -84,21 +95,26 @@ def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[st
         table.columns[name] = column
         values = np.full((len(systems), len(segments)), np.nan)
         values[places] = table.numbers(name)
-        result[name] = ScoreMatrix(values, systems, segments)
+        result[name] = ScoreMatrix(values, systems, segments, documents.values() or None)
     return result
 
 
 def write_score_table(path: str | Path, scores: Mapping[str, ScoreMatrix]) -> None:
-    """Write matrices of the same systems and segments as such a TSV; nan becomes empty."""
+    """Write matrices of the same systems and segments as such a TSV; nan becomes empty.
+
+    The column document is there where the first matrix has documents.
+    """
     matrices = list(scores.values())
     first = matrices[0]
     if any(m.systems != first.systems or m.segments != first.segments for m in matrices):
         raise ValueError("scores: the matrices differ in systems or segments")
-    lines = ["\t".join(["system", "segment", *scores])]
+    keys = ["segment"] if first.documents is None else ["segment", "document"]
+    columns = [first.segments] if first.documents is None else [first.segments, first.documents]
+    lines = ["\t".join(["system", *keys, *scores])]
     for i, system in enumerate(first.systems):
-        for j, segment in enumerate(first.segments):
+        for j, names in enumerate(zip(*columns, strict=True)):
             values = [plain_number(float(matrix.values[i, j])) for matrix in matrices]
-            lines.append("\t".join([system, segment, *values]))
+            lines.append("\t".join([system, *names, *values]))
     write_lines(Path(path), lines)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.files.tables import read_score_table, score_columns
+from metaeval.files.tables import DOCUMENT, read_score_table, score_columns
 from metaeval.files.text import FormatError, Table
 from metaeval.replication.correlations import correlation_table
 from metaeval.replication.questions.scored import N_HYBRIDS, Scored
@@ -109,8 +109,9 @@ def _grid(path: str | Path) -> dict[str, ScoreMatrix]:
 
 @lru_cache(maxsize=1)
 def _columns(path: Path, digest: bytes) -> dict[str, ScoreMatrix]:
-    table = Table(path, ["system", "segment"])
-    return score_columns(table, [n for n in table.header if n not in ("system", "segment")])
+    table = Table(path, ["system", "segment"], optional=[DOCUMENT])
+    keys = set(table.columns.values())
+    return score_columns(table, [n for i, n in enumerate(table.header) if i not in keys])
 
 
 def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
@@ -123,7 +124,9 @@ def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
     first = next(iter(planes.values()))
     if (first.systems, first.segments) != (human.systems, human.segments):
         raise FormatError(Path(path), None, "systems or segments differ from those of the scores")
-    return CorpusStatistics(stack, first.systems, first.segments, FORMULAS[formula])
+    return CorpusStatistics(
+        stack, first.systems, first.segments, FORMULAS[formula], human.documents
+    )
 
 
 def _system_scores(path: str) -> dict[str, float]:

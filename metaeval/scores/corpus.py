@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, mean_along, ratio
+from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along, ratio
 from metaeval.results import ShortRepr
-from metaeval.scores.matrix import ScoreMatrix, placed
+from metaeval.scores.matrix import ScoreMatrix, clusters_of, placed
 
 ScoreFunction = Callable[[FloatArray], FloatArray]
 
@@ -30,8 +31,8 @@ class CorpusStatistics(ShortRepr):
     values
         float64, systems x segments x k: the counts of each output. A cell is missing where any
         of its k entries is nan.
-    systems, segments
-        Names of the first two axes.
+    systems, segments, documents
+        Names of the first two axes, and the document of each segment (`ScoreMatrix`).
     score
         Maps summed counts (h x k) to scores (h): `bleu_score`, `bleu_star_score`, `chrf_score`
         or your own; it must be vectorised over h.
@@ -48,6 +49,7 @@ class CorpusStatistics(ShortRepr):
     systems: tuple[str, ...]
     segments: tuple[str, ...]
     score: ScoreFunction
+    documents: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -55,16 +57,23 @@ class CorpusStatistics(ShortRepr):
         systems: Iterable[str],
         segments: Iterable[str],
         score: ScoreFunction,
+        documents: Iterable[str] | None = None,
     ) -> None:
         array = np.array(values, dtype=np.float64)
         if array.ndim != 3 or array.shape[2] == 0:
             raise ValueError(f"values: expected systems x segments x k, got {array.shape}")
-        names = ScoreMatrix(array[:, :, 0], systems, segments)
+        names = ScoreMatrix(array[:, :, 0], systems, segments, documents)
         array.setflags(write=False)
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "systems", names.systems)
         object.__setattr__(self, "segments", names.segments)
         object.__setattr__(self, "score", score)
+        object.__setattr__(self, "documents", names.documents)
+
+    @cached_property
+    def clusters(self) -> IntArray:
+        """The number of each segment's document, (segments,): 0, 1, … in order of appearance."""
+        return clusters_of(self.documents, len(self.segments))
 
     def at(self, systems: Sequence[str], segments: Sequence[str]) -> FloatArray:
         """Return the counts at the places of other names (systems x segments x k), else nan."""
@@ -89,7 +98,8 @@ class CorpusStatistics(ShortRepr):
             return scores
         ones = np.where(scores.mask, 1.0, np.nan)
         values = np.stack([scores.values, ones], axis=2)
-        return cls(values, scores.systems, scores.segments, lambda sums: ratio(*sums.T))
+        score = lambda sums: ratio(*sums.T)  # noqa: E731
+        return cls(values, scores.systems, scores.segments, score, scores.documents)
 
 
 # What a metric says of outputs: their scores, or counts where a system's score is made of them.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, as_floats, mean_along
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean_along
 from metaeval.results import ShortRepr
 
 
@@ -23,6 +24,10 @@ class ScoreMatrix(ShortRepr):
         float64, systems x segments; nan means missing. Copied and made read-only.
     systems, segments
         Names of the rows and of the columns, each unique.
+    documents
+        The document of each segment, by name. Segments of one document depend on each other, so
+        intervals and tests take the document as their unit. A segment with an empty name, and
+        every segment where nothing is given, is a document of its own.
 
     Raises
     ------
@@ -41,13 +46,21 @@ class ScoreMatrix(ShortRepr):
     values: FloatArray
     systems: tuple[str, ...]
     segments: tuple[str, ...]
+    documents: tuple[str, ...] | None
 
-    def __init__(self, values: ArrayLike, systems: Iterable[str], segments: Iterable[str]) -> None:
+    def __init__(
+        self,
+        values: ArrayLike,
+        systems: Iterable[str],
+        segments: Iterable[str],
+        documents: Iterable[str] | None = None,
+    ) -> None:
         array = as_floats("values", values, ndim=2).copy()
         array.setflags(write=False)
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "systems", _names("systems", systems, array.shape[0]))
         object.__setattr__(self, "segments", _names("segments", segments, array.shape[1]))
+        object.__setattr__(self, "documents", _documents(documents, array.shape[1]))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -59,6 +72,15 @@ class ScoreMatrix(ShortRepr):
         """True where a score is present, systems x segments."""
         return ~np.isnan(self.values)
 
+    @cached_property
+    def clusters(self) -> IntArray:
+        """The number of each segment's document, (segments,): 0, 1, … in order of appearance."""
+        return clusters_of(self.documents, len(self.segments))
+
+    def by_segment(self) -> ScoreMatrix:
+        """Return the same scores with every segment as a document of its own."""
+        return ScoreMatrix(self.values, self.systems, self.segments)
+
     def subset(
         self, *, systems: Sequence[str] | None = None, segments: Sequence[str] | None = None
     ) -> ScoreMatrix:
@@ -69,6 +91,7 @@ class ScoreMatrix(ShortRepr):
             self.values[np.ix_(rows, columns)],
             [self.systems[i] for i in rows],
             [self.segments[j] for j in columns],
+            None if self.documents is None else [self.documents[j] for j in columns],
         )
 
     def system_means(self) -> FloatArray:
@@ -87,7 +110,7 @@ class ScoreMatrix(ShortRepr):
         """Return a matrix of the same systems and segments with other values."""
         array = as_floats("values", values, ndim=2).copy()
         if array.shape != self.shape:
-            return ScoreMatrix(array, self.systems, self.segments)
+            return ScoreMatrix(array, self.systems, self.segments, self.documents)
         array.setflags(write=False)
         found = copy(self)  # Its names are known to be unique.
         object.__setattr__(found, "values", array)
@@ -103,6 +126,21 @@ class ScoreMatrix(ShortRepr):
         width = len(rows[0]) if rows else 0
         values = np.array(rows).reshape(len(rows), width)
         return cls(values, scores, [str(j + 1) for j in range(width)])
+
+
+def clusters_of(documents: Sequence[str] | None, n_segments: int) -> IntArray:
+    """Return the number of each segment's document, (segments,), in order of appearance.
+
+    Examples
+    --------
+    >>> clusters_of(["a", "b", "a", "", ""], 5).tolist()
+    [0, 1, 0, 2, 3]
+    """
+    if documents is None:
+        return np.arange(n_segments)
+    numbers: dict[str | int, int] = {}
+    keys = (name or position for position, name in enumerate(documents))
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def align(first: ScoreMatrix, *others: ScoreMatrix) -> tuple[ScoreMatrix, ...]:
@@ -136,6 +174,15 @@ def _names(name: str, labels: Iterable[str], expected: int) -> tuple[str, ...]:
         seen: set[str] = set()
         double = next(label for label in names if label in seen or seen.add(label))  # type: ignore[func-returns-value]
         raise ValueError(f"{name}: {double!r} occurs twice")
+    return names
+
+
+def _documents(documents: Iterable[str] | None, expected: int) -> tuple[str, ...] | None:
+    if documents is None:
+        return None
+    names = tuple(map(str, documents))
+    if len(names) != expected:
+        raise ValueError(f"documents: {len(names)} names for {expected} segments")
     return names
 
 

@@ -186,6 +186,7 @@ def _present(scores: MetricScores, notes: Notes) -> tuple[CorpusStatistics, Bool
         [system for system, is_kept in zip(counts.systems, rows, strict=True) if is_kept],
         [segment for segment, is_kept in zip(counts.segments, columns, strict=True) if is_kept],
         counts.score,
+        None if counts.documents is None else np.array(counts.documents)[columns].tolist(),
     )
     return kept, cells
 
@@ -197,7 +198,11 @@ def _with_scores(
     counts = CorpusStatistics.of(scores)
     rows = [place for place, name in enumerate(counts.systems) if name in given]
     kept = CorpusStatistics(
-        counts.values[rows], [counts.systems[row] for row in rows], counts.segments, counts.score
+        counts.values[rows],
+        [counts.systems[row] for row in rows],
+        counts.segments,
+        counts.score,
+        counts.documents,
     )
     return kept, ~np.isnan(kept.values).any(axis=2)
 
@@ -236,7 +241,8 @@ def _compare(
         return np.nan, np.nan, 0
     names = [counts.systems[row] for row in rows]
     segments = [counts.segments[column] for column in np.flatnonzero(shared)]
-    two = CorpusStatistics(counts.values[rows][:, shared], names, segments, counts.score)
+    documents = None if counts.documents is None else np.array(counts.documents)[shared].tolist()
+    two = CorpusStatistics(counts.values[rows][:, shared], names, segments, counts.score, documents)
     if n < LEAST_SHARED:
         first, second = two.system_scores().tolist()
         return np.nan, first - second, n

@@ -196,9 +196,8 @@ def _permutations(scores: ScoreMatrix, n_resamples: int, seed: int) -> FloatArra
             shared = ~np.isnan(scores.values[i] + scores.values[j])
             if i == j or not shared.any():
                 continue
-            pair = ScoreMatrix(
-                scores.values[[i, j]][:, shared], [first, second], map(str, np.flatnonzero(shared))
-            )
+            segments = [scores.segments[column] for column in np.flatnonzero(shared)]
+            pair = scores.subset(systems=[first, second], segments=segments)
             test = approximate_randomization(
                 pair, second, alternative="greater", n_resamples=n_resamples, rng=seed
             )

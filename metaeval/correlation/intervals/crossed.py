@@ -141,7 +141,8 @@ def pooled_interval(
         )
         return Interval(np.nan, np.nan, confidence), np.nan
     z, x = (np.where(valid, each.values, np.nan) for each in (human, metric))
-    scores = Panel(z, x[None], valid, ("metric",), human.systems, human.segments)
+    documents = human.documents or metric.documents
+    scores = Panel(z, x[None], valid, ("metric",), human.systems, human.segments, documents)
     errors = _Errors(scores, measure)
     found = t_fields(errors.values, errors.sides(SEGMENTS), confidence=confidence)
     ends = float(found["lows"][0]), float(found["highs"][0])

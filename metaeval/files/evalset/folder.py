@@ -70,7 +70,8 @@ class EvalSet:
             raise KeyError(f"no segment scores {name!r}; there are {', '.join(known)}")
         rows = scores[name, "seg"].values
         stack: FloatArray = np.array(list(rows.values())).reshape(len(rows), len(self.sources))
-        return ScoreMatrix(stack, rows, self.segments)
+        documents = [document for _, document in self.documents] or None
+        return ScoreMatrix(stack, rows, self.segments, documents)
 
 
 def write_evalset(evalset: EvalSet, directory: str | Path) -> None:

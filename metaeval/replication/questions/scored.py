@@ -237,7 +237,9 @@ class Scored:
     def _turned_counts(self, key: str) -> CorpusStatistics:
         counts = self.counts[key]
         score = _turned(counts.score, self.sign(key))
-        return CorpusStatistics(counts.values, counts.systems, counts.segments, score)
+        return CorpusStatistics(
+            counts.values, counts.systems, counts.segments, score, counts.documents
+        )
 
     def system_level(
         self, key: str, cells: BoolArray | None = None
