@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 

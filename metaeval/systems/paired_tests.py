@@ -269,9 +269,7 @@ class _Job:
             highs=highs,
             wins=wins,
             confidence=confidence,
-            method=method
-            if self.unit != DOCUMENTS
-            else f"{method} over {counted(self.clusters)}",
+            method=method if self.unit != DOCUMENTS else f"{method} over {counted(self.clusters)}",
             alternative=self.alternative,
             n_resamples=self.n_resamples,
             seed=self.seed,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, fraction
-from metaeval.documents import DOCUMENTS, FEWEST_DOCUMENTS, sum_by, unit_of
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction
+from metaeval.documents import DOCUMENTS, FEWEST_DOCUMENTS, sizes_of, sum_by, unit_of
 from metaeval.results import Interval
 from metaeval.rounding import SHARE, largest
 
@@ -97,6 +97,46 @@ def _unskewed(t: float, skew: float) -> float:
     if abs(skew) < 1e-6:
         return t
     return float(3.0 / skew * (np.cbrt(1.0 + skew * (t - skew / 6.0)) - 1.0))
+
+
+def share_interval(hits: BoolArray, clusters: IntArray, *, confidence: float = 0.95) -> Interval:
+    """Wilson's interval of a share of outcomes of which some belong to one document.
+
+    Over `effective_outcomes`, with t of as many degrees of freedom as documents, less one, in the
+    place of the normal quantile (Korn and Graubard 1998). Where every outcome is a document of its
+    own it is `wilson_interval`. nan ends without outcomes, and below six documents.
+
+    Examples
+    --------
+    >>> hits, of = np.repeat([True, True, False, False, True, True], 3), np.repeat(range(6), 3)
+    >>> [round(end, 3) for end in share_interval(hits, of)[:2]]
+    [0.204, 0.94]
+    """
+    n_units, is_clustered = len(sizes_of(clusters)), unit_of(clusters) == DOCUMENTS
+    if not n_units or (is_clustered and n_units < FEWEST_DOCUMENTS):
+        return Interval(np.nan, np.nan, confidence)
+    reach = stdtrit(n_units - 1, 0.5 + confidence / 2.0) if is_clustered else 0.0
+    level = 2.0 * float(ndtr(reach)) - 1.0 if is_clustered else confidence
+    size = effective_outcomes(hits, clusters)
+    low, high = wilson_interval(float(hits.mean()), size, confidence=level)
+    return Interval(float(low), float(high), confidence)
+
+
+def effective_outcomes(hits: BoolArray, clusters: IntArray) -> float:
+    """Return how many independent outcomes have the variance of this share: n / design effect.
+
+    The design effect is the variance over documents by that of independent outcomes, at least 1;
+    where all outcomes are alike it is unknown, and the documents are counted.
+    """
+    n = len(hits)
+    if unit_of(clusters) != DOCUMENTS:
+        return float(n)
+    share, n_documents = float(hits.mean()), len(sizes_of(clusters))
+    if not 0.0 < share < 1.0 or n_documents < 2:
+        return float(n_documents)
+    errors = sum_by(hits - share, clusters)
+    spread = float((errors**2).sum()) * n_documents / (n_documents - 1)
+    return n / max(spread / (n * share * (1.0 - share)), 1.0)
 
 
 def wilson_interval(
