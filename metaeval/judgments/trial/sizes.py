@@ -39,7 +39,7 @@ def mean_power(
     >>> round(mean_power(np.log(0.8), 20, 50), 2)
     0.9
     >>> round(mean_power(np.log(0.8), 20, 50, design_effect=2.0), 2)
-    0.73
+    0.75
     """
     positive_int("n_outputs", n_outputs)
     variance = 2 * residual_sd**2 * _effect(design_effect) / n_outputs + change_sd**2
