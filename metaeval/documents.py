@@ -100,6 +100,18 @@ def effective_clusters(sizes: ArrayLike) -> float:
     return float(n.sum() ** 2 / (n * n).sum()) if n.any() else 0.0
 
 
+def effective_units(clusters: IntArray) -> float:
+    """Return the effective number of units of a part of the segments, at least 2.
+
+    Degrees of freedom and corrections for few clusters of unequal size take it in the place of
+    their number (Carter, Schnepel and Steigerwald 2017). Of units of one size it is their number.
+
+    >>> effective_units(np.array([0, 0, 1, 1, 2, 2])), effective_units(np.array([0, 0, 0, 0, 1]))
+    (3.0, 2.0)
+    """
+    return max(effective_clusters(sizes_of(clusters)), 2.0)
+
+
 def counted(clusters: IntArray) -> str:
     """Return the number of units with their name, and the effective number of unequal documents.
 

@@ -14,6 +14,7 @@ from metaeval.documents import (
     DOCUMENTS,
     SEGMENTS,
     clusters_from,
+    effective_units,
     has_enough_documents,
     sizes_of,
     sum_by,
@@ -241,10 +242,10 @@ def _paired_t(
     size = float(differences.mean() / differences.std(ddof=1))
     t = size * np.sqrt(n)
     if unit_of(of) == DOCUMENTS:
-        mean, n = float(differences.mean()), len(sizes_of(of))
+        mean, n = float(differences.mean()), effective_units(of)
         errors = sum_by(differences - mean, of) / len(differences)
         spread = float((errors**2).sum())
-        if n < 2 or not spread > 0.0:
+        if len(sizes_of(of)) < 2 or not spread > 0.0:
             return np.nan, np.nan, "Cohen's d_z", size
         t = mean / np.sqrt(spread * n / (n - 1))
     lower = float(stdtr(n - 1, t))
