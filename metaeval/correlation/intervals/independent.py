@@ -96,8 +96,8 @@ def mean_interval(
     # Of one value the errors are rounding, which has no skewness.
     is_varied = spread > (SHARE * largest(known)) ** 2
     skew = float((errors**3).sum()) / spread**1.5 if is_varied else 0.0
-    ends = (mean - error * _unskewed(side * reach, skew) for side in (1.0, -1.0))
-    return Interval(*ends, confidence)
+    low, high = (mean - error * _unskewed(side * reach, skew) for side in (1.0, -1.0))
+    return Interval(low, high, confidence)
 
 
 def _unskewed(t: float, skew: float) -> float:

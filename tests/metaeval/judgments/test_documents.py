@@ -22,7 +22,12 @@ from metaeval.judgments.planning import (
     variance_components,
 )
 from metaeval.judgments.trial import mean_effect, rate_effect
-from metaeval.results import ApproximationWarning, DependentDataWarning, TooFewWarning
+from metaeval.results import (
+    ApproximationWarning,
+    ConstantInputWarning,
+    DependentDataWarning,
+    TooFewWarning,
+)
 
 RNG = np.random.default_rng(23)
 
@@ -103,6 +108,13 @@ def test_control_t_of_equal_documents_is_that_of_their_means():
     expected = stats.ttest_1samp(gaps.reshape(24, 5).mean(axis=1), 0.0, alternative="less")
     assert (found.statistic, found.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
     assert (found.unit, found.n_units, found.n) == ("documents", 24, 120)
+
+
+def test_documents_that_all_differ_by_as_much_leave_t_undefined():
+    gaps = np.tile([1.0, 3.0], 20)
+    with pytest.warns(ConstantInputWarning, match="All documents differ by as much"):
+        found = control_test(gaps, np.zeros(40), documents=np.repeat(range(20), 2))
+    assert np.isnan(found.pvalue)
 
 
 def test_signed_ranks_flip_by_document():
