@@ -236,9 +236,10 @@ def permuted_test(
 def _cellwise(measure: Measure, panel: Panel, seed: int) -> PermutedTest:
     name, group, n_flips = measure.correlation, measure.grouping, measure.n_flips
     if name == "soft_pairwise_accuracy":
-        units = int(panel.clusters.max()) + 1
-        flips = None if n_flips is None else sign_flips(seed, n_flips, units)[:, panel.clusters]
-        return SoftPairwiseTest(panel, flips)
+        if n_flips is None:
+            return SoftPairwiseTest(panel, None)
+        flips = sign_flips(seed, n_flips, int(panel.clusters.max()) + 1)
+        return SoftPairwiseTest(panel, np.take(flips, panel.clusters, axis=1))
     if group == SYSTEM_LEVEL:
         return SystemLevelTest(panel, measure)
     if name == "kendall_like":
