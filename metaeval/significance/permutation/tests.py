@@ -138,7 +138,7 @@ def perm_test(
 
 def judged_clusters(scores: Panel, notes: Notes) -> IntArray:
     """Return the documents of the segments in use; warn where they are few."""
-    clusters = scores.clusters[scores.valid.any(axis=0)]
+    clusters: IntArray = scores.clusters[scores.valid.any(axis=0)]
     has_enough_documents(clusters, notes)
     return clusters
 
@@ -230,7 +230,8 @@ def permuted_test(
         return pairs, (1, len(pairs.clusters)), pairs.clusters
     if measure.epsilon is not None:
         raise ValueError("epsilon: cells of two metrics swap only with calibrated thresholds")
-    return _cellwise(measure, panel, seed), panel.human.shape, panel.clusters
+    shape = len(panel.systems), len(panel.segments)
+    return _cellwise(measure, panel, seed), shape, panel.clusters
 
 
 def _cellwise(measure: Measure, panel: Panel, seed: int) -> PermutedTest:
