@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr, stdtrit
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, fraction
-from metaeval.documents import DOCUMENTS, FEWEST_DOCUMENTS, sum_by, unit_of
+from metaeval.arrays import FloatArray, as_floats, fraction
 from metaeval.results import Interval
 
 FEWEST_SCORES = 5
@@ -41,34 +40,23 @@ def independent_pvalue(r: float, left: FloatArray, right: FloatArray, method: st
     return float(2.0 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1.0 - r * r))))
 
 
-def mean_interval(
-    values: ArrayLike, *, clusters: IntArray | None = None, confidence: float = 0.95
-) -> Interval:
-    """t interval of the mean of scores (n,), such as a system's over segments.
+def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
+    """t interval of the mean of independent scores (n,), such as a system's over segments.
 
-    nan entries are missing; nan ends below five scores, or six documents. ``clusters`` is the
-    number of each score's document: deviations from the mean are summed by document, and there is
-    one degree of freedom less than documents (Cameron and Miller 2015).
+    nan entries are missing; nan ends below five scores.
 
     Examples
     --------
     >>> [round(end, 3) for end in mean_interval([1, 2, 3, 4, 5])[:2]]
     [1.037, 4.963]
     """
-    fraction("confidence", confidence)
-    given = as_floats("values", values, ndim=1)
-    known = given[~np.isnan(given)]
-    units = np.arange(len(known)) if clusters is None else np.asarray(clusters)[~np.isnan(given)]
-    n, is_clustered = len(np.unique(units)), unit_of(units) == DOCUMENTS
-    if n < (FEWEST_DOCUMENTS if is_clustered else FEWEST_SCORES):
+    known = as_floats("values", values, ndim=1)
+    known = known[~np.isnan(known)]
+    n = len(known)
+    if n < FEWEST_SCORES:
         return Interval(np.nan, np.nan, confidence)
-    quantile = stdtrit(n - 1, 0.5 + confidence / 2.0)
-    if is_clustered:
-        sums = sum_by(known - known.mean(), units)
-        half = quantile * np.sqrt((sums**2).sum() * n / (n - 1)) / len(known)
-    else:
-        half = quantile * known.std(ddof=1) / np.sqrt(n)
-    mean, half = float(known.mean()), float(half)
+    half = stdtrit(n - 1, 0.5 + fraction("confidence", confidence) / 2.0) * known.std(ddof=1)
+    mean, half = float(known.mean()), float(half / np.sqrt(n))
     return Interval(mean - half, mean + half, confidence)
 
 

@@ -17,11 +17,7 @@ import metaeval.significance
 from metaeval import ScoreMatrix
 from metaeval.correlation import Measure
 from metaeval.correlation.hybrids import hybrid_limit_intervals, hybrid_limits, hybrid_supersample
-from metaeval.correlation.intervals import (
-    correlation_intervals,
-    mean_interval,
-    soft_pairwise_intervals,
-)
+from metaeval.correlation.intervals import correlation_intervals, soft_pairwise_intervals
 from metaeval.correlation.intervals.soft import soft_chance
 from metaeval.correlation.measure import COEFFICIENTS
 from metaeval.replication.bounds import against_floors
@@ -51,7 +47,7 @@ OF_ONE_VALUE = {
 OF_OTHER_UNITS = {
     *("accuracy_interval", "jackknife_interval", "system_intervals", "wilson_interval"),
     *("adjust_pvalues", "rank_clusters", "williams_test", "zou_interval"),
-    *("compare_seeds", "paired_gain", "signed_rank_test", "contest"),
+    *("compare_seeds", "paired_gain", "signed_rank_test", "contest", "mean_interval"),
 }
 
 
@@ -86,7 +82,6 @@ def calls() -> dict[str, Call]:
         "soft_pairwise_accuracy": lambda h, m: metaeval.correlation.soft_pairwise_accuracy(
             h, m["a"], n_resamples=50, rng=1
         ),
-        "mean_interval": lambda h, m: mean_interval(h.values[0], clusters=h.clusters),
         "contest_of_metrics": lambda h, m: contest_of_metrics(
             h.values, m["a"].values, m["b"].values, clusters=h.clusters
         ),
