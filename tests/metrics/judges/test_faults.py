@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from metrics.base import MetricError, UnfinishedError
 from metrics.families.judges import client
 from metrics.models import (
     FailedText,
@@ -14,6 +15,7 @@ from metrics.models import (
     JudgeReply,
     JudgeSpending,
     MetricRun,
+    Slice,
 )
 from metrics.runs import scoring, slices
 from tests.metrics.conftest import reread, work_off
@@ -164,6 +166,25 @@ def test_a_server_that_is_down_holds_nothing_against_the_texts(
         scoring.forget()
         run = work_off(run)
     assert (run.status, run.failed) == (Status.DONE, 0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnfinishedError("busy", np.zeros((0, 1)), None, permanent=False),
+        MetricError("busy", permanent=False),
+    ],
+    ids=["unfinished", "not loaded"],
+)
+def test_each_further_try_comes_twice_as_late(
+    monkeypatch: pytest.MonkeyPatch, error: MetricError
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(slices, "put_off", lambda row, message, seconds: waits.append(seconds))
+    for attempts in range(3):
+        scoring.give_up(Slice(size=10, is_loading=True, attempts=attempts), error)
+    assert waits == [waits[0], 2 * waits[0], 4 * waits[0]]
+    assert waits[0] > 0
 
 
 def test_a_server_without_schemas_is_asked_without(
