@@ -20,6 +20,7 @@ from metrics.judges.spending import projected
 from metrics.models import JudgeSpending, MetricRun
 from metrics.runs import remarks, starting, waiting
 from metrics.runs.contents import failed_texts, warnings_of
+from metrics.runs.state import HeldError
 
 PER_PAGE = FAILED_SHOWN = 50
 
@@ -96,10 +97,13 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel; what was scored is kept."""
     run = get_object_or_404(MetricRun, pk=pk)
-    if starting.cancel(run):
-        messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
-    else:
-        messages.info(request, "This run had already ended.")
+    try:
+        if starting.cancel(run):
+            messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
+        else:
+            messages.info(request, "This run had already ended.")
+    except HeldError as error:
+        messages.error(request, str(error))
     return redirect(run)
 
 
