@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from annotation.uploads.markup import Start, read_markup
+from annotation.uploads.media.markup import Start, read_markup
 
 TAGS = ("audio", "video", "img")
 BEGINS = re.compile(r"\s*<\s*(audio|video|img|iframe|script|object|embed|svg)\b", re.IGNORECASE)

@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 from annotation import languages
 from annotation.counted import counted
-from annotation.uploads.markup import Start, read_markup
+from annotation.uploads.media.markup import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 
