@@ -16,6 +16,7 @@ from annotation.web.live import render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
 from metrics.forms.runs import FilterForm, StartForm
+from metrics.judges import templates
 from metrics.judges.spending import projected
 from metrics.models import JudgeSpending, MetricRun
 from metrics.runs import remarks, starting, waiting
@@ -88,6 +89,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "warnings": (*warnings_of(run), *remarks.of_run(run)),
         "spending": JudgeSpending.objects.filter(run=run).first(),
         "projected": projected(run) if run.is_active else None,
+        "prompt": templates.of_judge(run.info),
     }
     return render_live(request, "metrics/run.html", context)
 

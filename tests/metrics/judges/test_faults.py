@@ -9,6 +9,7 @@ import pytest
 
 from metrics.base import MetricError, UnfinishedError
 from metrics.families.judges import client
+from metrics.families.judges.scorer import Judge
 from metrics.models import (
     FailedText,
     JudgeConnection,
@@ -121,6 +122,37 @@ def test_what_does_not_pass_ends_the_run_and_shows_no_key(
     assert KEY not in run.message + logged.getvalue()
     assert not any(KEY in reply.body for reply in JudgeReply.objects.all())
     assert KEY not in run.signature.signature  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_an_endpoint_that_never_answers_ends_the_run(
+    judge: Callable[..., MetricRun], status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Already while the judge is loaded: no host would fare better."""
+    monkeypatch.setattr(client, "TRIES", 2)
+    with serving(lambda asked, times: Answer(status=status, raw="no")) as server:
+        run = judge(server)
+        for _ in range(2 * slices.MAX_LOADS):
+            scoring.forget()
+            run = work_off(run)
+        n_calls = len(server.seen)
+    assert run.status == Status.FAILED
+    assert str(status) in run.message
+    assert n_calls <= 2 * slices.MAX_LOADS
+
+
+def test_a_judge_that_fails_at_first_is_not_paid_for_more(
+    judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "HOPELESS", 3)
+    monkeypatch.setattr(Judge, "first_slice", 3)
+    with serving(lambda asked, times: Answer("I cannot help with that.")) as server:
+        run = work_off(judge(server))
+        asked = [each for each in server.seen if "to judge" in prompt_of(each)]
+    assert run.total > 3
+    assert run.status == Status.FAILED
+    assert len(asked) == 2 * 3
+    assert Judge.first_slice == slices.HOPELESS
 
 
 def test_a_key_that_comes_back_is_not_kept(
