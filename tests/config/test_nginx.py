@@ -1,4 +1,4 @@
-"""nginx, set up as docs/nginx.conf says, inside a configuration like Debian's: no log holds a link."""
+"""nginx as docs/nginx.conf sets it up, within a configuration like Debian's: logs hold no link."""
 
 import http.client
 import shutil
@@ -7,6 +7,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -62,9 +63,10 @@ class Site:
             )
         else:
             call = http.client.HTTPConnection("127.0.0.1", self.plain, timeout=30)
-        call.request("GET", path, headers={"Host": host, **headers})
-        answer = call.getresponse()
-        return answer.status, answer.headers.get("Location", "") + answer.read().decode()
+        with closing(call):
+            call.request("GET", path, headers={"Host": host, **headers})
+            answer = call.getresponse()
+            return answer.status, answer.headers.get("Location", "") + answer.read().decode()
 
 
 def free_port() -> int:
@@ -116,11 +118,8 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 def test_addresses_are_served_and_no_log_holds_a_link(site: Site) -> None:
     tokens = [new_token()[0] for _ in range(3)]
-    places = [
-        f"/a/{tokens[0]}/",
-        f"/enter/{tokens[1]}/?x=1",
-        f"/login/?next=/password/{tokens[2]}/",
-    ]
+    patterns = ("/a/{}/", "/enter/{}/?x=1", "/login/?next=/password/{}/")
+    places = [pattern.format(token) for pattern, token in zip(patterns, tokens, strict=True)]
     for path in places:
         status, said = site.ask(path, Referer=f"https://{HOST}{places[0]}")
         assert status == 200
