@@ -15,7 +15,9 @@ from metrics.base import MetricInfo, Scores, ScoreWarning, SegmentInput
 
 Subject = TypeVar("Subject")
 # Families without a model, which read texts of any length. Metrics without a family are lexical.
-UNLIMITED = frozenset({"", "lexical", "sentbleu-wmt", "floor", "wmd", "yisi-0", "yisi-static"})
+UNLIMITED = frozenset(
+    ("", "lexical", "sentbleu-wmt", "floor", "wmd", "yisi-0", "yisi-static", "trained-sentinel")
+)
 # A metric's input is one output with its source and references; True where any was truncated.
 Mark = bool | None
 

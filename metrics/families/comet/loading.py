@@ -83,12 +83,13 @@ class CometModel:
     def is_too_long(self, lengths: Sequence[int]) -> bool:
         """Return whether texts of these numbers of tokens, read in one sequence, are truncated.
 
-        Each is, or the sequence in which special tokens part them.
+        Each is, or the sequence in which special tokens part them; that its last one is lost does
+        not count.
         """
         if max(lengths) > self.longest:
             return True
         encoder = self.model.encoder
-        n_special = 2 + (len(lengths) - 1) * encoder.size_separator
+        n_special = 1 + (len(lengths) - 1) * encoder.size_separator
         return bool(sum(n - 2 for n in lengths) + n_special > encoder.max_positions)
 
     def prepare(self, texts: list[str]) -> Any:

@@ -105,10 +105,9 @@ class MetricX(MeanOfSegments):
 
     def _score_texts(self, texts: Sequence[str]) -> tuple[Scores, NDArray[np.bool_]]:
         """Return (texts, 1) errors, and (texts,) whether each was truncated."""
-        distinct, longest = list(dict.fromkeys(texts)), LONGEST[self.release]
+        distinct = list(dict.fromkeys(texts))
         tokens = {text: self._tokenize(text) for text in distinct}
-        # As the release cuts a text, end token included, and then takes the last token away.
-        ids = {text: each[: min(longest, len(each)) - 1] for text, each in tokens.items()}
+        ids = {text: each for text, (each, _) in tokens.items()}
         found: dict[str, float] = {}
         for batch, errors in encoders.in_batches(
             self.loaded,
@@ -118,10 +117,13 @@ class MetricX(MeanOfSegments):
         ):
             found.update(zip(batch, errors, strict=True))
         scores = np.array([found[text] for text in texts], dtype=np.float64).reshape(-1, 1)
-        return scores, np.array([len(tokens[text]) > longest for text in texts], dtype=bool)
+        return scores, np.array([tokens[text][1] for text in texts], dtype=bool)
 
-    def _tokenize(self, text: str) -> list[int]:
-        return list(self.loaded.tokenizer(text, verbose=False)["input_ids"])
+    def _tokenize(self, text: str) -> tuple[list[int], bool]:
+        """Return the ids of a text, cut and then without its end, and whether it was cut."""
+        longest = LONGEST[self.release]
+        ids = list(self.loaded.tokenizer(text, verbose=False)["input_ids"])
+        return ids[: min(longest, len(ids)) - 1], len(ids) > longest
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> list[float]:
         padded = [torch.tensor(each, dtype=torch.long) for each in ids]
