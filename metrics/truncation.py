@@ -45,7 +45,8 @@ def note(text: str) -> None:
 @contextmanager
 def noting() -> Iterator[set[str]]:
     """Collect the texts that are truncated meanwhile."""
-    token = _noted.set(texts := set())
+    texts: set[str] = set()
+    token = _noted.set(texts)
     try:
         yield texts
     finally:

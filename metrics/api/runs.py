@@ -178,7 +178,7 @@ class RunDetailSerializer(RunSerializer):
     truncation = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        fields = (*RunSerializer.Meta.fields, "truncation")
+        fields = (*RunSerializer.Meta.fields, "truncation")  # type: ignore[assignment]
 
     @extend_schema_field(TruncationSerializer(allow_null=True))
     def get_truncation(self, run: MetricRun) -> Any:

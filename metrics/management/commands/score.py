@@ -8,9 +8,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.counted import counted
+from annotation.management.base import BaseCommand
 from annotation.models import System, TestSet
 from metrics import catalogue
 from metrics.base import ScoreWarning

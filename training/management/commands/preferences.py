@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.base import BaseCommand
 from annotation.models import TestSet
 from metrics import catalogue
 from metrics.base import MetricError

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.base import BaseCommand, values_by_name
 from training.models import ParallelCorpus
 from training.sweeps import starting
 
@@ -60,7 +61,7 @@ def _pairs(given: list[str]) -> dict[str, str]:
     for name, equals, value in split:
         if not (name and equals and value):
             raise CommandError(f"{name}{equals}{value}: expected NAME=VALUE.")
-    return {name: value for name, _, value in split}
+    return values_by_name((name, value) for name, _, value in split)
 
 
 def _seeds(given: str) -> list[int]:
