@@ -1,4 +1,4 @@
-"""`manage.py train_sweep`: start the trainings of one of the paper's tables, or of any other."""
+"""`manage.py train_sweep`: start the trainings that a table of the paper varies, or any others."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -18,7 +18,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("sweep", metavar="SWEEP", help="its name; a taken one gets a number")
         parser.add_argument("--corpus", action="append", required=True, help="may be repeated")
-        parser.add_argument("--table", choices=list(starting.TABLES), help="one of the paper's")
+        parser.add_argument(
+            "--table",
+            choices=list(starting.TABLES),
+            help="what a table of the paper varies; of c2, five values of the paper's seven",
+        )
         parser.add_argument(
             "--vary", action="append", default=[], metavar="NAME=A,B,…", help="may be repeated"
         )
