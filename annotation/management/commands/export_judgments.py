@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 
 from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign
 
 

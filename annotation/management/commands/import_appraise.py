@@ -13,7 +13,7 @@ from annotation.imports import appraise
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Drafts
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.uploads import InputFile, Report
 
 

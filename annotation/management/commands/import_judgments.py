@@ -11,7 +11,7 @@ from annotation import protocols
 from annotation.imports import sources
 from annotation.imports.judgments.options import LAST_WINS
 from annotation.imports.sources import Reading, Sent
-from annotation.management.base import BaseCommand, values_by_name
+from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.management.commands.import_appraise import finish, opened
 from annotation.models import Campaign
 from annotation.uploads import Report

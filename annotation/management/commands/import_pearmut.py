@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from annotation import languages
 from annotation.imports import pearmut
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.management.commands.import_appraise import finish, opened
 from annotation.uploads import Report
 

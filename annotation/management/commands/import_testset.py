@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from annotation import languages
 from annotation.counted import counted
-from annotation.management.base import BaseCommand, values_by_name
+from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
 from annotation.uploads.submissions import label_of_file, parse_ratio

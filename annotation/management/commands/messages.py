@@ -22,7 +22,7 @@ from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
 from annotation.interface import ENGLISH
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.management.literals import literals
 from annotation.web.sentences import DOMAIN as SAID
 

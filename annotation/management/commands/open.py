@@ -11,7 +11,7 @@ from annotation import languages
 from annotation.campaign_files import Opened, open_file
 from annotation.campaign_files.one_step import Wish
 from annotation.counted import counted
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.management.commands.import_appraise import opened, report_problems
 from annotation.uploads import Report
 

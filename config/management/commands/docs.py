@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from config.reference import written
 
 

@@ -22,7 +22,7 @@ from django.core.management.base import CommandError
 
 from annotation.demo import DEMO_PASSWORD, load_demo
 from annotation.demo.load import LOGINS
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from dashboards.documents.computing import QUICK, SLOW
 from metrics.checkpoints import packaged

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from annotation.counted import counted
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.numbers import key
 from lifecycle import deeds
 from lifecycle.things import KINDS

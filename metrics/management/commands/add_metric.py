@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.management.base import BaseCommand, values_by_name
+from annotation.management.command_line import BaseCommand, values_by_name
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.known import everything_known

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.models import Output, TestSet
 from metrics import catalogue, disk
 from metrics.base import MetricError, MetricInfo, Scores

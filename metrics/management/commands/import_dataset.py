@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 
 from annotation.counted import counted
 from annotation.imports import Pair
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from metrics import datasets
 from metrics.datasets import DATASETS, Stored
 

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from annotation.counted import counted
-from annotation.management.base import BaseCommand, values_by_name
+from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from metrics.imported.checking import Checked, bring_in, check

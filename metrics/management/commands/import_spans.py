@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from annotation.counted import counted
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from metrics.management.commands.import_scores import SHOWN, opened
 from metrics.spans.importing import Checked, check, store

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from metrics.base import MetricError
 from metrics.checkpoints import fetching, hosts, inventory, places
 from metrics.checkpoints.hosts import Stock

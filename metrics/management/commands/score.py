@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from annotation.counted import counted
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.models import System, TestSet
 from metrics import catalogue
 from metrics.base import ScoreWarning

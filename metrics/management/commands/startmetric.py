@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 
 PROJECT = """\
 [build-system]

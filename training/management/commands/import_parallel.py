@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from annotation.forms.uploads import LanguageField
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from metrics import disk
 from training.forms import RESERVED
 from training.parallel import corpora

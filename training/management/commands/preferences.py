@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from metrics import catalogue
 from metrics.base import MetricError

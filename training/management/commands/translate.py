@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.management.base import BaseCommand
+from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from annotation.uploads.submissions import parse_ratio
 from training.models import Translation
