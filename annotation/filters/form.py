@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from annotation.filters.choice import Filters
+from annotation.filters.systems import systems_of, unique_names
 from annotation.lately import lately
 from annotation.models import Annotator, Campaign, Segment
 from annotation.quality.scales import scales_of
@@ -32,6 +33,8 @@ class Choices:
 
     annotators: list[Choice]
     documents: list[Choice]
+    systems: list[Choice]
+    without_systems: list[Choice]
     others: list[tuple[str, str]]
     has_scores: bool = True
     scales: list[Choice] = field(default_factory=list)
@@ -47,7 +50,9 @@ def filter_choices(
 ) -> Choices:
     """Return what the form shows for some campaigns together, as it was a moment ago."""
     key = ("filters", *(campaign.pk for campaign in campaigns))
-    labels, documents = lately(key, lambda: (_annotators(campaigns), _documents(campaigns)))
+    labels, documents, systems = lately(
+        key, lambda: (_annotators(campaigns), _documents(campaigns), _systems(campaigns))
+    )
     left_out = set(filters.without)
     return Choices(
         annotators=[
@@ -55,6 +60,8 @@ def filter_choices(
             for label, keys in labels.items()
         ],
         documents=[Choice(name, name in filters.documents) for name in documents],
+        systems=[Choice(name, name in filters.systems) for name in systems],
+        without_systems=[Choice(name, name in filters.without_systems) for name in systems],
         others=own_parameters(query),
         has_scores=has_scores,
         scales=_scales(campaigns, filters) if has_scores else [],
@@ -73,6 +80,10 @@ def _annotators(campaigns: Sequence[Campaign]) -> dict[str, set[str]]:
 def _documents(campaigns: Sequence[Campaign]) -> list[str]:
     rows = Segment.objects.filter(test_set__campaigns__in=campaigns).exclude(document="")
     return list(rows.order_by("document").values_list("document", flat=True).distinct())
+
+
+def _systems(campaigns: Sequence[Campaign]) -> list[str]:
+    return list(dict.fromkeys(n for each in campaigns for n in unique_names(systems_of(each))))
 
 
 def _scales(campaigns: Sequence[Campaign], filters: Filters) -> list[Choice]:

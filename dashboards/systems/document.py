@@ -101,7 +101,7 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
     others = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
     warnings = [*panel.human.warnings, *told(panel.measures), *others, *notes]
     return Systems(
-        **head(campaign, panel.human.source),
+        **head(campaign, panel.human),
         has_published_systems=has_published,
         versus=filters.versus,
         test=filters.test,
