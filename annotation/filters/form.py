@@ -27,7 +27,8 @@ class Choice(NamedTuple):
 class Choices:
     """What the form offers; `others` are the page's own parameters, which a form must keep.
 
-    Without `has_scores` there is nothing to choose about the form of the scores. `scales` are the
+    Without `has_scores` there is nothing to choose about the form of the scores; `has_human` says
+    whether any system is a human translation. `scales` are the
     campaigns' own ones, if there are several.
     """
 
@@ -37,6 +38,7 @@ class Choices:
     without_systems: list[Choice]
     others: list[tuple[str, str]]
     has_scores: bool = True
+    has_human: bool = False
     scales: list[Choice] = field(default_factory=list)
 
     @property
@@ -60,6 +62,7 @@ def filter_choices(
             for label, keys in labels.items()
         ],
         documents=[Choice(name, name in filters.documents) for name in documents],
+        has_human=any(systems.values()),
         systems=[Choice(name, name in filters.systems) for name in systems],
         without_systems=[Choice(name, name in filters.without_systems) for name in systems],
         others=own_parameters(query),
@@ -82,8 +85,14 @@ def _documents(campaigns: Sequence[Campaign]) -> list[str]:
     return list(rows.order_by("document").values_list("document", flat=True).distinct())
 
 
-def _systems(campaigns: Sequence[Campaign]) -> list[str]:
-    return list(dict.fromkeys(n for each in campaigns for n in unique_names(systems_of(each))))
+def _systems(campaigns: Sequence[Campaign]) -> dict[str, bool]:
+    """Whether each system, by its unique name, is a human translation."""
+    found: dict[str, bool] = {}
+    for campaign in campaigns:
+        systems = systems_of(campaign)
+        for name, system in zip(unique_names(systems), systems, strict=True):
+            found[name] = found.get(name, False) or system.is_human
+    return found
 
 
 def _scales(campaigns: Sequence[Campaign], filters: Filters) -> list[Choice]:

@@ -18,9 +18,7 @@ class Translator:
     reference: str
 
 
-def translator_of(
-    system: SystemDraft, references: Mapping[str, Mapping[str, str]]
-) -> Translator:
+def translator_of(system: SystemDraft, references: Mapping[str, Mapping[str, str]]) -> Translator:
     """Return what a draft says of a system, or else what its name and its texts say.
 
     `references` has the texts by segment key and name. A system is a reference where (nearly) all

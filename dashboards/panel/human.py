@@ -169,11 +169,15 @@ def _with_outliers(filters: Filters, found: HumanScores) -> HumanScores:
         warnings.simplefilter("ignore", StatisticsWarning)
         is_far = find_outliers(scores).is_outlier
     outliers = tuple(name for name, is_one in zip(found.names, is_far, strict=True) if is_one)
-    found = replace(found, outliers=outliers)
-    if not outliers or filters.outliers != OUT:
+    if not outliers:
         return found
-    notes = (*found.notes, f"Outlier systems are left out: {some(list(outliers), NAMED)}.")
-    return replace(found.where(~is_far), notes=notes, are_outliers_out=True)
+    named = some(list(outliers), NAMED)
+    if filters.outliers != OUT:
+        note = f"Correlations over systems may rest on outlier systems: {named}."
+        return replace(found, outliers=outliers, notes=(*found.notes, note))
+    notes = (*found.notes, f"Outlier systems are left out: {named}.")
+    rest = replace(found.where(~is_far), notes=notes)
+    return replace(rest, outliers=outliers, are_outliers_out=True)
 
 
 def _published(
