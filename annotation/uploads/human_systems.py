@@ -42,7 +42,8 @@ def note_human(
     found = {system.label: translator_of(system, references) for system in draft.systems}
     human = [label for label, each in found.items() if each.is_human]
     if human:
+        named = some(human, NAMED)
         report.note(
-            f"taken for human translations, which correlations of metrics leave out: "
-            f"{some(human, NAMED)}. The page of the test set can change that"
+            f"taken for human translations, which comparisons of metrics leave out: {named}. The "
+            "page of the test set can change that"
         )

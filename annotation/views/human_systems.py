@@ -21,6 +21,9 @@ def human_set(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         raise PermissionDenied(NOT_YOURS)
     is_human = request.POST.get("is_human") == "1"
     if set_human(system=system, is_human=is_human, actor=signed_in(request)):
-        what = "a human translation" if is_human else "an MT system"
-        messages.success(request, f"{system.name} counts as {what} now.")
+        name = system.name
+        if is_human:
+            messages.success(request, f"{name} was marked as a human translation.")
+        else:
+            messages.success(request, f"{name} was marked as an MT system.")
     return redirect(system.test_set)

@@ -153,10 +153,9 @@ def _with_labels(campaign: Campaign, filters: Filters, found: HumanScores) -> Hu
     humans = tuple(names[system.pk] for system in human_systems(campaign, filters))
     notes = found.notes
     if humans:
-        notes += (
-            f"{counted(len(humans), 'human translation is', 'human translations are')} not "
-            f"compared with metrics: {some(list(humans), NAMED)}.",
-        )
+        named = some(list(humans), NAMED)
+        translations = counted(len(humans), "human translation")
+        notes += (f"Metrics are not compared on {translations}: {named}.",)
     labels = tuple(names[system.pk] for system in found.systems)
     return replace(found, labels=labels, humans=humans, notes=notes)
 

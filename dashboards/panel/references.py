@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from annotation.counted import counted
 from annotation.models import Reference, System, TestSet
 from annotation.once import once
 from annotation.uploads.problems import some
@@ -28,9 +29,13 @@ def without_own_references(
         return measure
     values = _blank(measure.values, places)
     lost = int((np.isfinite(measure.values) & ~np.isfinite(values)).sum())
-    names = some([human.names[place] for place in places], NAMED)
-    about = f"scores of references against themselves are left out: {names} ({lost:,} outputs)."
-    warning = ScoreWarning("own_reference", about if measure.is_imported else f"S{about[1:]}")
+    named = some([human.names[place] for place in places], NAMED)
+    outputs = counted(lost, "output")
+    if measure.is_imported:
+        about = f"the scores of {outputs} against themselves as references are left out: {named}."
+    else:
+        about = f"The scores of {outputs} against themselves as references are left out: {named}."
+    warning = ScoreWarning("own_reference", about)
     return replace(
         measure,
         values=values,

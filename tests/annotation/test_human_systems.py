@@ -121,7 +121,7 @@ def test_the_owner_changes_the_mark(owned: TestSet, world: World, client: Client
     page = client.get(owned.get_absolute_url()).text
     assert address in page
     answer = client.post(address, {"is_human": "1"}, follow=True)
-    assert f"{system.name} counts as a human translation now." in answer.text
+    assert f"{system.name} was marked as a human translation." in answer.text
     client.post(address, {"is_human": "1"})
     system.refresh_from_db()
     assert system.is_human

@@ -62,7 +62,7 @@ def test_bleu_over_the_systems_of_ted(ted: Campaign, as_researcher: Client) -> N
     (row,) = document["rows"]
     assert (round(row["r_system"], 3), row["n_systems"]) == (0.185, 13)
     assert document["human_systems"] == HUMANS
-    told = "2 human translations are not compared with metrics: ref, refB."
+    told = "Metrics are not compared on 2 human translations: ref, refB."
     assert told in document["warnings"]
     assert told in as_researcher.get("/campaigns/mqm-ted-zh-en/correlations/").text
 
@@ -74,7 +74,7 @@ def test_a_reference_never_enters_its_own_correlation(ted: Campaign) -> None:
     panel = read_panel(ted, ALL_IN)
     assert len(panel.human.systems) == 15
     (warning,) = panel.measures["bleu"].warnings
-    assert (warning.code, "ref, refB (1,058 outputs)" in warning.message) == ("own_reference", True)
+    assert (warning.code, "1,058 outputs" in warning.message) == ("own_reference", True)
     for name in ("human_systems", "outlier_systems"):
         assert name in asdict(correlations.compute(ted, ALL_IN))
 
