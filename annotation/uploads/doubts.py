@@ -8,9 +8,9 @@ from functools import partial
 
 from annotation import languages
 from annotation.counted import counted
+from annotation.translators.recognition import note_human
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.entities import first_entity
-from annotation.uploads.human_systems import note_human
 from annotation.uploads.problems import Place, Report, some
 
 # An output is remarkable beyond this factor of ratio x reference, where the difference is also
