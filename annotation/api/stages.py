@@ -248,8 +248,8 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         system = test_set.systems.filter(**named).first()
         if system is None:
             raise ValidationError({"name": [f"This test set has no system {named['name']!r}."]})
-        is_human = sent.validated_data["is_human"]
-        set_human(system=system, is_human=is_human, actor=request.user)
+        actor: Any = request.user
+        set_human(system=system, is_human=sent.validated_data["is_human"], actor=actor)
         system.refresh_from_db()
         return Response(SystemSerializer(system).data)
 

@@ -128,9 +128,12 @@ def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) 
         if not own:
             raise FilterError(f"documents: {campaign.name} has none of the chosen ones")
         filters = replace(filters, documents=tuple(own))
-    for name in ("systems", "without_systems"):
-        if named := set(getattr(filters, name)):
-            filters = replace(filters, **{name: _own_systems(campaign, campaigns, name, named)})
+    if filters.systems:
+        named = _own_systems(campaign, campaigns, "systems", set(filters.systems))
+        filters = replace(filters, systems=named)
+    if filters.without_systems:
+        named = _own_systems(campaign, campaigns, "without_systems", set(filters.without_systems))
+        filters = replace(filters, without_systems=named)
     check(campaign, filters)
     return filters
 

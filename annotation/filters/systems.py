@@ -22,6 +22,7 @@ def unique_names(systems: Sequence[System]) -> list[str]:
     return [f"{system.name}@{system.length_ratio}" for system in systems]
 
 
+@once
 def systems_of(campaign: Campaign) -> tuple[System, ...]:
     """Return the systems of a campaign in the order of all outputs."""
     return tuple(campaign.systems.order_by("name", "length_ratio"))

@@ -54,7 +54,7 @@ def compute(campaign: Campaign, filters: Filters) -> Pair:
     }
     if scores is None or not (~np.isnan(scores)).any():
         return Pair(**said, problem=f"{label} has no scores of segments here.")
-    humans = [system.is_human for system in panel.human.systems]
+    humans = np.array([system.is_human for system in panel.human.systems])
     best = np.lexsort((-_means(scores), humans))
     order = [names[place] for place in best]
     first = chosen.first or next(name for name in order if name != chosen.second)

@@ -180,6 +180,7 @@ def _human(panel: Panel, table: SystemTable) -> list[Row]:
 def _column(panel: Panel, column: MetricColumn) -> Column:
     measure = panel.measures[column.metric]
     judged = column.judged.tolist()
+    tau, accuracy = _without_outliers(panel, column)
     return Column(
         **about(measure),
         is_given=column.is_given,
@@ -187,7 +188,8 @@ def _column(panel: Panel, column: MetricColumn) -> Column:
         tau=column.tau,
         accuracy=column.accuracy,
         accuracy_ends=ends(column.accuracy_interval),
-        **_without_outliers(panel, column),
+        tau_without_outliers=tau,
+        accuracy_without_outliers=accuracy,
         n_systems=column.n_shared,
         n=column.n,
         is_even=not column.reasons.get("output without a score"),
@@ -203,19 +205,19 @@ def _column(panel: Panel, column: MetricColumn) -> Column:
     )
 
 
-def _without_outliers(panel: Panel, column: MetricColumn) -> dict[str, float]:
-    """Agreement over the systems that are no outliers; nothing where that is all of them."""
+def _without_outliers(
+    panel: Panel, column: MetricColumn
+) -> tuple[float, float] | tuple[None, None]:
+    """τ-b and accuracy over the systems that are no outliers; None where that is all of them."""
     is_far = np.isin(column.systems, panel.human.outliers)
     if not is_far.any():
-        return {}
+        return None, None
     both = ~(is_far | np.isnan(column.human) | np.isnan(column.compared))
     sides = column.human[both], column.compared[both]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StatisticsWarning)
-        return {
-            "tau_without_outliers": float(Measure("kendall").over_systems(*sides)),
-            "accuracy_without_outliers": pairwise_accuracy(*sides).statistic,
-        }
+        tau = float(Measure("kendall").over_systems(*sides))
+        return tau, pairwise_accuracy(*sides).statistic
 
 
 def _row(column: MetricColumn, place: int) -> Row:

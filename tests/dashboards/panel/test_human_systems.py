@@ -3,8 +3,10 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -13,11 +15,13 @@ from django.test import Client
 from annotation.filters import IN, OUT, FilterError, Filters
 from annotation.filters.systems import compared_systems
 from annotation.models import Campaign, System, TestSet
+from dashboards.bundle import BundleChoice, build
 from dashboards.correlations import document as correlations
 from dashboards.documents import kinds
 from dashboards.panel.panel import read_panel
 from dashboards.results import ground
 from dashboards.systems import document as systems
+from metaeval.commands import main
 from metaeval.results import plain
 from metrics import imported
 from tests.dashboards.conftest import add_outputs, rate
@@ -271,3 +275,36 @@ def test_a_system_left_out_is_no_system_that_the_task_leaves_out(mixed: Campaign
     assert document.outside == []
     assert {row.system for row in document.rows} == {"strong", "middling"}
     assert {row.system for row in document.beside} == {"Human-B"}
+
+
+@pytest.mark.parametrize(
+    "filters", [{"humans": IN}, {"without_systems": ("weak",)}, {"systems": ("Human-B", "strong")}]
+)
+def test_a_bundle_holds_the_systems_of_its_filters(
+    mixed: Campaign, filters: dict[str, Any], tmp_path: Path
+) -> None:
+    """Another run of its commands, by hand and as `reproduce`, gives the same numbers."""
+    with ZipFile(BytesIO(build(mixed, BundleChoice(**filters))[0])) as archive:
+        archive.extractall(tmp_path)
+    (folder,) = [path.parent for path in tmp_path.rglob("manifest.json")]
+    assert main(["reproduce", str(folder)]) == 0
+    manifest = json.loads((folder / "manifest.json").read_text())
+    header, *lines = [x.split("\t") for x in (folder / "scores.tsv").read_text().splitlines()]
+    scores = {(x[0], x[1]): x[header.index("human")] for x in lines}
+    has_human = "Human-B" in {system for system, _ in scores}
+    assert has_human == ("without_systems" not in filters)
+    assert manifest["human_systems"] == ([] if has_human else ["Human-B"])
+    for table in manifest["tables"]:
+        is_of_scores = "scores.tsv" in table["arguments"]
+        assert ("--with-human" in table["arguments"]) == (has_human and is_of_scores)
+    # The commands compute from all judgments what the page has.
+    judged = (folder / "judgments.tsv").read_text()
+    assert all(f"\t{name}\t" in judged for name in ("Human-B", "weak", "strong"))
+    rows = json.loads((folder / "expected" / "human-scores.json").read_text())["rows"]
+    ours = {(x["system"], x["segment"]): x["human"] for x in rows}
+    assert {cell: ours[cell] for cell in scores} == {c: float(x) for c, x in scores.items()}
+    assert {system for system, _ in ours} == {
+        "humans": {"Human-B", "middling", "strong", "weak"},
+        "without_systems": {"Human-B", "middling", "strong"},
+        "systems": {"Human-B", "strong"},
+    }[next(iter(filters))]
