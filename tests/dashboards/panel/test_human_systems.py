@@ -83,6 +83,21 @@ def test_a_reference_never_enters_its_own_correlation(ted: Campaign) -> None:
         assert name in asdict(correlations.compute(ted, ALL_IN))
 
 
+def test_pages_show_human_translations_beside(ted: Campaign, as_researcher: Client) -> None:
+    base = "/campaigns/mqm-ted-zh-en"
+    for page in ("systems", "results"):
+        as_researcher.get(f"{base}/{page}/")
+    compute_waiting()
+    shown = as_researcher.get(f"{base}/systems/").text
+    assert "Human translations and other systems left out" in shown
+    assert "above 13 of 13" in shown
+    summary = as_researcher.get(f"{base}/results/").text
+    assert "scatter/?system=refB&amp;humans=in" in summary
+    assert as_researcher.get(f"{base}/scatter/?system=refB&humans=in").status_code == 200
+    refused = as_researcher.get(f"{base}/scatter/?system=refB")
+    assert (refused.status_code, "is left out; there are" in refused.text) == (400, True)
+
+
 @pytest.mark.parametrize(
     ("metric", "n"), [("X-ref", 14), ("X-refB", 14), ("X-refA.refB", 13), ("X-src", 15)]
 )
