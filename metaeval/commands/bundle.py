@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from metaeval.commands.scores import UNIT_HELP, UNITS
 from metaeval.commands.systems import OUT, add_systems, choose_systems, outliers_of
+from metaeval.documents import DOCUMENTS
 from metaeval.replication.answers import Shown, question_document, read_labels
 from metaeval.replication.bounded import bounds_document, read_floors, read_ratings
 from metaeval.replication.judgments import (
@@ -118,6 +120,7 @@ def add_commands(commands: Any) -> None:
             help="a TSV (metric, system, score) of metrics that came with scores of systems",
         )
         add_systems(add, names_human=False)
+        choose(add, "--unit", UNITS, DOCUMENTS, UNIT_HELP)
         add_common(command)
     add = commands.choices["correlations"].add_argument
     add("--hybrids", type=int, default=10_000, help="hybrid systems to draw; default: 10000")
@@ -230,6 +233,7 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
         human_systems=options.human_systems,
         metric_systems=options.metric_systems,
     )
+    scores = scores if options.unit == DOCUMENTS else scores.by_segment()
     return scores if options.is_of_bundle else _on_systems(options, scores)
 
 

@@ -19,6 +19,7 @@ from metaeval.commands.systems import (
     references_of,
 )
 from metaeval.correlation.measure import CORRELATIONS, SYSTEM_LEVEL, Measure
+from metaeval.documents import DOCUMENTS, counted, unit_of
 from metaeval.files.evalset.folder import SEGMENTS as OF_SEGMENTS
 from metaeval.files.evalset.folder import evalset_system_scores
 from metaeval.files.evalset.reading import read_evalset
@@ -28,6 +29,11 @@ from metaeval.scores.matrix import ScoreMatrix
 from metaeval.scores.turned import looks_like_error_rate
 
 FILES, SEGMENTS = "files", "segments"
+UNITS = (DOCUMENTS, SEGMENTS)
+UNIT_HELP = (
+    "what intervals and tests take to be independent: documents, where the file has a column "
+    "document (the default), or segments"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +75,13 @@ class Named:
             told.append(f"system scores: humans {self.origins['']}; metrics {', '.join(parts)}")
         return told
 
+    def unit_note(self) -> str:
+        """Say that documents are the unit of intervals and tests; empty where segments are."""
+        if unit_of(self.human.clusters) != DOCUMENTS:
+            return ""
+        units = counted(self.human.clusters)
+        return f"the unit of intervals and tests is the document: {units}; else --unit segments"
+
     def _may_be_lower(self, name: str) -> bool:
         """Negated error rates are turned already."""
         is_one = name not in self.lower and looks_like_error_rate(name)
@@ -86,9 +99,13 @@ def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     chosen_systems = _systems(options, measure, found)
     own = against_itself(wanted, {name: found.references[name] for name in chosen_systems.names
                                   if name in found.references})  # fmt: skip
+    gold = found.human.subset(systems=chosen_systems.names)
+    wanted = {name: _without(scores, own.get(name, ())) for name, scores in wanted.items()}
+    if options.unit == UNITS[1]:
+        gold, wanted = gold.by_segment(), {name: m.by_segment() for name, m in wanted.items()}
     return Named(
-        found.human.subset(systems=chosen_systems.names),
-        {name: _without(scores, own.get(name, ())) for name, scores in wanted.items()},
+        gold,
+        wanted,
         found.origins,
         [] if options.metric else found.lost,
         lower,

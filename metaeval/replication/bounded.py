@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.files.tables import score_columns
+from metaeval.files.tables import DOCUMENT, score_columns
 from metaeval.files.text import FormatError, Table
 from metaeval.replication.bounds import Ratings, against_floors, ceiling
 from metaeval.replication.questions.scored import Scored
@@ -28,7 +28,8 @@ def read_floors(path: str | Path, human: ScoreMatrix) -> Mapping[str, ScoreMatri
     not those of the scores, or random numbers are missing.
     """
     table = Table(path, ["system", "segment", RANDOM])
-    floors = score_columns(table, [n for n in table.header if n not in ("system", "segment")])
+    keys = ("system", "segment", *DOCUMENT.split("|"))
+    floors = score_columns(table, [name for name in table.header if name not in keys])
     if set(human.systems) < set(floors[RANDOM].systems):
         floors = {name: each.subset(systems=human.systems) for name, each in floors.items()}
     first = floors[RANDOM]
