@@ -118,6 +118,9 @@ class System(models.Model):
     """An MT system at one required length: `length_ratio` 1 means no length control.
 
     The ratio is the length of the output asked for, as a share of the full target length.
+    `is_human` marks human translations, which correlations of metrics leave out unless asked for;
+    annotators' pages never know of it. `reference` names the reference that the outputs are, ""
+    where they are none: a metric that reads it scores the text against itself.
     """
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="systems")
@@ -128,6 +131,8 @@ class System(models.Model):
         default=Decimal(1),
         validators=[MinValueValidator(Decimal("0.05")), MaxValueValidator(Decimal(5))],
     )
+    is_human = models.BooleanField(default=False)
+    reference = models.CharField(max_length=40, blank=True, default="")
 
     class Meta:
         ordering = ["test_set", "-length_ratio", "name"]

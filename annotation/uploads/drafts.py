@@ -45,11 +45,13 @@ class SystemDraft:
 
     `ratio` is the required length as a share of the full target length (1: no length control).
     An empty text is an output; a key that is absent is a segment the system did not translate.
+    `is_human` says whether people wrote the outputs, None where nothing says so.
     """
 
     name: str
     ratio: Decimal | float | str = FULL_LENGTH
     outputs: dict[str, str] = field(default_factory=dict)
+    is_human: bool | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -143,7 +145,7 @@ def to_json(draft: TestSetDraft) -> dict[str, Any]:
     return {
         **draft.head(),
         "segments": [[s.key, s.source, s.document, s.references, s.beside] for s in draft.segments],
-        "systems": [[s.name, str(s.ratio), s.outputs] for s in draft.systems],
+        "systems": [[s.name, str(s.ratio), s.outputs, s.is_human] for s in draft.systems],
     }
 
 

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
+from metaeval.commands.systems import (
+    OUT,
+    ChosenSystems,
+    against_itself,
+    choose_systems,
+    known_systems,
+    outliers_of,
+    references_of,
+)
 from metaeval.correlation.measure import CORRELATIONS, SYSTEM_LEVEL, Measure
 from metaeval.documents import DOCUMENTS, counted, unit_of
 from metaeval.files.evalset.folder import SEGMENTS as OF_SEGMENTS
 from metaeval.files.evalset.folder import evalset_system_scores
 from metaeval.files.evalset.reading import read_evalset
 from metaeval.files.tables import read_score_table
+from metaeval.scores.human_systems import named_references
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.scores.turned import looks_like_error_rate
 
@@ -29,7 +41,8 @@ class Named:
     """Human and metric scores; ``origins`` of system scores, by metric and "" for the humans.
 
     ``lost`` are metrics that have no scores on the level of the segments. Those in ``lower`` are
-    turned: a larger score means better.
+    turned: a larger score means better. ``references`` has the reference that a system is, and
+    ``systems`` what was chosen of them.
     """
 
     human: ScoreMatrix
@@ -37,6 +50,14 @@ class Named:
     origins: Mapping[str, str] = field(default_factory=dict)
     lost: Sequence[str] = ()
     lower: Sequence[str] = ()
+    references: Mapping[str, str] = field(default_factory=dict)
+    systems: ChosenSystems = field(default_factory=lambda: ChosenSystems(()))
+
+    def without_outliers(self) -> ScoreMatrix | None:
+        """Return the human scores without outlier systems; None where nothing else is compared."""
+        left_out = set(self.systems.outliers)
+        rest = [name for name in self.human.systems if name not in left_out]
+        return self.human.subset(systems=rest) if len(rest) < len(self.human.systems) else None
 
     def notes(self) -> list[str]:
         """Say where system scores are from, what has none, and what may have to be turned."""
@@ -75,12 +96,39 @@ def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     wanted = {name: _turned(found.metrics[name], name in lower) for name in chosen}
     if not wanted:
         raise ValueError(f"{options.path}: no metric beside the human scores {options.human}")
-    left_out = known(options, "without", found.human.systems)
-    systems = [name for name in found.human.systems if name not in left_out]
-    gold = found.human.subset(systems=systems)
+    chosen_systems = _systems(options, measure, found)
+    own = against_itself(wanted, {name: found.references[name] for name in chosen_systems.names
+                                  if name in found.references})  # fmt: skip
+    gold = found.human.subset(systems=chosen_systems.names)
+    wanted = {name: _without(scores, own.get(name, ())) for name, scores in wanted.items()}
     if options.unit == UNITS[1]:
         gold, wanted = gold.by_segment(), {name: m.by_segment() for name, m in wanted.items()}
-    return Named(gold, wanted, found.origins, [] if options.metric else found.lost, lower)
+    return Named(
+        gold,
+        wanted,
+        found.origins,
+        [] if options.metric else found.lost,
+        lower,
+        found.references,
+        replace(chosen_systems, itself=own),
+    )
+
+
+def _systems(options: argparse.Namespace, measure: Measure, found: Named) -> ChosenSystems:
+    """The systems that are compared; outliers concern what is computed over systems."""
+    names = found.human.systems
+    human = known_systems(options, "human_systems", names) or found.references
+    chosen = choose_systems(options, names, human=human)
+    if measure.grouping != SYSTEM_LEVEL and options.outliers != OUT:
+        return chosen
+    means = dict(zip(names, found.human.system_means().tolist(), strict=True))
+    return outliers_of(chosen, means, options)
+
+
+def _without(scores: ScoreMatrix, systems: Sequence[str]) -> ScoreMatrix:
+    """The same without scores of some systems."""
+    gone = np.isin(scores.systems, list(systems))
+    return scores.with_values(np.where(gone[:, None], np.nan, scores.values)) if systems else scores
 
 
 def _turned(scores: ScoreMatrix, is_lower: bool) -> ScoreMatrix:
@@ -106,7 +154,7 @@ def _read(options: argparse.Namespace, measure: Measure) -> Named:
     if options.human not in metrics:
         metrics |= read_score_table(options.path, columns=[options.human])
     gold = metrics.pop(options.human)
-    return Named(gold, metrics)
+    return Named(gold, metrics, references=named_references(gold.systems))
 
 
 def _read_directory(options: argparse.Namespace, measure: Measure) -> Named:
@@ -115,8 +163,15 @@ def _read_directory(options: argparse.Namespace, measure: Measure) -> Named:
     is_of_systems = measure.grouping == SYSTEM_LEVEL and measure.correlation != CORRELATIONS[-1]
     if is_of_systems and options.system_scores == FILES:
         found = evalset_system_scores(evalset, options.human)
-        return Named(found.human, found.metrics, {"": found.human_origin, **found.origins})
+        return Named(
+            found.human,
+            found.metrics,
+            {"": found.human_origin, **found.origins},
+            references=references_of(evalset, found.human.systems),
+        )
     metrics = evalset.metrics()
     origins = dict.fromkeys(["", *metrics], OF_SEGMENTS) if is_of_systems else {}
     lost = dict.fromkeys(name for name, _ in evalset.metric_scores if name not in metrics)
-    return Named(evalset.human(options.human), metrics, origins, list(lost))
+    gold = evalset.human(options.human)
+    references = references_of(evalset, gold.systems)
+    return Named(gold, metrics, origins, list(lost), references=references)
