@@ -84,7 +84,7 @@ def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
             row |= {"scores": named.origins[name]}
         rows.append(row)
     document = {"method": measure.label, "metrics": plain(rows)}
-    return document | _origins(named), rows
+    return document | _origins(named, [row["statistic"] for row in rows]), rows
 
 
 def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
@@ -121,14 +121,14 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
         if i != j
     ]
     document = result.to_dict() | {"ranks": ranks, "adjusted": plain(adjusted.tolist())}
-    return document | _origins(named), rows
+    return document | _origins(named, result.correlations.tolist()), rows
 
 
-def _origins(named: Named) -> Row:
-    """Tell on the standard error where scores are from, and return it for the document."""
-    for note in named.notes():
+def _origins(named: Named, correlations: Sequence[float]) -> Row:
+    """Print how scores are read and where they are from, and return it for the document."""
+    for note in named.notes(correlations):
         print(f"note: {note}", file=sys.stderr)
-    told: Row = {"lower": list(named.lower)} if named.lower else {}
+    told: Row = {"lower": named.lower} if named.lower else {}
     return told | ({"system_scores": dict(named.origins)} if named.origins else {})
 
 
@@ -202,11 +202,15 @@ def _parser() -> argparse.ArgumentParser:
 def _scored(command: argparse.ArgumentParser) -> None:
     """Add what both commands over metrics take."""
     add = command.add_argument
-    add("path", help="a TSV of scores, or an mt-metrics-eval directory")
+    add("path", help="a TSV or CSV of scores, or an mt-metrics-eval directory")
     add("--language-pair", help="of the directory, such as en-de")
     add("--human", required=True, help="column or name of the human scores")
     add("--metric", action="append", default=[], help="a metric; repeat; default: all")
-    add("--lower", action="append", default=[], help="a metric: lower is better; repeat")
+    add("--lower", action="append", default=[],
+        help="a metric, or the human scores: lower is better; repeat; default: inferred from name "
+        "and signs, and said")  # fmt: skip
+    add("--higher", action="append", default=[],
+        help="a metric, or the human scores: higher is better; repeat")  # fmt: skip
     add("--without", action="append", default=[], help="a system to leave out; repeat")
     add("--correlation", choices=CORRELATIONS, default="pearson", help="default: pearson")
     add(

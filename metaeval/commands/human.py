@@ -24,6 +24,9 @@ Row = dict[str, Any]
 def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Standardise judgments (annotator, system, segment, score), rank systems, give alpha."""
     labels, scores = _read_judgments(options.path)
+    if missing := int(np.isnan(scores).sum()):
+        print(f"note: missing scores: {missing} of {len(scores)}", file=sys.stderr)
+    scores = -scores if options.lower else scores
     z = z_scores(scores, labels["annotator"]).z
     counted = _of_types(options, labels.pop("type"))
     annotators, systems, segments = (list(compress(each, counted)) for each in labels.values())
@@ -81,6 +84,7 @@ def add_human(commands: Any) -> None:
     command.set_defaults(run=human)
     add = command.add_argument
     add("path", help="TSV: annotator, system, segment, score, perhaps type")
+    add("--lower", action="store_true", help="a lower score is better, such as a penalty")
     add("--type", action="append", default=[], help="of the items that count; default: all")
     choose(add, "--test", TESTS, "rank-sum",
            "between systems: rank-sum (of WMT, the default), permutation, on the segments that "
