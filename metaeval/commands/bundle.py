@@ -232,7 +232,7 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
 
 
 def _doubt_directions(options: argparse.Namespace, scores: ScoreFile) -> None:
-    """Say on the standard error what may be better when lower: a bundle's commands infer nothing."""
+    """Say on the standard error what may be better when lower: nothing is inferred here."""
     columns = {options.human: scores.human} | dict(scores.metrics)
     for name, each in columns.items():
         direction = infer_direction(name, each.values, is_human=name == options.human)

@@ -55,7 +55,9 @@ class Direction:
     def __str__(self) -> str:
         if self.is_lower is None:
             return f"it is not clear whether higher or lower is better: {self.reason}"
-        return f"{'lower' if self.is_lower else 'higher'} is better: {self.reason}"
+        if self.is_lower:
+            return f"lower is better: {self.reason}"
+        return f"higher is better: {self.reason}"
 
 
 STATED_LOWER = Direction(is_lower=True, reason="as stated")
@@ -89,7 +91,7 @@ def infer_direction(name: str, values: Iterable[float], *, is_human: bool = Fals
     scores = scores[np.isfinite(scores)]
     words = words_of(name)
     is_mqm = MQM in words and (is_human or words <= BESIDE_MQM | {MQM})
-    if not is_mqm and (not words & ERRORS or words & NOT_ERRORS):
+    if not len(scores) or (not is_mqm and (not words & ERRORS or words & NOT_ERRORS)):
         return Direction(is_lower=False, reason="no word of the name says otherwise")
     has_negative, has_positive = bool((scores < 0).any()), bool((scores > 0).any())
     what = "MQM counts errors" if is_mqm else "the name is that of an error rate or penalty"

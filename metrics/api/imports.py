@@ -50,7 +50,9 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     """Files with scores, and what they hold.
 
     `columns` maps columns to segment, system, metric, score or lp; `metrics` names those that are
-    taken (without it all but human scores); `names` gives metrics other names.
+    taken (without it all but human scores); `names` gives metrics other names. Of metrics that
+    neither `lower_is_better` nor `higher_is_better` names, the direction is inferred, or the import
+    is refused.
     """
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
@@ -61,6 +63,9 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     metrics = serializers.ListField(child=serializers.CharField(), required=False)
     names = serializers.JSONField(required=False, default=dict)
     lower_is_better = serializers.ListField(
+        child=serializers.CharField(), required=False, default=list
+    )
+    higher_is_better = serializers.ListField(
         child=serializers.CharField(), required=False, default=list
     )
     skip_unknown = serializers.BooleanField(required=False, default=False)
@@ -85,12 +90,16 @@ def _texts(value: Any) -> dict[str, str]:
 
 
 class FoundMetricSerializer(serializers.Serializer[Found]):
-    """One metric in the files: `coverage` counts scored outputs by system."""
+    """One metric in the files: `coverage` counts scored outputs by system.
+
+    `direction` says why `lower_is_better` is what it is, null where that has to be stated.
+    """
 
     key = serializers.CharField()
     name = serializers.CharField()
     is_taken = serializers.BooleanField()
-    lower_is_better = serializers.BooleanField(source="is_lower")
+    lower_is_better = serializers.BooleanField(source="is_lower", allow_null=True)
+    direction = serializers.CharField()
     n_outputs = serializers.IntegerField()
     n_systems = serializers.IntegerField()
     n_missing = serializers.IntegerField()
@@ -186,5 +195,6 @@ def _choices(given: dict[str, Any]) -> Choices:
         metric=names[0] if names and len(names) == 1 else "",
         names=given["names"],
         lower=frozenset(given["lower_is_better"]),
+        higher=frozenset(given["higher_is_better"]),
         skips_unknown=given["skip_unknown"],
     )

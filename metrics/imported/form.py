@@ -52,14 +52,15 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
     said = columns.chosen if columns.is_valid() else {}
     skips = "skip_unknown" in data
     if data.get("shown_columns") != shown(said):
-        return Choices(columns=said, lower=None, skips_unknown=skips)
+        return Choices(columns=said, skips_unknown=skips)
     keys = data.getlist("key")
     taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
     return Choices(
         columns=said,
         metrics=tuple(taken) if keys else None,
         names={key: data.get(f"name-{n}", "").strip() or key for n, key in enumerate(keys)},
-        lower=frozenset(key for n, key in enumerate(keys) if f"lower-{n}" in data),
+        lower=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "lower"),
+        higher=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "higher"),
         skips_unknown=skips,
     )
 

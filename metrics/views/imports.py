@@ -109,7 +109,7 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
-    choices, columns = Choices(lower=None), None
+    choices, columns = Choices(), None
     if request.method == "POST":
         columns = said_columns(request.POST)
         choices = choices_of(request.POST, columns)

@@ -42,7 +42,12 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--lower-is-better", action="append", default=[], metavar="METRIC",
-            help="a metric of the files that is better when lower, such as an error rate",
+            help="a metric of the files that is better when lower, such as an error rate; inferred "
+            "from name and signs if not given, and said",
+        )  # fmt: skip
+        parser.add_argument(
+            "--higher-is-better", action="append", default=[], metavar="METRIC",
+            help="a metric of the files that is better when higher",
         )  # fmt: skip
         parser.add_argument(
             "--skip-unknown", action="store_true",
@@ -93,6 +98,7 @@ def _choices(options: dict[str, Any]) -> Choices:
         metric=names[0] if len(names) == 1 else "",
         names=dict(_pair(text) for text in options["name"]),
         lower=frozenset(options["lower_is_better"]),
+        higher=frozenset(options["higher_is_better"]),
         skips_unknown=options["skip_unknown"],
     )
 
