@@ -1,7 +1,12 @@
 """Whether higher or lower scores are better, as imports say it and ask for it."""
 
 from annotation.uploads.problems import Report
-from metaeval.scores.directions import Direction, infer_direction
+from metaeval.scores.directions import (
+    STATED_HIGHER,
+    STATED_LOWER,
+    Direction,
+    infer_direction,
+)
 
 USUAL = infer_direction("", ())
 
@@ -18,8 +23,8 @@ def say_direction(name: str, direction: Direction, report: Report) -> None:
 
 
 def direction_text(direction: Direction) -> str:
-    """Return the sentence that is stored with scores, empty for the usual direction."""
-    if direction == USUAL:
+    """Return the sentence that is stored with scores; empty where nothing unusual was inferred."""
+    if direction in (USUAL, STATED_LOWER, STATED_HIGHER):
         return ""
     return (
         f"Lower is better: {direction.reason}."

@@ -45,6 +45,10 @@ BESIDE_MQM = frozenset(
 )
 
 
+# So few scores do not show how they are spread.
+FEW = 5
+
+
 @dataclass(frozen=True)
 class Direction:
     """The direction of some scores and why; ``is_lower`` is None where it has to be stated."""
@@ -129,7 +133,7 @@ def points(scores: np.ndarray) -> float:  # type: ignore[type-arg]
 
     Penalties crowd near 0, points near the best: the median lies in their upper half.
     """
-    if not len(scores):
+    if len(scores) < FEW:
         return 0
     largest, median = float(scores.max()), float(np.median(scores))
     return next((m for m in (1, 100) if 0.9 * m < largest <= m and median > m / 2), 0)

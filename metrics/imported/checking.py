@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
-from annotation.uploads.directions import direction_text, say_direction
+from annotation.uploads.directions import USUAL, direction_text, say_direction
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, some
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
@@ -112,16 +112,26 @@ def _directions(test_set: TestSet, collector: Collector, choices: Choices) -> di
     known, shown = naming.Known(), shown_imports(test_set)
     found = {}
     for key, each in collector.metrics.items():
-        name, held = choices.name_of(key), each.held
-        now = [row for row in known.siblings(name) if row.name in shown]
+        now = [row for row in known.siblings(choices.name_of(key)) if row.name in shown]
+        inferred = _inferred(key, each, choices)
         if key in choices.lower | choices.higher:
-            found[key] = stated_direction(is_lower=key in choices.lower)
+            stated = stated_direction(is_lower=key in choices.lower)
+            # A page states what it proposed: then the reason is still that of the proposal.
+            found[key] = inferred if inferred.is_lower == stated.is_lower else stated
         elif len(now) == 1:
             found[key] = Direction(not now[0].info.higher_is_better, "as its stored scores are")
         else:
-            values = [score for row in held.outputs.values() for score in row.values()]
-            found[key] = infer_direction(name, [*values, *held.systems.values()])
+            found[key] = inferred
     return found
+
+
+def _inferred(key: str, metric: Collected, choices: Choices) -> Direction:
+    """Infer a direction from the metric's name in the files, or from the one it is to have."""
+    held = metric.held
+    values = [score for row in held.outputs.values() for score in row.values()]
+    values += held.systems.values()
+    found = infer_direction(key, values, is_human=is_human(key))
+    return infer_direction(choices.name_of(key), values) if found == USUAL else found
 
 
 def _check_chosen(choices: Choices, collector: Collector, report: Report) -> None:

@@ -43,7 +43,7 @@ def test_a_name_that_says_that_it_is_turned_has_to_be_stated_unless_its_signs_ag
 
 def test_mqm_as_points_out_of_100_has_to_be_stated():
     assert infer_direction("mqm", [100, 95, 88.5, 100, 40], is_human=True).is_lower is None
-    assert infer_direction("mqm", [1, 0.95, 0.88], is_human=True).is_lower is None
+    assert infer_direction("mqm", [1, 0.95, 0.88, 1, 0.5], is_human=True).is_lower is None
     assert infer_direction("mqm", [0, 0, 1, 5, 25], is_human=True).is_lower is True
 
 
