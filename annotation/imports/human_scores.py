@@ -25,10 +25,10 @@ from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_column
 from annotation.imports.judgments.rows import Row, join
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
-from annotation.uploads.directions import direction_text, say_direction
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import Wanted, is_called, propose
+from annotation.uploads.tables.directions import direction_text, say_direction
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite
 from metaeval.scores.directions import Direction, infer_direction, stated_direction

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads import InputFile
+from annotation.uploads.lines import LINES
 from metrics.api.runs import OfTestSetViewSet
 from metrics.imported.checking import Checked, Found, bring_in, check
 from metrics.imported.choices import Choices
@@ -52,7 +53,8 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     `columns` maps columns to segment, system, metric, score or lp; `metrics` names those that are
     taken (without it all but human scores); `names` gives metrics other names. Of metrics that
     neither `lower_is_better` nor `higher_is_better` names, the direction is inferred, or the import
-    is refused.
+    is refused. `lines` says what line n of files without keys is: the segment with key n, the nth
+    as listed, or the nth of the export to mt-metrics-eval.
     """
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
@@ -69,6 +71,7 @@ class MetricScoresSerializer(serializers.Serializer[object]):
         child=serializers.CharField(), required=False, default=list
     )
     skip_unknown = serializers.BooleanField(required=False, default=False)
+    lines = serializers.ChoiceField(choices=LINES, required=False, default="", allow_blank=True)
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
     dry_run = serializers.BooleanField(required=False, default=False)
 
@@ -197,4 +200,5 @@ def _choices(given: dict[str, Any]) -> Choices:
         lower=frozenset(given["lower_is_better"]),
         higher=frozenset(given["higher_is_better"]),
         skips_unknown=given["skip_unknown"],
+        lines=given["lines"],
     )

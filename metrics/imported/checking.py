@@ -8,9 +8,9 @@ from django.core.exceptions import ValidationError
 
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
-from annotation.uploads.directions import USUAL, direction_text, say_direction
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.imported import naming
 from metrics.imported.choices import Choices, is_human
@@ -84,7 +84,7 @@ def check(
     if user is not None and not may_change_test_set(user, test_set):
         report.error(test_set_refusal(test_set))
         return Checked(test_set, choices, Reading(), report)
-    collector = Collector(names, report, choices.skips_unknown)
+    collector = Collector(names, report, choices.skips_unknown, choices.lines)
     reading = read(files, test_set, choices, collector)
     collector.say_unknown()
     collector.say_infinite()

@@ -32,7 +32,8 @@ class Choices:
     names for metrics, `lower` and `higher` those that are stated to be better when lower or
     higher: the direction of others is that of their scores which this test set shows, or else
     inferred. With `skips_unknown` rows of systems and segments that the test set does not have are
-    left out and counted; else they are errors.
+    left out and counted; else they are errors. `lines` says what line n of files without keys is
+    (`annotation.uploads.lines`).
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class Choices:
     lower: frozenset[str] = frozenset()
     higher: frozenset[str] = frozenset()
     skips_unknown: bool = False
+    lines: str = ""
 
     def takes(self, name: str) -> bool:
         """Whether a metric is to be imported."""

@@ -44,6 +44,7 @@ class Collector:
     names: Names
     report: Report
     skips_unknown: bool = False
+    lines: str = ""
     metrics: dict[str, Collected] = field(default_factory=dict)
     unknown: dict[str, Counter[str]] = field(default_factory=dict)
 

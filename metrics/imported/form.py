@@ -10,6 +10,7 @@ from django.http import QueryDict
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
+from annotation.uploads.lines import LINES
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
 
@@ -51,8 +52,9 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
     """
     said = columns.chosen if columns.is_valid() else {}
     skips = "skip_unknown" in data
+    lines = lines if (lines := data.get("lines", "")) in LINES else ""
     if data.get("shown_columns") != shown(said):
-        return Choices(columns=said, skips_unknown=skips)
+        return Choices(columns=said, skips_unknown=skips, lines=lines)
     keys = data.getlist("key")
     taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
     return Choices(
@@ -62,6 +64,7 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
         lower=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "lower"),
         higher=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "higher"),
         skips_unknown=skips,
+        lines=lines,
     )
 
 
@@ -80,4 +83,14 @@ def seen_of(checked: Checked) -> str:
     """What a page showed, and what it would store: this is what a person confirms."""
     metrics = [(each.key, each.name, each.is_taken, each.is_lower) for each in checked.metrics]
     columns = sorted(checked.reading.fields.items())
-    return digest(repr((columns, metrics, checked.choices.skips_unknown, checked.fingerprint)))
+    return digest(
+        repr(
+            (
+                columns,
+                metrics,
+                checked.choices.skips_unknown,
+                checked.choices.lines,
+                checked.fingerprint,
+            )
+        )
+    )

@@ -13,9 +13,9 @@ from django.db import transaction
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.counted import counted
 from annotation.models import Output, TestSet
-from annotation.uploads.directions import USUAL, direction_text, say_direction
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
 from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.ends import EndsAtWords, ends_at_words
 from metrics.imported import naming

@@ -11,6 +11,7 @@ from annotation import languages
 from annotation.counted import counted
 from annotation.models import TestSet
 from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
+from annotation.uploads.lines import LINES, LINES_HELP
 from annotation.uploads.submissions import label_of_file, parse_ratio
 
 SHOWN = 50
@@ -53,6 +54,7 @@ class Command(BaseCommand):
             "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
+        parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
@@ -99,6 +101,7 @@ class Command(BaseCommand):
             media=[_opened(path) for path in options["media"]],
             columns=_columns(options["column"], {path.name for path in options["tables"]}),
             decode=options["decode_entities"],
+            lines=options["lines"],
         )
 
     def _report(self, checked: Checked) -> None:

@@ -18,8 +18,8 @@ from annotation.counted import counted
 from annotation.imports import CampaignDraft
 from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.directions import direction_text, say_direction
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.tables.directions import direction_text, say_direction
 from metaeval.files import EvalSet, FormatError, read_evalset
 from metaeval.files.evalset.folder import NO_SOURCE
 from metaeval.files.evalset.scores import Scores
@@ -119,6 +119,8 @@ def _test_set(evalset: EvalSet, choice: Choice, report: Report) -> TestSetDraft:
         target_language=target,
         segments=_segments(evalset),
         systems=_systems(evalset),
+        is_in_file_order=True,
+        keys_are_lines=True,
     )
 
 

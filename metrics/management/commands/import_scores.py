@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.counted import counted
 from annotation.models import TestSet
 from annotation.uploads import InputFile
+from annotation.uploads.lines import LINES, LINES_HELP
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import FIELDS, Choices
 from metrics.imported.storing import sentence
@@ -53,6 +54,7 @@ class Command(BaseCommand):
             "--skip-unknown", action="store_true",
             help="leave out rows of systems and segments that the test set does not have",
         )  # fmt: skip
+        parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--note", default="", help="whence the scores come, in a sentence")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
@@ -100,6 +102,7 @@ def _choices(options: dict[str, Any]) -> Choices:
         lower=frozenset(options["lower_is_better"]),
         higher=frozenset(options["higher_is_better"]),
         skips_unknown=options["skip_unknown"],
+        lines=options["lines"],
     )
 
 

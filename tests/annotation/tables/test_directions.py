@@ -30,7 +30,7 @@ def by_page(client: Client, folder: Path, text: str, stated: dict[str, str]) -> 
     checked = send(client, sent(text), tool="human-scores", name="Own", **DE_EN)
     page = client.get(checked.url)
     if stated:
-        names = [name for name in text.splitlines()[0].split("\t")[2:]]
+        names = text.splitlines()[0].split("\t")[2:]
         changes = {f"words-{name}": value for name, value in (DE_EN | {"name": "Own"}).items()}
         changes |= {f"direction-{names.index(name)}": each for name, each in stated.items()}
         fields = ["system", "segment" if "segment" in text else ""] + ["score"] * len(names)
@@ -149,7 +149,7 @@ def test_a_name_that_no_score_has_is_refused(
 def test_penalties_and_their_negation_give_the_same_everywhere(
     world: World, as_admin: Client, tmp_path: Path
 ) -> None:
-    """Grids, the head's targets, the bundle's files and the layout of WMT, whose humans are high."""
+    """Grids, the targets of trained heads, and the layout of WMT, where higher is better."""
     values = np.random.default_rng(2).exponential(2, 40).round(3)
     found = []
     for sign, name in ((1, "Up"), (-1, "Down")):

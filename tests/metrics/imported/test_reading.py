@@ -6,8 +6,8 @@ import pytest
 
 from metrics.imported.checking import Checked, check
 from metrics.imported.choices import Choices
-from tests.metrics.imported.files import table
 from tests.metaeval.files.test_cells import MARKERS
+from tests.metrics.imported.files import table
 from tests.world import World
 
 LONG = ("segment\tsystem\tmetric\tscore", "1\tstrong\tCOMET\t0.5", "2\tstrong\tCOMET\t0.25")
