@@ -9,9 +9,9 @@ from decimal import Decimal
 from annotation import languages
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.uploads.drafts import TestSetDraft
-from annotation.uploads.lines import Listing
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.spellings import fold
+from annotation.uploads.tables.lines import Listing
 
 ADVICE = "Test sets never change; upload it under another name."
 

@@ -9,11 +9,11 @@ from django.template.defaultfilters import filesizeformat
 from annotation.counted import counted
 from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile, beginning, lines_of, read_text, too_large
-from annotation.uploads.lines import Listing
 from annotation.uploads.media.beside import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.submissions import Submission, SystemFile, reference_name, split_label
+from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs

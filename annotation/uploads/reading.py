@@ -9,8 +9,8 @@ from django.conf import settings
 from annotation.counted import counted
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.entities import decode
-from annotation.uploads.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.meanings import Meaning
 
 
@@ -20,7 +20,7 @@ class Reading:
 
     `meanings` says what the columns of each table were taken for; with `decodes`, HTML entities
     become characters. `listing` are the segments that files without keys are of, and `lines` what
-    their lines are (`annotation.uploads.lines`).
+    their lines are (`annotation.uploads.tables.lines`).
     """
 
     draft: TestSetDraft

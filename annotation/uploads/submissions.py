@@ -35,7 +35,7 @@ class Submission:
 
     `columns` is what a person said of the columns of tables: file name, or nothing for all tables,
     to column to field (see `columns.propose`). With `decode`, HTML entities become characters.
-    `lines` says what line n of files without keys is (`annotation.uploads.lines`).
+    `lines` says what line n of files without keys is (`annotation.uploads.tables.lines`).
     """
 
     slug: str

@@ -1,7 +1,7 @@
 """Whether a larger score means better: inferred from what scores are called and from their signs.
 
 Error rates and penalties fall with quality. Many are published with their sign turned, so that the
-name alone does not say it: where no score is positive, higher is better. MQM is either: the sum of
+name alone does not say it: where the scores are negative, higher is better. MQM is either: the sum of
 the errors' weights (Freitag et al. 2021), or minus that sum, as WMT publishes it.
 """
 
@@ -45,6 +45,8 @@ BESIDE_MQM = frozenset(
 )
 
 
+# How much of the scores may lie beyond the best one, as a share of their sum.
+OVERSHOOT = 0.05
 # So few scores do not show how they are spread.
 FEW = 5
 
@@ -85,7 +87,7 @@ def infer_direction(name: str, values: Iterable[float], *, is_human: bool = Fals
     Examples
     --------
     >>> print(infer_direction("mean_penalty", [0.42, 5.5]))
-    lower is better: the name is that of an error rate or penalty, and no score is negative
+    lower is better: the name is that of an error rate or penalty, and the scores are positive
     >>> infer_direction("mqm", [-5.0, 0.0], is_human=True).is_lower
     False
     >>> infer_direction("COMET-MQM", [0.1, 0.9]).is_lower
@@ -97,22 +99,25 @@ def infer_direction(name: str, values: Iterable[float], *, is_human: bool = Fals
     is_mqm = MQM in words and (is_human or words <= BESIDE_MQM | {MQM})
     if not len(scores) or (not is_mqm and (not words & ERRORS or words & NOT_ERRORS)):
         return Direction(is_lower=False, reason="no word of the name says otherwise")
-    has_negative, has_positive = bool((scores < 0).any()), bool((scores > 0).any())
+    negative, positive = -scores[scores < 0].sum(), scores[scores > 0].sum()
+    # Trained metrics go a little beyond 0, the best score.
+    has_negative = negative > OVERSHOOT * positive
+    has_positive = positive > OVERSHOOT * negative
     what = "MQM counts errors" if is_mqm else "the name is that of an error rate or penalty"
     if has_negative and not has_positive:
-        reason = f"{what}, and no score is positive: the sign is turned already"
+        reason = f"{what}, and the scores are negative: the sign is turned already"
         return Direction(is_lower=False, reason=reason)
     if has_negative:
         return Direction(
             is_lower=None, reason=f"{what}, but there are positive and negative scores"
         )
     if words & TURNED or re.match(r"\s*1\s*[-−–]", name):
-        reason = f"{what}, and says that it is turned, but no score is negative"
+        reason = f"{what}, and says that it is turned, but the scores are positive"
         return Direction(is_lower=None, reason=reason)
     if is_mqm and (most := points(scores)):
         reason = f"{what}, but the scores may be points out of {most:g}"
         return Direction(is_lower=None, reason=reason)
-    return Direction(is_lower=True, reason=f"{what}, and no score is negative")
+    return Direction(is_lower=True, reason=f"{what}, and the scores are positive")
 
 
 def words_of(name: str) -> frozenset[str]:

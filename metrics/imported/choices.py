@@ -33,7 +33,7 @@ class Choices:
     higher: the direction of others is that of their scores which this test set shows, or else
     inferred. With `skips_unknown` rows of systems and segments that the test set does not have are
     left out and counted; else they are errors. `lines` says what line n of files without keys is
-    (`annotation.uploads.lines`).
+    (`annotation.uploads.tables.lines`).
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -16,9 +16,9 @@ from annotation.counted import counted
 from annotation.imports.judgments.segments import Pair, pair_of
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile, decode, lines_of, too_large
-from annotation.uploads.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import write_points
 from annotation.uploads.tables.rows import Table, parse
 from metrics.imported.arrays import Arrays, TwiceError, read_arrays

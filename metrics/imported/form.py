@@ -10,7 +10,7 @@ from django.http import QueryDict
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
-from annotation.uploads.lines import LINES
+from annotation.uploads.tables.lines import LINES
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
 

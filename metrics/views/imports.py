@@ -18,7 +18,7 @@ from annotation.access import (
     test_set_refusal,
 )
 from annotation.models import TestSet, listed
-from annotation.uploads.lines import LABELS
+from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse

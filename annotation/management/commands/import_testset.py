@@ -11,8 +11,8 @@ from annotation import languages
 from annotation.counted import counted
 from annotation.models import TestSet
 from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
-from annotation.uploads.lines import LINES, LINES_HELP
 from annotation.uploads.submissions import label_of_file, parse_ratio
+from annotation.uploads.tables.lines import LINES, LINES_HELP
 
 SHOWN = 50
 

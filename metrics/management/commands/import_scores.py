@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.counted import counted
 from annotation.models import TestSet
 from annotation.uploads import InputFile
-from annotation.uploads.lines import LINES, LINES_HELP
+from annotation.uploads.tables.lines import LINES, LINES_HELP
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import FIELDS, Choices
 from metrics.imported.storing import sentence

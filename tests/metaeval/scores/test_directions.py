@@ -35,6 +35,14 @@ def test_other_scores_are_better_when_higher_whatever_their_signs(name):
     assert [infer_direction(name, v).is_lower for v in (POSITIVE, NEGATED, BOTH)] == [False] * 3
 
 
+def test_trained_metrics_go_a_little_beyond_the_best_score():
+    """MetricX-23 of WMT23 is above 0, its best score, for 174 of 6,684 outputs, by .07 on average."""
+    scores = numbers(table("wmt23-meta/en-de/segment-scores.tsv")["MetricX-23-refA"])
+    assert (scores > 0).any()
+    assert infer_direction("MetricX-23-refA", scores).is_lower is False
+    assert infer_direction("MetricX-23-refA", -scores).is_lower is True
+
+
 @pytest.mark.parametrize("name", ["1-TER", "neg_ter", "minus WER", "1 - PER"])
 def test_a_name_that_says_that_it_is_turned_has_to_be_stated_unless_its_signs_agree(name):
     assert infer_direction(name, POSITIVE).is_lower is None

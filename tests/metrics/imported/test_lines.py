@@ -16,7 +16,7 @@ from django.test import Client
 from annotation.exports import mtme
 from annotation.models import Campaign, Output, TestSet
 from annotation.uploads import InputFile, Submission, SystemFile, check_submission, store
-from annotation.uploads.lines import EXPORTED, KEY, LINES, LISTED, Listing, UnknownOrderError
+from annotation.uploads.tables.lines import EXPORTED, KEY, LINES, LISTED, Listing, UnknownOrderError
 from dashboards.panel.human import human_scores
 from metrics.imported.held import read
 from metrics.imported.storing import shown_imports
