@@ -1,8 +1,8 @@
 """Whether a larger score means better: inferred from what scores are called and from their signs.
 
 Error rates and penalties fall with quality. Many are published with their sign turned, so that the
-name alone does not say it: where the scores are negative, higher is better. MQM is either: the sum of
-the errors' weights (Freitag et al. 2021), or minus that sum, as WMT publishes it.
+name alone does not say it: where the scores are negative, higher is better. MQM is either: the sum
+of the errors' weights (Freitag et al. 2021), or minus that sum, as WMT publishes it.
 """
 
 from __future__ import annotations
