@@ -149,10 +149,10 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
                 label = row.name(NAME.name) or column
                 row.cells |= {"score": value, NAME.name: label}
                 rows.append(row)
-    for column, own in missing.items():
-        cells = counted(len(own), "cell is", "cells are")
-        report.warn(f"{cells} missing in “{column}”, and left out", Place(sheet.name))
-        if infinite := count_infinite(own):
+    for column, absent in missing.items():
+        n_missing = counted(len(absent), "cell is", "cells are")
+        report.warn(f"{n_missing} missing in “{column}”, and left out", Place(sheet.name))
+        if infinite := count_infinite(absent):
             values = counted(infinite, "infinite value counts", "infinite values count")
             report.warn(f"“{column}”: {values} as missing", Place(sheet.name))
     return rows

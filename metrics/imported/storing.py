@@ -211,7 +211,7 @@ def _store(test_set: TestSet, found: Plan, known: naming.Known, said: Mapping[st
         signature=signature,
         n_outputs=found.held.n_outputs,
         n_systems=len(found.held.systems),
-        **said | {"provenance": " ".join(filter(None, (said["provenance"], draft.note)))},
+        **{**said, "provenance": " ".join(filter(None, (said["provenance"], draft.note)))},
     )
     return Outcome(found, metric, signature, row)
 
