@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from metaeval.commands.scores import UNIT_HELP, UNITS
+from metaeval.documents import DOCUMENTS
 from metaeval.replication.answers import Shown, question_document, read_labels
 from metaeval.replication.bounded import bounds_document, read_floors, read_ratings
 from metaeval.replication.judgments import (
@@ -119,6 +121,7 @@ def add_commands(commands: Any) -> None:
             "--metric-systems",
             help="a TSV (metric, system, score) of metrics that came with scores of systems",
         )
+        choose(add, "--unit", UNITS, DOCUMENTS, UNIT_HELP)
         add_common(command)
     add = commands.choices["correlations"].add_argument
     add("--hybrids", type=int, default=10_000, help="hybrid systems to draw; default: 10000")
@@ -219,7 +222,7 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
         if not colon:
             raise ValueError(f"--counts {text}: expected METRIC:FORMULA=FILE")
         counts[metric] = rest
-    found = read_scores(
+    scores = read_scores(
         options.path,
         options.human,
         counts=counts,
@@ -227,8 +230,8 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
         human_systems=options.human_systems,
         metric_systems=options.metric_systems,
     )
-    _doubt_directions(options, found)
-    return found
+    _doubt_directions(options, scores)
+    return scores if options.unit == DOCUMENTS else scores.by_segment()
 
 
 def _doubt_directions(options: argparse.Namespace, scores: ScoreFile) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from metaeval.correlation.measure import CORRELATIONS, SYSTEM_LEVEL, Measure
+from metaeval.documents import DOCUMENTS, counted, unit_of
 from metaeval.files.evalset.folder import SEGMENTS as OF_SEGMENTS
 from metaeval.files.evalset.folder import evalset_system_scores
 from metaeval.files.evalset.reading import read_evalset
@@ -19,6 +20,11 @@ from metaeval.scores.directions import Direction, infer_direction, stated_direct
 from metaeval.scores.matrix import ScoreMatrix
 
 FILES, SEGMENTS = "files", "segments"
+UNITS = (DOCUMENTS, SEGMENTS)
+UNIT_HELP = (
+    "what intervals and tests take to be independent: documents, where the file has a column "
+    "document (the default), or segments"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +77,13 @@ class Named:
             if number := int(np.isnan(scores.values).sum()):
                 yield f"{number} of {scores.values.size} cells of {name}"
 
+    def unit_note(self) -> str:
+        """Say that documents are the unit of intervals and tests; empty where segments are."""
+        if unit_of(self.human.clusters) != DOCUMENTS:
+            return ""
+        units = counted(self.human.clusters)
+        return f"the unit of intervals and tests is the document: {units}; else --unit segments"
+
 
 def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     """Read the scores that the options name, with the sign that makes larger better.
@@ -86,6 +99,8 @@ def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     left_out = known(options, "without", found.human.systems)
     systems = [name for name in found.human.systems if name not in left_out]
     gold = _turned(found.human, directions[options.human]).subset(systems=systems)
+    if options.unit == UNITS[1]:
+        gold, wanted = gold.by_segment(), {name: m.by_segment() for name, m in wanted.items()}
     lost = [] if options.metric else found.lost
     return Named(gold, wanted, found.origins, lost, directions, options.human)
 
