@@ -104,7 +104,8 @@ class _Published:
 def _published(campaign: Campaign, filters: Filters) -> _Published | None:
     """Return published scores under the name that the campaign's address ends in.
 
-    Those of systems are of all documents. Raises FilterError where single judgments are chosen.
+    In this layout higher is better: where lower is, the scores have the other sign. Those of
+    systems are of all documents. Raises FilterError where single judgments are chosen.
     """
     rows = campaign.published_scores.order_by("pk")
     if filters.chooses_judgments and rows.exists():
@@ -117,7 +118,8 @@ def _published(campaign: Campaign, filters: Filters) -> _Published | None:
         rows = rows.filter(Q(output__system__in=chosen) | Q(system__in=chosen))
     columns = ("output__system_id", "output__segment_id", "system_id", "value")
     outputs, wholes = {}, {}
-    for system, segment, whole, value in rows.values_list(*columns):
+    for system, segment, whole, published in rows.values_list(*columns):
+        value = campaign.published_sign * published
         if whole is None:
             outputs[system, segment] = value
         else:

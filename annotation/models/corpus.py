@@ -22,7 +22,8 @@ class TestSet(models.Model):
     """A set of source segments in one language pair, in document order.
 
     `created_by` is its owner: who stored it, or whom a site admin named since. None where a
-    command stored it, or where the account is gone.
+    command stored it, or where the account is gone. `is_in_file_order`: the segments have the order
+    of the source file that they came from, and not that in which judgments named them.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks
@@ -32,6 +33,7 @@ class TestSet(models.Model):
     source_language = models.CharField(max_length=20)
     target_language = models.CharField(max_length=20)
     description = models.TextField(blank=True)
+    is_in_file_order = models.BooleanField(default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -132,6 +132,7 @@ def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
         source_language=languages.normalise(draft.source_language),
         target_language=languages.normalise(draft.target_language),
         description=draft.description,
+        is_in_file_order=draft.is_in_file_order,
         created_by=user if user is not None and user.is_authenticated else None,
     )
 

@@ -41,6 +41,9 @@ PUBLISHED_ONLY = (
     "These human scores were published without their judgments: filters on annotators, control "
     "items, days and seconds change nothing."
 )
+PUBLISHED = "human scores as published with the data set"
+PUBLISHED_TURNED = "minus the human scores as published with the data set"
+TURNED = "The published human scores have the other sign here, so that higher is better."
 PENALTIES_STANDARDISED = (
     "Human scores are penalties, standardised per annotator as asked for. Most penalties are 0, so "
     "an annotator’s mean and spread depend on the outputs they were given, so z-scores reorder the "
@@ -182,14 +185,16 @@ def _with_outliers(filters: Filters, found: HumanScores) -> HumanScores:
 def _published(
     campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
 ) -> HumanScores:
-    rows = list(PublishedScore.objects.filter(campaign=campaign))
-    of_outputs = [(row.output_id, row.value) for row in rows if row.output_id is not None]
-    by_system = {row.system_id: row.value for row in rows if row.system_id is not None}
+    rows, sign = list(PublishedScore.objects.filter(campaign=campaign)), campaign.published_sign
+    of_outputs = [(row.output_id, sign * row.value) for row in rows if row.output_id is not None]
+    by_system = {row.system_id: sign * row.value for row in rows if row.system_id is not None}
     outputs, values = zip(*of_outputs, strict=True) if of_outputs else ((), ())
     grid = read_grid(systems, segments).placed(
         np.array(outputs, dtype=np.int64), np.array(values, dtype=np.float64)
     )
-    notes = [PUBLISHED_ONLY] if filters.chooses_judgments else []
+    notes = [campaign.direction] if campaign.direction else []
+    notes += [TURNED] if campaign.lower_is_better else []
+    notes += [PUBLISHED_ONLY] if filters.chooses_judgments else []
     if filters.documents:
         grid[:, ~np.isin(segments, segments_of(campaign, filters))] = np.nan
         # A published system score is of the whole test set: it says nothing about some documents.
@@ -200,7 +205,7 @@ def _published(
         segments,
         grid,
         np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
-        "human scores as published with the data set",
+        PUBLISHED_TURNED if campaign.lower_is_better else PUBLISHED,
         tuple(notes),
         is_of_documents=bool(filters.documents),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from metaeval.replication.tables import (
     system_rows,
     systems_table,
 )
+from metaeval.scores.directions import infer_direction
 from metaeval.systems.ranking import TESTS as RANKINGS
 from metaeval.systems.table import VERSUS
 
@@ -107,7 +109,8 @@ def add_commands(commands: Any) -> None:
         command.add_argument("path", help="a TSV: system, segment, human scores, metrics")
         command.add_argument("--human", required=True, help="the column of the human scores")
         add = command.add_argument
-        add("--lower", action="append", default=[], help="a metric: lower is better; repeat")
+        add("--lower", action="append", default=[],
+            help="a metric, or the human scores: lower is better; repeat")  # fmt: skip
         add(
             "--counts",
             action="append",
@@ -233,6 +236,7 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
         human_systems=options.human_systems,
         metric_systems=options.metric_systems,
     )
+    _doubt_directions(options, scores)
     scores = scores if options.unit == DOCUMENTS else scores.by_segment()
     return scores if options.is_of_bundle else _on_systems(options, scores)
 
@@ -247,6 +251,16 @@ def _on_systems(options: argparse.Namespace, scores: ScoreFile) -> ScoreFile:
         chosen = outliers_of(chosen, scores.human_means(), options)
     chosen.tell()
     return scores.on_systems(chosen.names)
+
+
+def _doubt_directions(options: argparse.Namespace, scores: ScoreFile) -> None:
+    """Say on the standard error what may be better when lower: nothing is inferred here."""
+    columns = {options.human: scores.human} | dict(scores.metrics)
+    for name, each in columns.items():
+        direction = infer_direction(name, each.values, is_human=name == options.human)
+        if name not in options.lower and direction.is_lower is not False:
+            told = f"{name} is read as better when higher, but {direction.reason}"
+            print(f"note: {told}. If lower is better, say --lower {name}", file=sys.stderr)
 
 
 def within(options: argparse.Namespace, folder: Path) -> None:

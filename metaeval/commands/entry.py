@@ -93,7 +93,7 @@ def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     document = {"method": measure.label, "metrics": plain(rows)}
     if options.resamples or measure.correlation == "soft_pairwise_accuracy":
         _note(named.unit_note())
-    return document | _origins(named), rows
+    return document | _origins(named, [row["statistic"] for row in rows]), rows
 
 
 def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
@@ -133,14 +133,14 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
         if i != j
     ]
     document = result.to_dict() | {"ranks": ranks, "adjusted": plain(adjusted.tolist())}
-    return document | _origins(named), rows
+    return document | _origins(named, result.correlations.tolist()), rows
 
 
-def _origins(named: Named) -> Row:
-    """Tell on the standard error where scores are from, and return it for the document."""
-    for note in named.notes():
+def _origins(named: Named, correlations: Sequence[float]) -> Row:
+    """Print how scores are read and where they are from, and return it for the document."""
+    for note in named.notes(correlations):
         _note(note)
-    told: Row = {"lower": list(named.lower)} if named.lower else {}
+    told: Row = {"lower": named.lower} if named.lower else {}
     told |= named.systems.tell()
     return told | ({"system_scores": dict(named.origins)} if named.origins else {})
 
@@ -224,11 +224,15 @@ def _parser() -> argparse.ArgumentParser:
 def _scored(command: argparse.ArgumentParser) -> None:
     """Add what both commands over metrics take."""
     add = command.add_argument
-    add("path", help="a TSV of scores, or an mt-metrics-eval directory")
+    add("path", help="a TSV or CSV of scores, or an mt-metrics-eval directory")
     add("--language-pair", help="of the directory, such as en-de")
     add("--human", required=True, help="column or name of the human scores")
     add("--metric", action="append", default=[], help="a metric; repeat; default: all")
-    add("--lower", action="append", default=[], help="a metric: lower is better; repeat")
+    add("--lower", action="append", default=[],
+        help="a metric, or the human scores: lower is better; repeat; default: inferred from name "
+        "and signs, and said")  # fmt: skip
+    add("--higher", action="append", default=[],
+        help="a metric, or the human scores: higher is better; repeat")  # fmt: skip
     add_systems(add, names_human=True)
     add("--correlation", choices=CORRELATIONS, default="pearson", help="default: pearson")
     add(

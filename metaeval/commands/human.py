@@ -29,6 +29,9 @@ def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     With a column document, intervals and tests are over documents.
     """
     labels, scores = _on_systems(options, *_read_judgments(options.path))
+    if missing := int(np.isnan(scores).sum()):
+        print(f"note: missing scores: {missing} of {len(scores)}", file=sys.stderr)
+    scores = -scores if options.lower else scores
     z = z_scores(scores, labels["annotator"]).z
     counted = _of_types(options, labels.pop("type"))
     annotators, systems, segments, documents = (
@@ -95,6 +98,7 @@ def add_human(commands: Any) -> None:
     add("--systems", action="append", default=[], help="only judgments of this system; repeat")
     add("--without-systems", action="append", default=[], help="a system to leave out; repeat")
     command.set_defaults(with_human=True)
+    add("--lower", action="store_true", help="a lower score is better, such as a penalty")
     add("--type", action="append", default=[], help="of the items that count; default: all")
     choose(add, "--test", TESTS, "rank-sum",
            "between systems: rank-sum (of WMT, the default), permutation, on the segments that "

@@ -123,14 +123,19 @@ def read_scores(
     """Read a table of scores, with ``counts`` as metric -> ``FORMULA=FILE``.
 
     ``human_systems`` is a file with columns system and score, ``metric_systems`` one with metric,
-    system and score. Raises FormatError or ValueError.
+    system and score. Human scores that are ``lower`` get the other sign here, with those of whole
+    systems. Raises FormatError or ValueError.
     """
     matrices = _grid(path)
     if human not in matrices:
         raise ValueError(f"{path}: no column {human}")
     gold = matrices.pop(human)
+    if human in lower:
+        gold = gold.with_values(-gold.values)
     read = {name: _counts(name, text, gold) for name, text in (counts or {}).items()}
     systems = _system_scores(human_systems) if human_systems else None
+    if systems and human in lower:
+        systems = {name: -score for name, score in systems.items()}
     if systems and not gold.systems:
         # Of a set without segments the table of scores has no line that names the systems.
         gold = ScoreMatrix(np.empty((len(systems), 0)), systems, [])
@@ -138,7 +143,8 @@ def read_scores(
     given = _given(metric_systems) if metric_systems else {}
     if unknown := [name for name in given if name not in matrices]:
         raise ValueError(f"{metric_systems}: no metric {unknown[0]} in {path}")
-    return ScoreFile(gold, matrices, read, lower, systems, given)
+    of_metrics = [name for name in lower if name != human]
+    return ScoreFile(gold, matrices, read, of_metrics, systems, given)
 
 
 def _grid(path: str | Path) -> dict[str, ScoreMatrix]:

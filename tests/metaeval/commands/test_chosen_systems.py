@@ -55,7 +55,8 @@ def table(tmp_path):
 
 def correlate(capsys, *arguments):
     """The first metric's row of the document, the document, and what was said."""
-    options = ["--human", "mqm", "--grouping", "system-level", "--output", "json"]
+    options = ["--human", "mqm", "--higher", "mqm", "--grouping", "system-level"]
+    options += ["--output", "json"]
     assert main(["correlate", *arguments, *options]) == 0
     captured = capsys.readouterr()
     document = json.loads(captured.out)
