@@ -17,6 +17,8 @@ Z, RAW = "z", "raw"
 # What the campaign's protocol says: z-scores, but penalties as they are.
 USUAL = ""
 IN, OUT = "in", "out"
+# Every segment as a document of its own, although the test set has documents.
+SEGMENTS = "segments"
 LISTS = ("without", "documents")
 # Characters of a refusal.
 MOST_SAID = 500
@@ -45,7 +47,8 @@ class Filters:
     references and gold items stay among the judgments; `documents` are the only ones to look at
     (none named: all). `since` and `until` are ISO days in UTC, both included; `min_seconds` and
     `max_seconds` bound the server's time of an item. A judgment without times is left out as soon
-    as one of these four is set.
+    as one of these four is set. `unit` says over what intervals and tests are: `segments`, or, left
+    open, documents wherever the test set has them.
     """
 
     scores: str = USUAL
@@ -57,10 +60,12 @@ class Filters:
     until: str = ""
     min_seconds: float | None = None
     max_seconds: float | None = None
+    unit: str = ""
 
     def __post_init__(self) -> None:
         _one_of("scores", self.scores or Z, Z, RAW)
         _one_of("traps", self.traps, IN, OUT)
+        _one_of("unit", self.unit or SEGMENTS, SEGMENTS)
         for name in LISTS:
             # One address for one choice, whatever the order of the boxes.
             object.__setattr__(self, name, tuple(sorted(set(getattr(self, name)) - {""})))
@@ -103,6 +108,7 @@ class Filters:
             f"to {self.until}": bool(self.until),
             f"at least {self.min_seconds or 0:g} s": self.min_seconds is not None,
             f"at most {self.max_seconds or 0:g} s": self.max_seconds is not None,
+            "intervals over segments": self.unit == SEGMENTS,
         }
         return [words for words, is_said in said.items() if is_said]
 
@@ -125,7 +131,7 @@ class Filters:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
-            if value or name != "scale"
+            if value or name not in ("scale", "unit")
         }
 
     @classmethod

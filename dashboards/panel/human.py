@@ -1,12 +1,12 @@
 """What the humans say of every output and system of a campaign, as one grid."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.filters import RAW, USUAL, Filters, Z
+from annotation.filters import RAW, SEGMENTS, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
 from annotation.models import Campaign, PublishedScore, System
 from annotation.once import once
@@ -15,8 +15,10 @@ from annotation.quality.scales import HTER, scales_of
 from dashboards.pages.choice import general
 from metaeval import ScoreMatrix
 from metaeval.arrays import group_means
+from metaeval.documents import unit_of
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
 from metaeval.replication.bounds import Ratings
+from metaeval.scores.matrix import clusters_of
 from metrics.grid import NOTHING, Grid, Integers, read_grid
 
 __all__ = [
@@ -53,7 +55,8 @@ class HumanScores:
     `published_systems` holds system scores published as such (nan where a system has none), or
     None where a system's score is the mean of its outputs'. `source` says in words where the
     numbers come from, `notes` what they are, `gaps` why there are not more. `is_of_documents`: the
-    reader chose some of the documents.
+    reader chose some of the documents. `documents` names the document of each segment; None where
+    each is one of its own, or the reader chose segments as the unit.
     """
 
     systems: tuple[System, ...]
@@ -64,6 +67,7 @@ class HumanScores:
     notes: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     is_of_documents: bool = False
+    documents: tuple[str, ...] | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -82,8 +86,25 @@ class HumanScores:
 
     def matrix(self, values: Floats | None = None) -> ScoreMatrix:
         """These scores, or others of the same shape, under the systems' and segments' names."""
-        names, segments = self.names, [str(segment) for segment in self.segments]
-        return ScoreMatrix(self.values if values is None else values, names, segments)
+        segments = [str(segment) for segment in self.segments]
+        scores = self.values if values is None else values
+        return ScoreMatrix(scores, self.names, segments, self.documents)
+
+    @property
+    def unit(self) -> str:
+        """What intervals and tests are over: `documents` or `segments`."""
+        return unit_of(self.clusters)
+
+    @property
+    def n_units(self) -> int:
+        """How many documents, or segments, have a human score."""
+        return len(np.unique(self.clusters))
+
+    @property
+    def clusters(self) -> Integers:
+        """The number of the document of each judged segment."""
+        judged = ~np.isnan(self.values).all(axis=0)
+        return clusters_of(self.documents, len(self.segments))[judged]
 
     @property
     def names(self) -> list[str]:
@@ -115,12 +136,23 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
 @once
 def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
     systems = tuple(campaign.systems.order_by("name", "length_ratio"))
-    segments = tuple(campaign.test_set.segments.order_by("position").values_list("pk", flat=True))
+    rows = campaign.test_set.segments.order_by("position").values_list("pk", "document")
+    segments, names = zip(*rows, strict=True) if rows else ((), ())
     published = campaign.published_scores.exists()
     read = _published if published else _judged
     found = read(campaign, systems, segments, filters)
     found.values.flags.writeable = False
-    return found
+    return replace(found, documents=documents_of(names, filters))
+
+
+def documents_of(names: Sequence[str], filters: Filters) -> tuple[str, ...] | None:
+    """Return the documents of segments that intervals are over; None where segments are the unit.
+
+    A segment without a name is a document of its own.
+    """
+    named = [name for name in names if name]
+    is_shared = len(set(named)) < len(named)
+    return tuple(names) if is_shared and filters.unit != SEGMENTS else None
 
 
 def _published(

@@ -117,7 +117,7 @@ class Scatter(CampaignDocument):
     target_language: str
     level: str
     order: str
-    unit: str
+    length_unit: str
     measures: Sequence[Offered]
     systems: Sequence[str]
     documents: Sequence[str]
@@ -251,7 +251,7 @@ def _head(campaign: Campaign, panel: Panel, filters: ScatterChoice) -> dict[str,
         "target_language": test_set.target_language,
         "level": filters.level,
         "order": filters.order,
-        "unit": unit_of(test_set.source_language),
+        "length_unit": unit_of(test_set.source_language),
         "measures": [Offered(each.key, each.label) for each in measures],
         "systems": panel.human.names,
         "documents": list(dict.fromkeys(name for name in documents if name)),

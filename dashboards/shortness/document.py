@@ -37,7 +37,7 @@ class ShortnessChoice(Choice):
     """How lengths are counted (words, characters or a checkpoint; empty: what suits the language),
     and what the full length is that of: `wanted`, the reference or the source."""
 
-    unit: str = ""
+    length_unit: str = ""
     wanted: str = REFERENCE
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Kept:
 class Shortness(CampaignDocument):
     """The document; `rows` are one a measure."""
 
-    unit: str
+    length_unit: str
     of: str
     n_resamples: int = N_RESAMPLES
     seed: int = 0
@@ -96,8 +96,8 @@ def compute(campaign: Campaign, filters: Filters) -> Shortness:
     if not isinstance(filters, ShortnessChoice):
         filters = ShortnessChoice(**vars(filters))
     panel = read_panel(campaign, filters)
-    unit = filters.unit or unit_of(campaign.test_set.target_language)
-    said = head(campaign, panel.human.source) | {"unit": unit, "seed": panel.seed}
+    unit = filters.length_unit or unit_of(campaign.test_set.target_language)
+    said = head(campaign, panel.human.source) | {"length_unit": unit, "seed": panel.seed}
     notes = list(panel.human.warnings)
     try:
         own, goal, of = output_lengths(campaign, panel, unit, filters.wanted)
