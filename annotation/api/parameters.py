@@ -29,6 +29,8 @@ FILTERS: Texts = {
     "scores": "`z` or `raw`; without it what the protocol says.",
     "scale": "One of the campaign’s own scales, or HTER; without it the first.",
     **LEAVING_OUT,
+    "unit": "`segments`: intervals and tests over segments; without it over documents, where the "
+    "test set has any.",
 }
 
 

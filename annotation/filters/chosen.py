@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from annotation.counted import counted
-from annotation.filters.choice import OUT, FilterError, Filters
+from annotation.filters.choice import OUT, SEGMENTS, FilterError, Filters
 from annotation.models import Annotator, Campaign, Item, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from annotation.quality.columns import Mask
@@ -19,9 +19,14 @@ CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
 def read_judgments(
     campaign: Campaign, filters: Filters, *, with_excluded: bool = False
 ) -> tuple[JudgmentColumns, tuple[str, ...]]:
-    """Return the current judgments that the filters choose, and sentences on what is not there."""
+    """Return the current judgments that the filters choose, and sentences on what is not there.
+
+    Where the filters choose segments as the unit, each is a document of its own.
+    """
     require_scale(campaign, filters)
     columns = read_columns(campaign, with_excluded=with_excluded, scale=filters.scale)
+    if filters.unit == SEGMENTS:
+        columns = replace(columns, document=columns.segment)
     chosen = ~np.isin(columns.annotator, left_out(campaign, filters))
     if filters.traps == OUT:
         chosen &= ~columns.is_kind(*CONTROLS)

@@ -22,7 +22,8 @@ Mask = NDArray[np.bool_]
 class JudgmentColumns:
     """One entry per current judgment, in each annotator's own order.
 
-    `output` and `partner` are primary keys, or NOTHING; `segment` is always one; `screen` is the
+    `output` and `partner` are primary keys, or NOTHING; `segment` is always one, and `document`
+    the first segment of its document, or the segment itself where it is alone. `screen` is the
     number of a screen with others, or NOTHING. `seconds` is the
     server's time, shared among the answers of one screen, `paid` the same with the campaign's cap,
     and `active` what the browser reported, all nan where not known; `doubted` marks reports that
@@ -38,6 +39,7 @@ class JudgmentColumns:
     kind: NDArray[np.str_]
     output: Integers
     segment: Integers
+    document: Integers
     partner: Integers
     screen: Integers
     beside_control: Mask
@@ -67,6 +69,13 @@ class JudgmentColumns:
         """Judgments of whole documents, but not of their copies on control screens."""
         documents: Mask = self.is_kind(Item.Kind.DOCUMENT) & (self.partner == NOTHING)
         return documents
+
+    @property
+    def clusters(self) -> Integers:
+        """The document of each segment with a judged output, once each."""
+        of_output = self.output >= 0
+        _, first = np.unique(self.segment[of_output], return_index=True)
+        return self.document[of_output][first]
 
     def is_kind(self, *kinds: Item.Kind) -> Mask:
         """Judgments of items of these kinds."""
@@ -112,16 +121,27 @@ _rows = once(current_judgments)
 
 
 def _columns(campaign: Campaign, rows: Table) -> JudgmentColumns:
-    made = ("beside_control", "keeps")
+    made = ("document", "beside_control", "keeps")
     names = [each.name for each in fields(JudgmentColumns) if each.name not in made]
     columns = {name: np.ascontiguousarray(rows[name]) for name in names}
     columns["paid"], columns["active"] = columns["paid"] / 1000, columns["active"] / 1000
     found = JudgmentColumns(
-        **columns, beside_control=_beside_control(campaign, rows), keeps=_keeps(campaign, rows)
+        **columns,
+        document=_documents(campaign, columns["segment"]),
+        beside_control=_beside_control(campaign, rows),
+        keeps=_keeps(campaign, rows),
     )
     for each in fields(found):
         getattr(found, each.name).flags.writeable = False
     return found
+
+
+def _documents(campaign: Campaign, segments: Integers) -> Integers:
+    """The first segment of each segment's document; a segment without a document stands alone."""
+    first: dict[str, int] = {}
+    rows = campaign.test_set.segments.exclude(document="").order_by("position")
+    found = {pk: first.setdefault(name, pk) for pk, name in rows.values_list("pk", "document")}
+    return np.array([found.get(pk, pk) for pk in segments.tolist()], dtype=np.int64)
 
 
 def _keeps(campaign: Campaign, rows: Table) -> Floats:

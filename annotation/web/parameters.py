@@ -52,8 +52,8 @@ class Parameters:
 
 
 ALL = Parameters(frozenset(field.name for field in fields(Filters)))
-# Raw judgments and their quality have both forms of a score: there is nothing to choose.
-JUDGMENTS = Parameters(ALL.names - {"scores", "scale"})
+# Raw judgments have all scales, both forms of a score and no interval: there is nothing to choose.
+JUDGMENTS = Parameters(ALL.names - {"scores", "scale", "unit"})
 NOTHING = Parameters()
 
 

@@ -147,7 +147,7 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
     by_size = sorted(people, key=lambda one: (-one.n, one.label))[:CHARTED]
     scale = scale_of(campaign, filters.scale)
     return Overview(
-        **head(campaign, human.source),
+        **head(campaign, human),
         progress=_progress(campaign, human),
         n_judgments=len(columns),
         times=_times(report, columns),

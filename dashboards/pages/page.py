@@ -6,7 +6,7 @@ shown of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +26,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import Parameters, takes
 from dashboards.charts import files as figures
 from dashboards.documents import kinds, results
+from dashboards.documents.head import units_among
 from dashboards.pages.answers import cells, data_response, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.pages.states import empty
@@ -64,7 +65,8 @@ class Page(Generic[D]):
     by default the rows of the CSV. `takes` and `repeated` are the parameters that `ask`, `choose`
     and `context` read, the second several times; `on_page` those that only the page knows, not its
     data. `verify` raises FilterError for a value that a campaign lacks. Without `has_scores` the
-    form of the human scores is nothing that a reader could choose.
+    form of the human scores is nothing that a reader could choose, without `has_unit`, where there
+    are no intervals, the unit is not.
     """
 
     name: str
@@ -84,11 +86,13 @@ class Page(Generic[D]):
     on_page: Sequence[str] = ()
     verify: Callable[[Campaign, Any], Any] = field(default=_nothing)
     has_scores: bool = True
+    has_unit: bool = True
 
     @property
     def parameters(self) -> Callable[..., Parameters]:
         """What each address of the page takes: itself, with `fmt` its data, or a `figure`."""
-        without = () if self.has_scores else ("scores", "scale")
+        without = [*(() if self.has_scores else ("scores", "scale"))]
+        without += [] if self.has_unit else ["unit"]
         return parameters(self.kind, self.takes, self.repeated, self.on_page, without)
 
     def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Any]:
@@ -260,9 +264,8 @@ def _of_all(
 
 
 def _combined(page: StudyPage[Any], campaigns: Sequence[Campaign], documents: Sequence[Any]) -> Any:
-    return judged(
-        page.combine(campaigns, documents), worst_of([document.trust for document in documents])
-    )
+    combined = replace(page.combine(campaigns, documents), units=units_among(documents))
+    return judged(combined, worst_of([document.trust for document in documents]))
 
 
 def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
@@ -277,7 +280,11 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
         "page": page,
         "filters": shown.filters,
         "filter_choices": filter_choices(
-            request.GET, shown.campaigns, shown.filters, has_scores=page.has_scores
+            request.GET,
+            shown.campaigns,
+            shown.filters,
+            has_scores=page.has_scores,
+            has_unit=page.has_unit,
         ),
         "query": query,
         "files": shown.files,
@@ -324,11 +331,19 @@ def _figure(
 def _latex(shown: _Shown[D], document: D, as_of: str | None) -> HttpResponse:
     words = "; ".join(shown.filters.words)
     about = f"{shown.filename}, as of {as_of}"
-    told = public(document)
+    told, over = public(document), getattr(document, "over", "")
     notes = [about, words and f"filters: {words}", told.get("intervals_note")]
     lines = "".join(f"% {' '.join(note.split())}\n" for note in notes if note)
     tables = shown.page.tables(document) if shown.page.tables else [_plain_table(shown, document)]
-    return latex.response(tables, shown.filename, head=lines + comments(told.get("trust")))
+    return latex.response(
+        with_units(tables, over), shown.filename, head=lines + comments(told.get("trust"))
+    )
+
+
+def with_units(tables: Sequence[latex.Table], over: str) -> list[latex.Table]:
+    """Return tables, the caption of the first with the sentence on what intervals are over."""
+    first, *others = tables
+    return [replace(first, caption=f"{first.caption} {over}".rstrip()), *others]
 
 
 def _plain_table(shown: _Shown[D], document: D) -> latex.Table:

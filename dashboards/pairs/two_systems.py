@@ -40,7 +40,7 @@ def compute(campaign: Campaign, filters: Filters) -> Pair:
     label, scores = _scores(panel, chosen.by)
     names = panel.human.names
     said: dict[str, Any] = {
-        **head(campaign, panel.human.source),
+        **head(campaign, panel.human),
         "offered": [Offered(name, name) for name in names],
         "measures": [Offered(key, each.label) for key, each in panel.measures.items()],
         "by": label,

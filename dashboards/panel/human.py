@@ -15,7 +15,6 @@ from annotation.quality.scales import HTER, scales_of
 from dashboards.pages.choice import general
 from metaeval import ScoreMatrix
 from metaeval.arrays import group_means
-from metaeval.documents import unit_of
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
 from metaeval.replication.bounds import Ratings
 from metaeval.scores.matrix import clusters_of
@@ -89,16 +88,6 @@ class HumanScores:
         segments = [str(segment) for segment in self.segments]
         scores = self.values if values is None else values
         return ScoreMatrix(scores, self.names, segments, self.documents)
-
-    @property
-    def unit(self) -> str:
-        """What intervals and tests are over: `documents` or `segments`."""
-        return unit_of(self.clusters)
-
-    @property
-    def n_units(self) -> int:
-        """How many documents, or segments, have a human score."""
-        return len(np.unique(self.clusters))
 
     @property
     def clusters(self) -> Integers:

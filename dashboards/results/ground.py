@@ -63,7 +63,7 @@ def compute(campaign: Campaign, filters: Filters) -> Ground:
     known: dict[str, Any] = _checked(evidence) if evidence else {}
     matrix = human.matrix() if human.n else None
     return Ground(
-        **head(campaign, human.source),
+        **head(campaign, human),
         n_judged=human.n,
         n_scored_whole=0 if human.n else _n_known(human.published_systems),
         systems=_standings(matrix) if matrix is not None else (),

@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Output
-from dashboards.documents.head import CampaignDocument, Ends, ends, head
+from dashboards.documents.head import CampaignDocument, Ends, about, ends, units_of
 from dashboards.pages.choice import Choice
 from dashboards.spans.found import Found, Missed, found_rows, missed_rows
 from dashboards.spans.marked import Detector, Gold, agreed_gold, read_detectors, read_gold
@@ -36,7 +36,6 @@ N_RESAMPLES = 1000
 FEWEST = 10
 ALPHA = 0.05
 SIDES = {"target": ("target",), "both": ("target", "source")}
-UNITS = ("segment", "document")
 NO_SPANS = "No judgment that the filters keep marks error spans: its protocol asks for none."
 NO_METRIC = (
     "No metric marks spans on these outputs yet. xCOMET does; others can be imported beside scores."
@@ -47,17 +46,15 @@ FEW_AGREE = "No output was judged by {k} annotators or more."
 @dataclass(frozen=True)
 class SpansChoice(Choice):
     """`agreed`: gold is what so many annotators agree on, empty for each annotator apart; `side`:
-    the output alone or source and output; `unit`: what is drawn together, segment or document."""
+    the output alone or source and output."""
 
     agreed: str = ""
     side: str = "target"
-    unit: str = "segment"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.one_of("agreed", "", "2", "3")
         self.one_of("side", *SIDES)
-        self.one_of("unit", *UNITS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +115,6 @@ class Spans(CampaignDocument):
     n_missing: int = 0
     agreed: str
     side: str
-    unit: str
     seed: int
     measures: Sequence[str] = ()
     n_resamples: int = N_RESAMPLES
@@ -135,9 +131,10 @@ def compute(campaign: Campaign, filters: Filters) -> Spans:
     """Return what stands on the page; without spans of people a sentence."""
     if not isinstance(filters, SpansChoice):
         filters = SpansChoice(**vars(filters))
-    people, notes = read_gold(campaign, filters, filters.unit)
-    said: dict[str, Any] = head(campaign, "error spans that people marked") | {
-        "agreed": filters.agreed, "side": filters.side, "unit": filters.unit, "seed": campaign.seed,
+    people, notes = read_gold(campaign, filters)
+    said: dict[str, Any] = about(campaign) | {
+        "human_scores": "error spans that people marked", **units_of(people.clusters),
+        "agreed": filters.agreed, "side": filters.side, "seed": campaign.seed,
     }  # fmt: skip
     if campaign.judging.spans is None or not len(people):
         return Spans(**said, warnings=[*notes, NO_SPANS])

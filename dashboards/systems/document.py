@@ -96,12 +96,14 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
     table = table_of(panel, filters)
     has_published = panel.human.published_systems is not None
     human, columns = _human(panel, table), [settled(_column(panel, c)) for c in table.columns]
-    lengths, notes = deviations(campaign, panel, filters.length_unit, filters.wanted, filters.rounding)
+    lengths, notes = deviations(
+        campaign, panel, filters.length_unit, filters.wanted, filters.rounding
+    )
     # What scores rest on is told once, in the basis.
     others = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
     warnings = [*panel.human.warnings, *told(panel.measures), *others, *notes]
     return Systems(
-        **head(campaign, panel.human.source),
+        **head(campaign, panel.human),
         has_published_systems=has_published,
         versus=filters.versus,
         test=filters.test,
