@@ -29,7 +29,7 @@ from metaeval.correlation.intervals.jackknife import FEWEST
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, draw_segments, level_correlations, resampled_levels
 
-VERSION = 6
+VERSION = 7
 SEED = 20_230
 FEWEST_SAMPLES, MOST_SAMPLES = 100, 400
 BUDGET = 60_000_000

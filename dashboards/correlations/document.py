@@ -16,7 +16,7 @@ from dashboards.significance.bounds import Bounds
 from dashboards.significance.document import Comparison, Metric, OfMetrics, asked_head, measured
 from metaeval.replication import questions
 
-VERSION = 10
+VERSION = 11
 DEFAULT = "tau-b"
 METRIC, FLOOR, CEILING, PERSON = "metric", "floor", "ceiling", "person"
 

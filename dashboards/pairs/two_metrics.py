@@ -17,7 +17,7 @@ from metaeval.replication import questions
 from metaeval.sensitivity import gaps
 from metaeval.significance import contest_of_metrics
 
-VERSION = 2
+VERSION = 3
 STATISTIC = "tau-b"
 
 

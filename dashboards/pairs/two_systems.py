@@ -16,7 +16,7 @@ from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.intervals import mean_interval
 from metaeval.significance import contest
 
-VERSION = 2
+VERSION = 3
 HUMAN = "human"
 
 

@@ -16,7 +16,7 @@ from dashboards.pages.choice import Choice
 from metaeval import StatisticsWarning
 from metaeval.judgments.planning import PowerTable, VarianceComponents, power_table
 
-VERSION = 2
+VERSION = 3
 SEED = 1
 # Draws that take about half a second; larger studies are simulated less often.
 DRAWS, MOST, LEAST = 12_000_000, 2_000, 300

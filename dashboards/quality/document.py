@@ -15,7 +15,7 @@ from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from dashboards.quality.agreement import Figure, figures_of
 
-VERSION = 5
+VERSION = 6
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from dashboards.trust.verdict import evidence_of
 from metaeval import ScoreMatrix
 from metaeval.systems import rank_systems
 
-VERSION = 5
+VERSION = 6
 LEVEL = 0.95
 
 

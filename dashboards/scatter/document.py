@@ -32,7 +32,7 @@ from dashboards.scatter.points import (
 )
 from metaeval.sensitivity import Pooled, gaps, pooled, within_systems
 
-VERSION = 4
+VERSION = 5
 HUMAN = "human"
 SEGMENT, SYSTEM = "segment", "system"
 

@@ -15,7 +15,7 @@ from dashboards.panel.human import ALL
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.shortness.losses import N_RESAMPLES, Forms, Side, loss_rows, side_of
 
-VERSION = 2
+VERSION = 3
 OTHER_QUESTIONS = (
     "The two campaigns ask different questions, so what humans take off is between answers to "
     "different questions."

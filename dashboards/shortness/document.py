@@ -27,7 +27,7 @@ from dashboards.systems.deviations import REFERENCE, SOURCE, output_lengths
 from metaeval.systems.shortness import compliance, partial_on_length
 from metrics.base import MetricError
 
-VERSION = 2
+VERSION = 3
 TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 NO_TEXTS = "No lengths: this test set has no texts."
 

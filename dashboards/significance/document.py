@@ -16,7 +16,7 @@ from dashboards.panel.panel import Panel, read_panel
 from dashboards.significance.bounds import Bounds, bounds_of
 from metaeval.replication.questions import answer, can_answer
 
-VERSION = 10
+VERSION = 11
 DEFAULT = "tau-b"
 Matrix = Sequence[Sequence[float | None]]
 

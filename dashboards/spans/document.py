@@ -31,7 +31,7 @@ from metaeval.spans import (
     nothing,
 )
 
-VERSION = 1
+VERSION = 2
 N_RESAMPLES = 1000
 FEWEST = 10
 ALPHA = 0.05

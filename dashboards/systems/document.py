@@ -32,7 +32,7 @@ from metaeval.results import MissingDataWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 from metaeval.systems.ranking import TESTS
 
-VERSION = 8
+VERSION = 9
 N_RESAMPLES = 1000
 
 

@@ -19,7 +19,7 @@ from metaeval import StatisticsWarning
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.judgments.trial import MeanEffect, RateEffect, mean_effect, rate_effect
 
-VERSION = 2
+VERSION = 3
 BLANK, PREFILLED = Condition.BLANK, Condition.PREFILLED
 PLANTED, WITHHELD = Condition.PLANTED, Condition.WITHHELD
 # While a trial runs anybody may look at any time: it is stopped by what no number of looks brings

@@ -25,7 +25,7 @@ from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement,
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 
-VERSION = 4
+VERSION = 5
 # A crowd is left out one by one only as far as these, whoever gave most judgments first.
 MANY_PEOPLE = 150
 # More documents than this are not left out one by one: the page could not show them.
