@@ -1,5 +1,6 @@
 """The current judgments of a campaign that count, as numpy columns."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
@@ -22,8 +23,8 @@ Mask = NDArray[np.bool_]
 class JudgmentColumns:
     """One entry per current judgment, in each annotator's own order.
 
-    `output` and `partner` are primary keys, or NOTHING; `segment` is always one, and `document`
-    the first segment of its document, or the segment itself where it is alone. `screen` is the
+    `output` and `partner` are primary keys, or NOTHING; `segment` is always one. `document`
+    is the first segment of its document, or NOTHING where it is the only one. `screen` is the
     number of a screen with others, or NOTHING. `seconds` is the
     server's time, shared among the answers of one screen, `paid` the same with the campaign's cap,
     and `active` what the browser reported, all nan where not known; `doubted` marks reports that
@@ -73,9 +74,14 @@ class JudgmentColumns:
     @property
     def clusters(self) -> Integers:
         """The document of each segment with a judged output, once each."""
-        of_output = self.output >= 0
+        of_output = self.output != NOTHING
         _, first = np.unique(self.segment[of_output], return_index=True)
-        return self.document[of_output][first]
+        return self.cluster[of_output][first]
+
+    @property
+    def cluster(self) -> Integers:
+        """The document of each judgment by its first segment, also where it is the only one."""
+        return np.where(self.document == NOTHING, self.segment, self.document)
 
     def is_kind(self, *kinds: Item.Kind) -> Mask:
         """Judgments of items of these kinds."""
@@ -137,11 +143,13 @@ def _columns(campaign: Campaign, rows: Table) -> JudgmentColumns:
 
 
 def _documents(campaign: Campaign, segments: Integers) -> Integers:
-    """The first segment of each segment's document; a segment without a document stands alone."""
-    first: dict[str, int] = {}
+    """The first segment of each segment's document, NOTHING of a document of one segment."""
+    members: dict[str, list[int]] = defaultdict(list)
     rows = campaign.test_set.segments.exclude(document="").order_by("position")
-    found = {pk: first.setdefault(name, pk) for pk, name in rows.values_list("pk", "document")}
-    return np.array([found.get(pk, pk) for pk in segments.tolist()], dtype=np.int64)
+    for pk, name in rows.values_list("pk", "document"):
+        members[name].append(pk)
+    found = {pk: own[0] for own in members.values() if len(own) > 1 for pk in own}
+    return np.array([found.get(pk, NOTHING) for pk in segments.tolist()], dtype=np.int64)
 
 
 def _keeps(campaign: Campaign, rows: Table) -> Floats:

@@ -111,7 +111,7 @@ def read_gold(campaign: Campaign, filters: Filters) -> tuple[Gold, tuple[str, ..
         columns.output,
         columns.annotator,
         columns.segment,
-        columns.document,
+        columns.cluster,
         score,
         table,
         list(category),
