@@ -342,8 +342,10 @@ def _latex(shown: _Shown[D], document: D, as_of: str | None) -> HttpResponse:
 
 def with_units(tables: Sequence[latex.Table], over: str) -> list[latex.Table]:
     """Return tables, the caption of the first with the sentence on what intervals are over."""
-    first, *others = tables
-    return [replace(first, caption=f"{first.caption} {over}".rstrip()), *others]
+    return [
+        replace(each, caption=f"{each.caption} {over}".rstrip()) if place == 0 else each
+        for place, each in enumerate(tables)
+    ]
 
 
 def _plain_table(shown: _Shown[D], document: D) -> latex.Table:

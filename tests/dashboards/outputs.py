@@ -24,7 +24,9 @@ COMPARISON = {"statistic", "grouping", "test", "correction", "scope", "metric"}
 FILTERS = {
     "all": ALL.names,
     "all, comparison": ALL.names | COMPARISON,
-    "all but scores": JUDGMENTS.names,
+    "all but scores": JUDGMENTS.names | {"unit"},
+    "all but unit": ALL.names - {"unit"},
+    "judgments": JUDGMENTS.names,
     "none": frozenset[str](),
 }
 

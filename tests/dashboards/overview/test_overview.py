@@ -21,6 +21,7 @@ from dashboards.overview import document as overview
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview
 from dashboards.overview.page import OVERVIEW
+from dashboards.pages.answers import UNITS
 from tests.dashboards import raw
 from tests.world import World
 
@@ -173,7 +174,7 @@ def test_the_page_its_csv_and_its_json_agree(rated: Campaign, as_researcher: Cli
     assert mean in page.text
     lines = as_researcher.get(f"/campaigns/{rated.slug}/dashboard.csv").getvalue().decode()
     header, *rows = lines.splitlines()
-    assert header.split(",") == list(OVERVIEW.columns)
+    assert header.split(",") == [*OVERVIEW.columns, *UNITS]
     assert len(rows) == 3
     assert as_researcher.get(address, headers={"If-None-Match": page["ETag"]}).status_code == 304
 

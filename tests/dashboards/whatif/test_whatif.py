@@ -197,7 +197,7 @@ def test_pages_and_files(rated: Campaign, as_researcher: Client) -> None:
     assert as_researcher.get(f"/campaigns/{rated.slug}/whatif/?of=rho").status_code == 400
     for spec in (WHATIF, SAMPLESIZE):
         data = as_researcher.get(f"/campaigns/{rated.slug}/{spec.name}.csv").getvalue().decode()
-        assert data.splitlines()[0].split(",") == list(spec.columns)
+        assert data.splitlines()[0].split(",")[: len(spec.columns)] == list(spec.columns)
         assert len(data.splitlines()) > 10
     page = as_researcher.get(reverse("samplesize", args=[rated.slug]))
     assert "18 judged segments" in page.text
