@@ -6,6 +6,8 @@ segments the unit is the segment, and every function here leaves numbers as they
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,6 +38,32 @@ def recoded(clusters: IntArray) -> IntArray:
     """
     _, first, codes = np.unique(clusters, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[codes.reshape(-1)], dtype=np.int64)
+
+
+def clusters_from(labels: Iterable[Hashable] | None, n: int) -> IntArray:
+    """Return the number of each entry's document, (n,), in order of appearance.
+
+    An entry with an empty label or None is a document of its own, and so are all without labels.
+
+    Raises
+    ------
+    ValueError
+        If there are not n labels.
+
+    Examples
+    --------
+    >>> clusters_from(["a", "b", "a", None, None], 5).tolist()
+    [0, 1, 0, 2, 3]
+    """
+    if labels is None:
+        return np.arange(n)
+    names = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    if len(names) != n:
+        raise ValueError(f"documents: {len(names)} labels for {n} entries")
+    numbers: dict[Hashable, int] = {}
+    keys = ((True, at) if name is None or name == "" else (False, name)
+            for at, name in enumerate(names))  # fmt: skip
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def unit_of(clusters: IntArray) -> str:

@@ -47,7 +47,7 @@ def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 def remarks(document: Row) -> list[str]:
     """Return what the document says beside the systems, as lines under their table."""
     found = document["agreement"]
-    counts = f"{found['n']} z-scores of {found['n_units']} outputs with two or more"
+    counts = f"{found['n']} z-scores of {found['n_items']} outputs with two or more"
     lines = [
         f"{name}: {_estimate(found, key)}; {counts}"
         for name, key in (("Krippendorff's alpha (interval)", "alpha"),
@@ -62,7 +62,7 @@ def _alpha(agreement: AgreementInterval) -> Row:
         "interval": agreement.alpha_interval,
         "method": agreement.alpha_method,
         "n": agreement.n,
-        "n_items": agreement.n_units,
+        "n_items": agreement.n_items,
     }
 
 
