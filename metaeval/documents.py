@@ -104,13 +104,13 @@ def counted(clusters: IntArray) -> str:
     """Return the number of units with their name, and the effective number of unequal documents.
 
     >>> counted(np.array([0, 0, 1, 1])), counted(np.array([0, 0, 1])), counted(np.arange(1200))
-    ('2 documents', '2 documents (effective number 1.8)', '1,200 segments')
+    ('2 documents', '2 documents, effective number 1.8', '1,200 segments')
     """
     sizes = sizes_of(clusters)
     text = f"{len(sizes):,} {unit_of(clusters)}"
     effective = effective_clusters(sizes)
     is_equal = len(sizes) == 0 or sizes.min() == sizes.max()
-    return text if is_equal else f"{text} (effective number {effective:.1f})"
+    return text if is_equal else f"{text}, effective number {effective:.1f}"
 
 
 def few_documents(clusters: IntArray) -> TooFewWarning | None:
@@ -123,7 +123,8 @@ def few_documents(clusters: IntArray) -> TooFewWarning | None:
         return None
     if n < FEWEST_DOCUMENTS:
         return TooFewWarning(
-            f"The segments belong to {counted(clusters)}: an interval needs {FEWEST_DOCUMENTS}."
+            f"The segments belong to {counted(clusters)}: an interval needs {FEWEST_DOCUMENTS}, "
+            "and p-values are approximate."
         )
     return TooFewWarning(
         f"The segments belong to {counted(clusters)}: intervals and p-values from fewer than "

@@ -58,6 +58,8 @@ def question_document(
         "n_systems": found.n_systems,
         "n_segments": found.n_segments,
         "n_informative": found.n_informative,
+        "unit": found.unit,
+        "n_units": found.n_units,
         "interval": found.interval,
         "test": found.test,
         "n_permutations": found.n_permutations,

@@ -65,5 +65,5 @@ def test_few_documents_give_no_interval_or_a_warning(sizes, is_enough, is_warned
 
 
 def test_the_count_names_the_unit_and_the_effective_number() -> None:
-    assert counted(np.repeat(np.arange(3), [1, 1, 4])) == "3 documents (effective number 2.0)"
+    assert counted(np.repeat(np.arange(3), [1, 1, 4])) == "3 documents, effective number 2.0"
     assert counted(np.arange(3)) == "3 segments"

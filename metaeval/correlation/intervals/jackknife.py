@@ -97,6 +97,8 @@ def system_intervals(
         metrics=tuple(metrics),
         n_segments=0,
         n_systems=n,
+        unit="systems",
+        n_units=n,
         method=f"jackknife over {n} systems and t",
         question=QUESTION,
         confidence=confidence,

@@ -1,4 +1,4 @@
-"""Statistics over cells: t over segments, permutations of systems x segments, hybrids' limit."""
+"""Statistics over cells: t over documents, permutations of systems x segments, hybrids' limit."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from metaeval.correlation.intervals.soft import soft_chance, soft_pairwise_inter
 from metaeval.correlation.measure import SYSTEM_LEVEL
 from metaeval.correlation.panel import grouped
 from metaeval.correlation.ties import uninformed_accuracy
+from metaeval.documents import DOCUMENTS, SEGMENTS
 from metaeval.replication.questions.comparison import (
     CONFIDENCE,
     Comparison,
@@ -32,16 +33,24 @@ MANY_CELLS = 3_000
 # Mixtures of two metrics may tie, and then a permutation test of an order statistic compares all
 # pairs of a group: with more members than this it takes hours.
 WIDE_GROUP = 1_500
-CLUSTERED_TEST = "one-sided t test of the difference, clustered by segment"
-CELLS_SWAP = (
-    "PERM-BOTH swaps every output on its own, as if those of one segment were independent: where "
-    "segments differ in difficulty it calls two equally good metrics different in 12 to 17 of 100 "
-    "one-sided tests at .05."
-)
+CLUSTERED_TEST = "one-sided t test of the difference, clustered by {unit}"
+# By unit of the test.
+CELLS_SWAP = {
+    SEGMENTS: (
+        "PERM-BOTH swaps every output on its own, as if those of one segment were independent: "
+        "where segments differ in difficulty it calls two equally good metrics different in 12 to "
+        "17 of 100 one-sided tests at .05."
+    ),
+    DOCUMENTS: (
+        "PERM-BOTH swaps each system’s outputs of a document on their own, as if the systems were "
+        "independent of each other: where segments differ in difficulty it calls two equally good "
+        "metrics different in 12 to 17 of 100 one-sided tests at .05."
+    ),
+}
 
 
 def compare_cells(scored: Scored, question: Question) -> Comparison:
-    """Intervals over segments, and the test that is asked for: t, or PERM-BOTH over cells."""
+    """Intervals over documents, and the test that is asked for: t, or PERM-BOTH over cells."""
     values, notes = values_of(scored, question)
     if question.statistic.correlation == "soft_pairwise_accuracy":
         told, pvalues = _soft_intervals(scored, notes), None
@@ -59,18 +68,23 @@ def compare_cells(scored: Scored, question: Question) -> Comparison:
     }
     told.setdefault("n_systems", scored.n_systems)
     if question.test == CLUSTERED and pvalues is not None:
-        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST}
+        told |= {"pvalues": pvalues, "test": clustered_test(told["unit"])}
     elif _is_wide(scored, question) and pvalues is not None:
         notes[
             f"With {scored.n:,} outputs a permutation test of {question.label} would take hours: "
-            "differences are tested by t, clustered by segment."
+            f"differences are tested by t, clustered by {told['unit'].removesuffix('s')}."
         ] = None
-        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST}
+        told |= {"pvalues": pvalues, "test": clustered_test(told["unit"])}
     else:
         told |= _permuted(scored, question, notes)
     # What has no value has neither an interval nor a test.
     told["pvalues"] = np.where(np.isnan(told["differences"]), np.nan, told["pvalues"])
     return Comparison(warnings=list(notes), **told)
+
+
+def clustered_test(unit: str) -> str:
+    """Return the name of the t test of differences over ``documents`` or ``segments``."""
+    return CLUSTERED_TEST.format(unit=unit.removesuffix("s"))
 
 
 def _intervals(scored: Scored, question: Question) -> CorrelationIntervals:
@@ -108,7 +122,7 @@ def _permuted(scored: Scored, question: Question, notes: dict[str, None]) -> dic
     )
     notes |= notes_of(tested.warnings)
     if CLUSTERED in question.statistic.tests and question.statistic.correlation != "acc_eq":
-        notes[CELLS_SWAP] = None
+        notes[CELLS_SWAP[tested.unit]] = None
     return {
         "pvalues": tested.pvalues,
         "test": f"one-sided {tested.method}, {tested.n_resamples:,} permutations",
@@ -134,7 +148,7 @@ def _is_wide(scored: Scored, question: Question) -> bool:
 
 
 def compare_limits(scored: Scored) -> Comparison:
-    """The limit of infinitely many hybrids, by the delta method over segments."""
+    """The limit of infinitely many hybrids, by the delta method over documents."""
     found = scored.limits
     return Comparison(
         values=found.values,
@@ -143,7 +157,7 @@ def compare_limits(scored: Scored) -> Comparison:
         n=scored.n,
         n_segments=scored.n_segments,
         n_informative=found.n_segments,
-        test="one-sided t test of the difference over segments",
+        test=f"one-sided t test of the difference over {found.unit}",
         warnings=list(notes_of(found.warnings)),
         **interval_fields(found),
     )
