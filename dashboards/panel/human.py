@@ -229,9 +229,14 @@ def reweighted(campaign: Campaign, filters: Filters, human: HumanScores) -> Rewe
     return reweighted_means(
         values[wanted],
         places[wanted] // len(human.segments),
-        columns.screen[wanted],
+        _drawn_together(columns)[wanted],
         columns.inclusion[wanted],
     )
+
+
+def _drawn_together(columns: JudgmentColumns) -> Integers:
+    """The document of each judgment, or where it has one segment, the screen."""
+    return np.where(columns.document == NOTHING, columns.screen, -2 - columns.document)
 
 
 def _source(campaign: Campaign, filters: Filters) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from annotation.filters import Filters
 from annotation.models import Campaign
@@ -18,7 +17,6 @@ from metaeval import ScoreMatrix
 from metaeval.systems import rank_systems
 
 VERSION = 6
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -79,23 +77,13 @@ def _n_known(scores: Floats | None) -> int:
 
 def _standings(matrix: ScoreMatrix) -> list[Standing]:
     ranking = rank_systems(matrix)
-    rows = dict(zip(matrix.systems, matrix.values, strict=True))
-    places = zip(ranking.systems, ranking.scores, ranking.clusters, ranking.first, ranking.last,
-                 strict=True)  # fmt: skip
+    counts = dict(zip(matrix.systems, matrix.mask.sum(axis=1).tolist(), strict=True))
+    columns = ("scores", "lows", "highs", "clusters", "first", "last")
+    numbers = zip(*(getattr(ranking, name).tolist() for name in columns), strict=True)
     return [
-        Standing(name, *interval(rows[name], float(score)), int(cluster), int(first), int(last))
-        for name, score, cluster, first, last in places
+        Standing(name, counts[name], *found)
+        for name, found in zip(ranking.systems, numbers, strict=True)
     ]
-
-
-def interval(scores: Floats, mean: float) -> tuple[int, float, float, float]:
-    """Return n, the mean and the ends of its t interval over segments; nan below two segments."""
-    known = scores[~np.isnan(scores)]
-    n = len(known)
-    if n < 2:
-        return n, mean, float("nan"), float("nan")
-    half = stdtrit(n - 1, (1 + LEVEL) / 2) * known.std(ddof=1) / np.sqrt(n)
-    return n, mean, float(mean - half), float(mean + half)
 
 
 def _checked(evidence: Evidence) -> dict[str, Any]:

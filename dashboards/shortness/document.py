@@ -119,9 +119,11 @@ def _ratios(panel: Panel) -> Floats:
 
 def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
     rows, notes = [], []
-    human = panel.scored.human.values
+    human, documents = panel.scored.human.values, panel.human.documents
     for key, values in scores_of(panel):
-        found = partial_on_length(values, human, share, n_resamples=N_RESAMPLES, rng=panel.seed)
+        found = partial_on_length(
+            values, human, share, documents=documents, n_resamples=N_RESAMPLES, rng=panel.seed
+        )
         measure = panel.measures[key]
         notes += [f"{measure.label}: {warning.message}" for warning in found.warnings]
         rows.append(

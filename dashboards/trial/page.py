@@ -10,4 +10,5 @@ TRIAL: Page[Trial] = Page(
     template="dashboards/trial.html",
     columns=("name", "estimate", "low", "high", "p", "n", "n_annotators", "treated", "blank"),
     has_scores=False,
+    has_unit=False,
 )

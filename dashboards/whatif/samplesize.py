@@ -91,6 +91,7 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
         sizes,
         n_samples=samples,
         rng=np.random.default_rng(campaign.seed),
+        clusters=panel.scored.human.clusters,
     )
     return SampleSize(
         **head(campaign, human),
