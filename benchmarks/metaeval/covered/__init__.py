@@ -4,7 +4,10 @@ from benchmarks.metaeval.covered import (
     agreement,
     annotators,
     correlations,
+    documents,
+    drawn,
     hybrids,
+    judged,
     metrics,
     pages,
     systems,
@@ -21,4 +24,7 @@ CASES: tuple[Case, ...] = (
     *systems.CASES,
     *pages.CASES,
     *trainings.CASES,
+    *documents.CASES,
+    *judged.CASES,
+    *drawn.CASES,
 )
