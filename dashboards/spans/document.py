@@ -192,10 +192,10 @@ class _Work:
         _, at_best, at_other = np.intersect1d(best[2], other[2], return_indices=True)
         if not len(at_best):
             return float("nan")
-        units = self.gold.unit[other[2][at_other]]
+        both = self.gold.taken(other[2][at_other])
         values = best[3][at_best], other[3][at_other]
         found = compare_detectors(
-            *values, units=units, n_resamples=N_RESAMPLES, rng=self.campaign.seed
+            *values, **_units(both), n_resamples=N_RESAMPLES, rng=self.campaign.seed
         )
         return float("nan") if found.pvalue is None else found.pvalue
 
@@ -204,7 +204,7 @@ class _Work:
         own = self.gold.taken(items)
         whole = compare_spans(own.table, self._whole.taken(items), self.measures[0]).values
         return compare_detectors(
-            values, whole, units=own.unit, alternative="greater", n_resamples=N_RESAMPLES,
+            values, whole, **_units(own), alternative="greater", n_resamples=N_RESAMPLES,
             rng=self.campaign.seed,
         ).pvalue  # fmt: skip
 
@@ -254,7 +254,7 @@ class _Work:
         own, seed = self.gold.taken(items), self.campaign.seed
         compared = [compare_spans(own.table, table, measure) for measure in self.measures]
         spans, characters = (
-            detect(each, units=own.unit, n_resamples=N_RESAMPLES, rng=seed) for each in compared
+            detect(each, **_units(own), n_resamples=N_RESAMPLES, rng=seed) for each in compared
         )
         self._tell(label, spans)
         macro = detect(compared[0].values, averaging="macro")
@@ -277,6 +277,11 @@ class _Work:
 
     def _tell(self, label: str, result: Result) -> None:
         self.notes += [f"{label}: {warning.message}" for warning in result.warnings]
+
+
+def _units(gold: Gold) -> dict[str, Any]:
+    """What is drawn together: segments, or their documents."""
+    return {"units": gold.segment, "documents": gold.unit}
 
 
 def _plain(value: float | None) -> float | None:

@@ -10,5 +10,4 @@ TRIAL: Page[Trial] = Page(
     template="dashboards/trial.html",
     columns=("name", "estimate", "low", "high", "p", "n", "n_annotators", "treated", "blank"),
     has_scores=False,
-    has_unit=False,
 )
