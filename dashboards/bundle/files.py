@@ -1,6 +1,6 @@
 """The data files of a bundle, as (path, lines)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -79,7 +79,8 @@ def _judgments(content: Content) -> Iterator[str]:
     labels = dict(campaign.annotators.values_list("pk", "label"))
     items = _items(content)
     times, is_target = _times(content), columns.is_target
-    yield _line(*JUDGMENT_COLUMNS)
+    documents = _documents_of(content)
+    yield _line(*JUDGMENT_COLUMNS, *(["document"] if documents else []))
     for row in range(len(columns)):
         annotator, item = int(columns.annotator[row]), int(columns.item[row])
         system, segment = items[item]
@@ -95,7 +96,17 @@ def _judgments(content: Content) -> Iterator[str]:
             item,
             columns.partner[row] if columns.partner[row] >= 0 else None,
             columns.output[row] if columns.output[row] >= 0 else None,
+            *([documents.get(int(columns.segment[row]))] if documents else []),
         )
+
+
+def _documents_of(content: Content) -> dict[int, str]:
+    """The document of each segment, of those that share one, where documents are the unit."""
+    if content.documents is None:
+        return {}
+    named = list(zip(content.segments, content.documents, strict=True))
+    sizes = Counter(content.documents)
+    return {segment.pk: name for segment, name in named if sizes[name] > 1}
 
 
 def _stamp(time: datetime | None) -> str | None:

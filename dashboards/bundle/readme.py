@@ -35,7 +35,8 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
   computed.
 - `judgments.tsv`: current judgments in each annotator's order, without practice; `is_target` marks
   those that make human scores, `seconds` is the server's time, `item`, `partner` and `output` are
-  numbers that only tell rows apart. `annotators.tsv`: public names; the excluded enter no number.
+  numbers that only tell rows apart. `document` stands where others of its segments are there, too.
+  `annotators.tsv`: public names; the excluded enter no number.
 - `segments.tsv`: sources and references (separated by ` ||| `); `line` is the place in the files
   of `mt-metrics-eval/`, where documents stay together. Tabs and line
   breaks inside texts are blanks.

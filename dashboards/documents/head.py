@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from annotation.counted import counted
 from annotation.models import Campaign
 from dashboards.panel.human import HumanScores
 from dashboards.trust.reasons import CampaignTrust, StudyTrust
 from metaeval import Interval
 from metaeval.arrays import IntArray
-from metaeval.documents import effective_clusters, sizes_of, unit_of
+from metaeval.documents import DOCUMENTS, SEGMENTS, effective_clusters, sizes_of, unit_of
 
 # An interval, and a number with its own; None where they are undefined.
 Ends = tuple[float | None, float | None]
@@ -55,10 +56,14 @@ class WithUnits:
         """The number of units with their name, and the effective number of unequal ones."""
         if not self.unit or not self.n_units:
             return ""
-        name = self.unit.removesuffix("s") if self.n_units == 1 else self.unit
-        text, effective = f"{self.n_units:,} {name}", f"{self.effective_units:,.1f}"
-        is_equal = effective == f"{self.n_units:,.1f}"
-        return text if is_equal else f"{text} (effective number {effective})"
+        n, effective = self.n_units, f"{self.effective_units:,.1f}"
+        named = {
+            DOCUMENTS: counted(n, "document"),
+            SEGMENTS: counted(n, "segment"),
+            "systems": counted(n, "system"),
+            "hybrids": counted(n, "hybrid"),
+        }[self.unit]
+        return named if effective == f"{n:,.1f}" else f"{named} (effective number {effective})"
 
     @property
     def over(self) -> str:
@@ -111,8 +116,8 @@ class OfSeveral(Document):
     @property
     def over(self) -> str:
         """The sentence that names the units; empty without any."""
-        named = "; ".join(f"{each.name}: {each.units}" for each in self.units if each.units)
-        return f"95% intervals and tests are over these units. {named}." if named else ""
+        units = "; ".join(f"{each.name}: {each.units}" for each in self.units if each.units)
+        return f"95% intervals and tests are over these units: {units}." if units else ""
 
 
 @dataclass(frozen=True, kw_only=True)

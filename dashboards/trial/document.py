@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotation.filters import Filters
+from annotation.counted import counted
 from annotation.models import Campaign
 from annotation.prefill.suggestions import Condition
 from dashboards.documents.counted import Warned, warned
@@ -100,9 +101,10 @@ class Trial(WithUnits, OfCampaign):
         """The sentence that names the units: annotators, and documents where segments share any."""
         if not self.rows:
             return ""
-        people = f"{self.n_annotators:,} annotators"
-        beside = f" and {self.units}" if self.unit == DOCUMENTS else ""
-        return f"95% intervals and tests are over {people}{beside}."
+        people = counted(self.n_annotators, "annotator")
+        if self.unit == DOCUMENTS:
+            return f"95% intervals and tests are over {people} and {self.units}."
+        return f"95% intervals and tests are over {people}."
 
     @property
     def verdict_words(self) -> str:

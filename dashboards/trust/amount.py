@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.counted import counted
 from dashboards.panel.human import HumanScores
 from dashboards.trust.reasons import Reason, Severity
 from metaeval.correlation.hybrids.limits import ENOUGH
@@ -102,16 +103,15 @@ def _documents(amount: Amount) -> list[Reason]:
     n, effective = amount.n_documents, amount.effective_documents
     if not n or effective >= FEW_DOCUMENTS:
         return []
-    worth = f", worth {effective:.1f} of equal size" if round(effective, 1) < n else ""
-    documents = f"{n} judged document{'s' if n != 1 else ''}{worth}"
+    documents = counted(n, "judged document")
     return [
         Reason(
             "few_documents",
-            Severity.LIMITS,
+            Severity.LIMITS if n < FEWEST_DOCUMENTS else Severity.NOTE,
             f"{documents}: an interval over documents needs {FEWEST_DOCUMENTS}."
             if n < FEWEST_DOCUMENTS
-            else f"{documents}: intervals and p-values from fewer than {FEW_DOCUMENTS} are "
-            "approximate.",
+            else f"{documents}, which count as {effective:.1f} of equal size: intervals and "
+            f"p-values from fewer than {FEW_DOCUMENTS} are approximate.",
             "Judge more documents. Segments of one document depend on each other, so more segments "
             "of the same documents help less.",
             "campaign-power",

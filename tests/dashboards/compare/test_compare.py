@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from scipy import stats
 
 from annotation.filters import Filters
 from annotation.models import Campaign

@@ -210,7 +210,8 @@ class Asked:
 FILTERED: dict[str, Any] = {
     "scores": "raw",
     "traps": "out",
-    "documents": ("market",),
+    "documents": ("clinic", "market"),
+    "unit": "segments",
     "since": "2020-01-01",
     "until": "2100-01-01",
     "min_seconds": 0.5,
@@ -304,7 +305,8 @@ def test_filters_choose_the_judgments_of_all_tables(asked: Asked) -> None:
     shown = sorted(float(str(r["human"])) for r in rows(asked.folder, "human-scores"))
     assert shown == sorted(asked.human)
     manifest = json.loads((asked.folder / "manifest.json").read_text())
-    assert manifest["filters"]["documents"] == ["market"]
+    assert manifest["filters"]["documents"] == ["clinic", "market"]
+    assert manifest["filters"]["unit"] == "segments"
 
 
 def test_they_are_reproduced_and_a_changed_p_is_caught(

@@ -176,7 +176,7 @@ def test_who_judged_is_said() -> None:
     [
         ((6, 100, 100), {}),
         ((6, 100, 100, 20, 20.0), {}),
-        ((6, 100, 100, 30, 19.9), {"few_documents": "limits"}),
+        ((6, 100, 100, 30, 19.9), {"few_documents": "note"}),
         ((6, 100, 100, 1, 1.0), {"few_documents": "limits"}),
         ((5, 100, 100), {"few_systems": "limits"}),
         ((6, 99, 99), {"few_segments": "note"}),
