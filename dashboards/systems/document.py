@@ -77,7 +77,7 @@ class Systems(CampaignDocument):
     columns: Sequence[Column]
     agreement: Sequence[AgreementGroup]
     lengths: Lengths
-    units: Sequence[str] = (WORDS, CHARACTERS)
+    length_units: Sequence[str] = (WORDS, CHARACTERS)
     rows: Sequence[Row]
     outside: Sequence[Row] = ()
     drawn: Sequence[Drawn] = ()

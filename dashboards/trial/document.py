@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from annotation.filters import Filters
 from annotation.counted import counted
+from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.prefill.suggestions import Condition
 from dashboards.documents.counted import Warned, warned
